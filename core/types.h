@@ -1,0 +1,134 @@
+// The small values that every other file speaks in: squares, pieces, moves, move lists.
+//
+// Squares are 0 = a1, 1 = b1, ... 63 = h8. A square "seen by Black" has its rank flipped
+// (square ^ 56); files are never flipped.
+
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace rookery {
+
+using Bitboard = std::uint64_t;
+using Key = std::uint64_t;
+using Square = int;
+
+inline constexpr Square NO_SQUARE = 64;
+
+enum Color : std::uint8_t { WHITE, BLACK };
+constexpr Color operator~(Color color) { return Color(color ^ 1); }
+
+enum PieceType : std::uint8_t { PAWN, KNIGHT, BISHOP, ROOK, QUEEN, KING, NO_PIECE_TYPE };
+
+// A piece on a square: 6 * colour + type, or NO_PIECE.
+using Piece = std::uint8_t;
+inline constexpr Piece NO_PIECE = 12;
+[[nodiscard]] constexpr Piece make_piece(Color color, PieceType type) {
+    return Piece(6 * color + type);
+}
+[[nodiscard]] constexpr PieceType type_of(Piece piece) {
+    return piece == NO_PIECE ? NO_PIECE_TYPE : PieceType(piece % 6);
+}
+[[nodiscard]] constexpr Color color_of(Piece piece) { return Color(piece / 6); }
+inline constexpr char PIECE_LETTERS[] = "PNBRQKpnbrqk";
+
+[[nodiscard]] constexpr int file_of(Square square) { return square & 7; }
+[[nodiscard]] constexpr int rank_of(Square square) { return square >> 3; }
+[[nodiscard]] constexpr Square make_square(int file, int rank) { return rank * 8 + file; }
+[[nodiscard]] constexpr Square oriented(Square square, Color view) {
+    return square ^ (view == WHITE ? 0 : 56);
+}
+
+[[nodiscard]] constexpr Bitboard bit(Square square) { return Bitboard(1) << square; }
+[[nodiscard]] constexpr int count_bits(Bitboard set) { return std::popcount(set); }
+[[nodiscard]] constexpr Square first_square(Bitboard set) { return std::countr_zero(set); }
+// Removes and returns the lowest square of a set that must not be empty.
+inline Square pop_square(Bitboard& set) {
+    const Square square = first_square(set);
+    set &= set - 1;
+    return square;
+}
+
+inline constexpr Bitboard FILE_A = 0x0101010101010101ULL;
+inline constexpr Bitboard FILE_H = FILE_A << 7;
+inline constexpr Bitboard RANK_1 = 0xFFULL;
+inline constexpr Bitboard DARK_SQUARES = 0xAA55AA55AA55AA55ULL;
+[[nodiscard]] constexpr Bitboard rank_mask(int rank) { return RANK_1 << (8 * rank); }
+
+// Castling rights, one bit each; the bit number indexes Position::castling_rook.
+enum CastlingRight : std::uint8_t {
+    WHITE_KINGSIDE = 1,
+    WHITE_QUEENSIDE = 2,
+    BLACK_KINGSIDE = 4,
+    BLACK_QUEENSIDE = 8
+};
+
+// A move in 16 bits:
+//
+//   15 14 | 13 12     | 11 ... 6 | 5 ... 0
+//   kind  | promotion | to       | from
+//
+// promotion is 0 knight .. 3 queen. A castling move goes from the king's square to its own
+// rook's square, which is unambiguous in Chess960 too. The value 0 (a1a1) is no move.
+class Move {
+  public:
+    enum Kind : std::uint16_t { NORMAL = 0, PROMOTION = 1, EN_PASSANT = 2, CASTLING = 3 };
+
+    constexpr Move() = default;
+    constexpr Move(Square from, Square to, Kind kind = NORMAL, PieceType promotion = KNIGHT)
+        : bits_(std::uint16_t(from | to << 6 | (promotion - KNIGHT) << 12 | kind << 14)) {}
+    static constexpr Move from_bits(std::uint16_t bits) {
+        Move move;
+        move.bits_ = bits;
+        return move;
+    }
+
+    [[nodiscard]] constexpr Square from() const { return bits_ & 63; }
+    [[nodiscard]] constexpr Square to() const { return bits_ >> 6 & 63; }
+    [[nodiscard]] constexpr Kind kind() const { return Kind(bits_ >> 14); }
+    // Only meaningful for PROMOTION.
+    [[nodiscard]] constexpr PieceType promotion() const {
+        return PieceType(KNIGHT + (bits_ >> 12 & 3));
+    }
+    [[nodiscard]] constexpr std::uint16_t bits() const { return bits_; }
+    constexpr explicit operator bool() const { return bits_ != 0; }
+    constexpr bool operator==(const Move&) const = default;
+
+  private:
+    std::uint16_t bits_ = 0;
+};
+
+// Room for every position the FEN reader accepts: a side has at most 16 pieces, so at most
+// 15 queens with 27 moves each and a king with 8 steps and 2 castlings. (Positions that can
+// arise in play have at most 218 moves.)
+inline constexpr int MAX_MOVES = 15 * 27 + 8 + 2;
+
+// Fixed capacity, no allocation; elements beyond size() are uninitialised.
+class MoveList {
+  public:
+    void add(Move move) {
+        assert(size_ < MAX_MOVES);
+        moves_[size_++] = move;
+    }
+    void clear() { size_ = 0; }
+    [[nodiscard]] int size() const { return size_; }
+    [[nodiscard]] bool empty() const { return size_ == 0; }
+    Move operator[](int index) const { return moves_[index]; }
+    [[nodiscard]] const Move* begin() const { return moves_; }
+    [[nodiscard]] const Move* end() const { return moves_ + size_; }
+
+  private:
+    int size_ = 0;
+    Move moves_[MAX_MOVES];
+};
+
+[[nodiscard]] inline std::string square_name(Square square) {
+    return {char('a' + file_of(square)), char('1' + rank_of(square))};
+}
+
+}  // namespace rookery
