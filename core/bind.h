@@ -1,0 +1,79 @@
+// What the files that bind the core to Python share: array helpers and the parts of the
+// module. No logic lives in these files: names, arguments, docstrings, GIL guards.
+
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/array.h>
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <string>
+#include <vector>
+
+#include "game.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace rookery {
+
+template <class T> using Numpy = nb::ndarray<nb::numpy, T>;
+
+template <class T> Numpy<T> owned_array(std::vector<T> values, std::vector<std::size_t> shape) {
+    auto* heap = new std::vector<T>(std::move(values));
+    nb::capsule owner(heap, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return Numpy<T>(heap->data(), shape.size(), shape.data(), owner);
+}
+
+// A view of memory that belongs to `self`.
+template <class T>
+nb::ndarray<nb::numpy, T> view_array(nb::handle self, T* data, std::vector<std::size_t> shape) {
+    return nb::ndarray<nb::numpy, T>(data, shape.size(), shape.data(), self);
+}
+
+inline std::vector<std::size_t> batch_shape(std::size_t count,
+                                            const std::vector<std::size_t>& shape) {
+    std::vector<std::size_t> result{count};
+    result.insert(result.end(), shape.begin(), shape.end());
+    return result;
+}
+
+inline std::string shape_text(const std::vector<std::size_t>& shape) {
+    std::string text;
+    for (const std::size_t length : shape)
+        text += (text.empty() ? "" : ", ") + std::to_string(length);
+    return "(" + text + ")";
+}
+
+// Writable, C-contiguous and of this shape, or an error that says what was expected.
+using AnyArray = nb::ndarray<nb::device::cpu>;
+inline void check_array(const AnyArray& array, const std::vector<std::size_t>& shape) {
+    std::vector<std::size_t> given;
+    bool contiguous = true;
+    std::int64_t stride = 1;
+    for (std::size_t i = array.ndim(); i-- > 0;) {
+        given.insert(given.begin(), array.shape(i));
+        contiguous &= array.shape(i) <= 1 || array.stride(i) == stride;
+        stride *= std::int64_t(array.shape(i));
+    }
+    if (given != shape)
+        throw std::invalid_argument("out has shape " + shape_text(given) + " instead of " +
+                                    shape_text(shape));
+    if (!contiguous) throw std::invalid_argument("out must be C-contiguous");
+}
+
+// White, Black or either to move in random positions; throws std::invalid_argument.
+StartSide find_side(std::string_view name);
+
+void bind_game(nb::module_& m);
+void bind_bots(nb::module_& m);
+void bind_vector_games(nb::module_& m);
+
+}  // namespace rookery

@@ -1,0 +1,292 @@
+// rookery._core.Game, and functions over batches of games.
+
+#include <algorithm>
+
+#include "actions.h"
+#include "bind.h"
+#include "encode.h"
+#include "movegen.h"
+
+namespace rookery {
+
+namespace {
+
+using Outcome = std::pair<std::string, std::optional<bool>>;
+
+Game new_game(std::string_view fen, bool chess960) { return Game(parse_fen(fen, chess960)); }
+
+Move require_move(const Game& game, std::string_view uci) {
+    const Move move = find_uci(game.now(), uci);
+    if (!move)
+        throw MoveError("move '" + std::string(uci.substr(0, 16)) + "' is illegal in '" +
+                        to_fen(game.now()) + "'");
+    return move;
+}
+
+bool can_claim_draw(const Game& game) {
+    return can_claim_fifty_moves(game.now()) || can_claim_threefold(game.now(), game.keys());
+}
+
+void list_game_actions(const Game& game, ActionSpace space, LegalActions& legal) {
+    if (space == ActionSpace::KPK && !is_kpk(game.now()))
+        throw MoveError("kpk actions need king and pawn against king, not " +
+                        material_signature(game.now()));
+    const bool claimable = space == ActionSpace::AZ4673 && can_claim_draw(game);
+    list_actions(space, game.now(), claimable, legal);
+}
+
+// The move of a legal action; nothing for a draw claim.
+std::optional<Move> require_action(const Game& game, ActionSpace space, std::int64_t action) {
+    LegalActions legal;
+    list_game_actions(game, space, legal);
+    for (int i = 0; i < legal.count; ++i)
+        if (legal.actions[i] == action)
+            return i < legal.moves.size() ? std::optional(legal.moves[i]) : std::nullopt;
+    throw MoveError("action " + std::to_string(action) + " is illegal in '" + to_fen(game.now()) +
+                    "'");
+}
+
+void push_action(Game& game, std::int64_t action, std::string_view space) {
+    const auto move = require_action(game, find_action_space(space), action);
+    if (!move) throw MoveError("a draw claim ends the game; it is not a move to push");
+    game.push(*move);
+}
+
+template <class T> void write_mask(const Game& game, ActionSpace space, T* mask) {
+    LegalActions legal;
+    list_game_actions(game, space, legal);
+    if (legal.moves.empty() && !has_legal_move(game.now()))
+        throw MoveError("the game is over in '" + to_fen(game.now()) +
+                        "': there is no legal action to mask");
+    std::fill_n(mask, std::size_t(action_count(space)), T(0));
+    for (int i = 0; i < legal.count; ++i) mask[legal.actions[i]] = T(1);
+}
+
+std::optional<Outcome> outcome(const Game& game, bool claim_draw) {
+    const Ending ending = game.ending(claim_draw ? Claims::ANNOUNCED : Claims::OFF);
+    if (ending == Ending::NONE) return std::nullopt;
+    std::optional<bool> winner;
+    if (ending == Ending::CHECKMATE) winner = game.now().side == BLACK;
+    return Outcome{ENDING_NAMES[std::size_t(ending)], winner};
+}
+
+std::vector<std::string> uci_moves(const Game& game) {
+    std::vector<std::string> moves;
+    for (std::size_t i = 0; i < game.ply(); ++i)
+        moves.push_back(to_uci(game.past(game.ply() - i), game.moves()[i]));
+    return moves;
+}
+
+// --- Batches ---
+
+void encode_batch(const std::vector<const Game*>& games, std::string_view name,
+                  const AnyArray& out) {
+    const ObservationLayout& layout = find_observation(name);
+    check_array(out, batch_shape(games.size(), layout.shape));
+    const bool floats = out.dtype() == nb::dtype<float>();
+    const bool bytes = out.dtype() == nb::dtype<std::uint8_t>();
+    if (!floats && !(bytes && layout.encode_bytes))
+        throw std::invalid_argument("observation " + std::string(name) + " needs an array of " +
+                                    (layout.encode_bytes ? "float32 or uint8" : "float32"));
+    for (const Game* game : games) check_encodable(layout, game->now());
+    const nb::gil_scoped_release release;
+    for (std::size_t i = 0; i < games.size(); ++i) {
+        const EncodeView view = view_of(*games[i]);
+        if (floats)
+            layout.encode(view, static_cast<float*>(out.data()) + i * layout.size());
+        else
+            layout.encode_bytes(view, static_cast<std::uint8_t*>(out.data()) + i * layout.size());
+    }
+}
+
+std::pair<Numpy<std::int32_t>, Numpy<std::int64_t>> legal_actions_batch(
+    const std::vector<const Game*>& games, std::string_view space_name) {
+    const ActionSpace space = find_action_space(space_name);
+    std::vector<std::int32_t> actions;
+    std::vector<std::int64_t> offsets{0};
+    for (const Game* game : games) {
+        LegalActions legal;
+        list_game_actions(*game, space, legal);
+        actions.insert(actions.end(), legal.actions, legal.actions + legal.count);
+        offsets.push_back(std::int64_t(actions.size()));
+    }
+    const std::size_t total = actions.size(), rows = offsets.size();
+    return {owned_array(std::move(actions), {total}), owned_array(std::move(offsets), {rows})};
+}
+
+void action_masks_batch(const std::vector<const Game*>& games, const AnyArray& out,
+                        std::string_view space_name) {
+    const ActionSpace space = find_action_space(space_name);
+    const auto width = std::size_t(action_count(space));
+    check_array(out, {games.size(), width});
+    if (out.dtype() != nb::dtype<bool>() && out.dtype() != nb::dtype<std::uint8_t>())
+        throw std::invalid_argument("out must be an array of bool or uint8");
+    auto* data = static_cast<std::uint8_t*>(out.data());
+    for (std::size_t i = 0; i < games.size(); ++i) write_mask(*games[i], space, data + i * width);
+}
+
+}  // namespace
+
+void bind_game(nb::module_& m) {
+    nb::class_<Game>(m, "Game", "A position with its history; moves can be made and taken back.")
+        .def(
+            "__init__",
+            [](Game* self, std::string_view fen, bool chess960) {
+                new (self) Game(new_game(fen, chess960));
+            },
+            "fen"_a = STARTING_FEN, "chess960"_a = false)
+        .def(
+            "fen", [](const Game& g) { return to_fen(g.now()); },
+            "FEN; the en passant square is given only where a capture is legal.")
+        .def(
+            "epd", [](const Game& g) { return to_epd(g.now()); }, "The first four FEN fields.")
+        .def_prop_ro("start_fen", [](const Game& g) { return to_fen(g.start()); })
+        .def_prop_ro(
+            "turn", [](const Game& g) { return g.now().side == WHITE; },
+            "True if White is to move.")
+        .def_prop_ro("chess960", [](const Game& g) { return g.now().chess960; })
+        .def_prop_ro(
+            "halfmove_clock", [](const Game& g) { return g.now().halfmove_clock; },
+            "Plies since the last capture or pawn move.")
+        .def_prop_ro("fullmove_number", [](const Game& g) { return g.now().fullmove_number; })
+        .def_prop_ro("ply", &Game::ply, "Plies played since the start of this game.")
+        .def_prop_ro(
+            "key", [](const Game& g) { return g.now().key; },
+            "64-bit identity of the position for repetitions.")
+        .def_prop_ro("polyglot_key", [](const Game& g) { return g.now().polyglot_key(); })
+        .def(
+            "piece_at",
+            [](const Game& g, int square) {
+                if (square < 0 || square > 63)
+                    throw std::invalid_argument("square " + std::to_string(square) +
+                                                " is not in 0 .. 63");
+                const Piece piece = g.now().board[square];
+                return piece == NO_PIECE ? std::string() : std::string(1, PIECE_LETTERS[piece]);
+            },
+            "square"_a, "Letter of the piece (upper case for White), or an empty string.")
+        .def("piece_count", [](const Game& g) { return count_bits(g.now().occupied()); })
+        .def(
+            "material", [](const Game& g) { return material_signature(g.now()); },
+            "White's pieces, then Black's, such as KRvK.")
+        .def_prop_ro("in_check", [](const Game& g) { return g.now().in_check(); })
+        .def(
+            "legal_moves",
+            [](const Game& g) {
+                std::vector<std::string> moves;
+                for (const Move move : legal_moves(g.now())) moves.push_back(to_uci(g.now(), move));
+                return moves;
+            },
+            "All legal moves in UCI notation.")
+        .def("legal_count", [](const Game& g) { return count_legal(g.now()); })
+        .def(
+            "is_legal",
+            [](const Game& g, std::string_view uci) { return bool(find_uci(g.now(), uci)); },
+            "uci"_a)
+        .def(
+            "push", [](Game& g, std::string_view uci) { g.push(require_move(g, uci)); }, "uci"_a,
+            "Makes a move; an illegal one raises MoveError and changes nothing.")
+        .def(
+            "pop",
+            [](Game& g) {
+                if (g.ply() == 0) throw nb::index_error("no move to take back");
+                const Move move = g.moves().back();
+                g.pop();
+                return to_uci(g.now(), move);
+            },
+            "Takes the last move back and returns it.")
+        .def("moves", &uci_moves, "Moves since the start in UCI notation.")
+        .def("copy", [](const Game& g) { return Game(g); })
+        .def_prop_ro(
+            "repetitions", [](const Game& g) { return g.now().repetitions + 1; },
+            "How often the position has stood on the board, now included.")
+        .def_prop_ro("is_threefold", [](const Game& g) { return g.now().repetitions >= 2; })
+        .def_prop_ro("is_fivefold", [](const Game& g) { return g.now().repetitions >= 4; })
+        .def_prop_ro(
+            "is_fifty_moves",
+            [](const Game& g) { return g.now().halfmove_clock >= 100 && has_legal_move(g.now()); })
+        .def_prop_ro(
+            "is_seventyfive_moves",
+            [](const Game& g) { return g.now().halfmove_clock >= 150 && has_legal_move(g.now()); })
+        .def_prop_ro("is_insufficient_material",
+                     [](const Game& g) { return g.now().insufficient_material(); })
+        .def(
+            "can_claim_threefold",
+            [](const Game& g) { return can_claim_threefold(g.now(), g.keys()); },
+            "Also by announcing a move that completes the repetition.")
+        .def("can_claim_fifty_moves", [](const Game& g) { return can_claim_fifty_moves(g.now()); })
+        .def("can_claim_draw", &can_claim_draw)
+        .def("outcome", &outcome, "claim_draw"_a = false,
+             "(termination, winner) if the game is over, else None; winner is True for White.")
+        .def(
+            "legal_actions",
+            [](const Game& g, std::string_view actions) {
+                LegalActions legal;
+                list_game_actions(g, find_action_space(actions), legal);
+                return owned_array(
+                    std::vector<std::int32_t>(legal.actions, legal.actions + legal.count),
+                    {std::size_t(legal.count)});
+            },
+            "actions"_a = "az4672", "Legal actions, int32 [L], in the order of legal_moves().")
+        .def(
+            "action_mask",
+            [](const Game& g, std::string_view actions) {
+                const ActionSpace space = find_action_space(actions);
+                const auto width = std::size_t(action_count(space));
+                auto* mask = new bool[width];
+                nb::capsule owner(mask, [](void* p) noexcept { delete[] static_cast<bool*>(p); });
+                write_mask(g, space, mask);
+                return Numpy<bool>(mask, {width}, owner);
+            },
+            "actions"_a = "az4672", "bool [A]; raises MoveError when no move is left.")
+        .def(
+            "action_of",
+            [](const Game& g, std::string_view uci, std::string_view actions) {
+                const int action =
+                    action_of(find_action_space(actions), g.now(), require_move(g, uci));
+                if (action == NO_ACTION)
+                    throw MoveError("move '" + std::string(uci) + "' has no action in " +
+                                    std::string(actions));
+                return action;
+            },
+            "uci"_a, "actions"_a = "az4672")
+        .def(
+            "move_of",
+            [](const Game& g, std::int64_t action, std::string_view actions) {
+                const auto move = require_action(g, find_action_space(actions), action);
+                return move ? to_uci(g.now(), *move) : std::string("draw");
+            },
+            "action"_a, "actions"_a = "az4672",
+            "UCI move of a legal action; 'draw' for the draw claim.")
+        .def("push_action", &push_action, "action"_a, "actions"_a = "az4672")
+        .def(
+            "encode",
+            [](const Game& g, std::string_view observation) {
+                const ObservationLayout& layout = find_observation(observation);
+                check_encodable(layout, g.now());
+                std::vector<float> values(layout.size());
+                layout.encode(view_of(g), values.data());
+                return owned_array(std::move(values), layout.shape);
+            },
+            "observation"_a, "Observation, float32, in the shape of the layout.")
+        .def(
+            "nnue_features",
+            [](const Game& g) {
+                const auto features = [&](Color view) {
+                    const NnueFeatures f = nnue768_features(g.now(), view);
+                    return owned_array(std::vector<std::int32_t>(f.indices, f.indices + f.count),
+                                       {std::size_t(f.count)});
+                };
+                return std::pair{features(g.now().side), features(~g.now().side)};
+            },
+            "Active nnue768 inputs, int32 [pieces] each: mover's view, opponent's view.")
+        .def("__repr__", [](const Game& g) { return "Game('" + to_fen(g.now()) + "')"; });
+
+    m.def("encode_batch", &encode_batch, "games"_a, "observation"_a, "out"_a,
+          "Writes observations into out [N, *shape], an array of the caller.");
+    m.def("legal_actions_batch", &legal_actions_batch, "games"_a, "actions"_a = "az4672",
+          "Flat legal actions int32 [total] and offsets int64 [N + 1].");
+    m.def("action_masks_batch", &action_masks_batch, "games"_a, "out"_a, "actions"_a = "az4672",
+          "Writes masks into out [N, A], bool or uint8.");
+}
+
+}  // namespace rookery

@@ -1,0 +1,93 @@
+#include "bots.h"
+
+#include <algorithm>
+#include <limits>
+#include <stdexcept>
+
+#include "movegen.h"
+#include "see.h"
+
+namespace rookery {
+
+namespace {
+
+// Less than nothing: at equal material a draw is the last choice.
+constexpr int DRAW_SCORE = -10;
+constexpr int MATE_SCORE = 1'000'000;
+
+int material(const Position& p, Color color) {
+    int sum = 0;
+    for (int type = PAWN; type < KING; ++type)
+        sum += PIECE_VALUE[type] * count_bits(p.pieces(color, PieceType(type)));
+    return sum;
+}
+int balance(const Position& p, Color color) { return material(p, color) - material(p, ~color); }
+
+int greedy_score(const Position& position, Move move) {
+    Position next = position;
+    next.make(move);
+    return balance(next, position.side);
+}
+
+int safe_score(const Position& position, const RepetitionKeys& keys, Move move) {
+    Position next = position;
+    RepetitionKeys next_keys = keys;
+    make_with_history(next, next_keys, move);
+    const MoveList replies = legal_moves(next);
+    const Ending ending = find_ending(next, next_keys, replies.size(), Claims::OCCURRED);
+    if (ending == Ending::CHECKMATE) return MATE_SCORE;
+    if (ending != Ending::NONE || next.repetitions > 0) return DRAW_SCORE;
+    int worst = 0;
+    for (const Move reply : replies)
+        if (next.is_capture(reply) || reply.kind() == Move::PROMOTION)
+            worst = std::max(worst, static_exchange(next, reply));
+    return balance(next, position.side) - worst;
+}
+
+}  // namespace
+
+Bot find_bot(std::string_view name) {
+    for (int i = 0; i < 3; ++i)
+        if (BOT_NAMES[i] == name) return Bot(i);
+    throw std::invalid_argument("unknown bot '" + std::string(name) +
+                                "'; known are random, greedy, greedy-safe");
+}
+
+Move choose_move(Bot bot, const Position& position, const RepetitionKeys& keys, Random& random) {
+    const MoveList moves = legal_moves(position);
+    if (bot == Bot::RANDOM) return moves[int(random.below(std::uint32_t(moves.size())))];
+    Move best;
+    int best_score = std::numeric_limits<int>::min();
+    std::uint32_t equals = 0;
+    for (const Move move : moves) {
+        const int score =
+            bot == Bot::GREEDY ? greedy_score(position, move) : safe_score(position, keys, move);
+        if (score < best_score) continue;
+        if (score > best_score) equals = 0;
+        best_score = score;
+        // Each of the k best moves seen so far stays with probability 1 / k.
+        if (random.below(++equals) == 0) best = move;
+    }
+    return best;
+}
+
+BotGame play_bots(Bot white, Bot black, const Game& start, int max_plies, Random random) {
+    BotGame game;
+    Position position = start.now();
+    RepetitionKeys keys = start.keys();
+    while (true) {
+        game.ending = find_ending(position, keys, count_legal(position), Claims::OCCURRED);
+        if (game.ending == Ending::NONE && max_plies && int(game.moves.size()) >= max_plies)
+            game.ending = Ending::PLY_CAP;
+        if (game.ending != Ending::NONE) break;
+        const Bot bot = position.side == WHITE ? white : black;
+        const Move move = choose_move(bot, position, keys, random);
+        game.moves.push_back(move);
+        make_with_history(position, keys, move);
+        if (position.halfmove_clock == 0) keys.clear();
+    }
+    if (game.ending == Ending::CHECKMATE) game.result = position.side == WHITE ? -1 : 1;
+    return game;
+}
+
+}  // namespace rookery

@@ -1,0 +1,36 @@
+// Players that need no network and no search, and whole games between them. They are the
+// lowest rungs of every rating ladder and play thousands of games a second.
+
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "game.h"
+
+namespace rookery {
+
+enum class Bot : std::uint8_t {
+    RANDOM,      // any legal move
+    GREEDY,      // the most material after its own move, captures and promotions alike
+    GREEDY_SAFE  // mates in one; weighs the reply that captures best; avoids draws when ahead
+};
+inline constexpr std::string_view BOT_NAMES[] = {"random", "greedy", "greedy-safe"};
+
+// Throws std::invalid_argument naming the known bots.
+[[nodiscard]] Bot find_bot(std::string_view name);
+// Equally good moves are chosen among at random. The game must not be over.
+[[nodiscard]] Move choose_move(Bot bot, const Position& position, const RepetitionKeys& keys,
+                               Random& random);
+
+struct BotGame {
+    Ending ending = Ending::NONE;  // PLY_CAP if cut off
+    int result = 0;                // 1 White won, -1 Black won, 0 draw or cut off
+    std::vector<Move> moves;       // from the given start on
+};
+// Plays on from a game under way (its history counts) until it ends, claims made as they
+// occur, or for at most max_plies (0: no limit).
+[[nodiscard]] BotGame play_bots(Bot white, Bot black, const Game& start, int max_plies,
+                                Random random);
+
+}  // namespace rookery
