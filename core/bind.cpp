@@ -6,6 +6,37 @@
 #include "encode.h"
 #include "movegen.h"
 
+namespace rookery {
+
+static std::string shape_text(const std::vector<std::size_t>& shape) {
+    std::string text;
+    for (const std::size_t length : shape)
+        text += (text.empty() ? "" : ", ") + std::to_string(length);
+    return "(" + text + ")";
+}
+
+AnyArray require_array(nb::handle object, const std::vector<std::size_t>& shape) {
+    AnyArray array;
+    if (!nb::try_cast(object, array))
+        throw std::invalid_argument("out must be a writable NumPy array of a native number type");
+    std::vector<std::size_t> given;
+    bool contiguous = true;
+    std::int64_t stride = 1;
+    for (std::size_t i = array.ndim(); i-- > 0;) {
+        given.insert(given.begin(), array.shape(i));
+        contiguous &= array.shape(i) <= 1 || array.stride(i) == stride;
+        stride *= std::int64_t(array.shape(i));
+    }
+    if (given != shape)
+        throw std::invalid_argument("out has shape " + shape_text(given) + " instead of " +
+                                    shape_text(shape));
+    // The strides of an array without elements mean nothing.
+    if (!contiguous && array.size() > 0) throw std::invalid_argument("out must be C-contiguous");
+    return array;
+}
+
+}  // namespace rookery
+
 using namespace rookery;
 
 NB_MODULE(_core, m) {
@@ -24,7 +55,8 @@ NB_MODULE(_core, m) {
     m.def(
         "perft",
         [](std::string_view fen, int depth, bool chess960) {
-            if (depth < 0) throw std::invalid_argument("depth must not be negative");
+            if (depth < 0)
+                throw std::invalid_argument("depth " + std::to_string(depth) + " is negative");
             const Position position = parse_fen(fen, chess960);
             const nb::gil_scoped_release release;
             return perft(position, depth);
@@ -33,7 +65,8 @@ NB_MODULE(_core, m) {
     m.def(
         "perft_divide",
         [](std::string_view fen, int depth, bool chess960) {
-            if (depth < 1) throw std::invalid_argument("depth must be at least 1");
+            if (depth < 1)
+                throw std::invalid_argument("depth " + std::to_string(depth) + " is below 1");
             const Position position = parse_fen(fen, chess960);
             std::map<std::string, std::uint64_t> counts;
             const nb::gil_scoped_release release;

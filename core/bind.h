@@ -45,29 +45,10 @@ inline std::vector<std::size_t> batch_shape(std::size_t count,
     return result;
 }
 
-inline std::string shape_text(const std::vector<std::size_t>& shape) {
-    std::string text;
-    for (const std::size_t length : shape)
-        text += (text.empty() ? "" : ", ") + std::to_string(length);
-    return "(" + text + ")";
-}
-
-// Writable, C-contiguous and of this shape, or an error that says what was expected.
+// The caller's array if it is writable, C-contiguous and of this shape; otherwise an error that
+// says what was expected.
 using AnyArray = nb::ndarray<nb::device::cpu>;
-inline void check_array(const AnyArray& array, const std::vector<std::size_t>& shape) {
-    std::vector<std::size_t> given;
-    bool contiguous = true;
-    std::int64_t stride = 1;
-    for (std::size_t i = array.ndim(); i-- > 0;) {
-        given.insert(given.begin(), array.shape(i));
-        contiguous &= array.shape(i) <= 1 || array.stride(i) == stride;
-        stride *= std::int64_t(array.shape(i));
-    }
-    if (given != shape)
-        throw std::invalid_argument("out has shape " + shape_text(given) + " instead of " +
-                                    shape_text(shape));
-    if (!contiguous) throw std::invalid_argument("out must be C-contiguous");
-}
+[[nodiscard]] AnyArray require_array(nb::handle object, const std::vector<std::size_t>& shape);
 
 // White, Black or either to move in random positions; throws std::invalid_argument.
 StartSide find_side(std::string_view name);

@@ -79,10 +79,9 @@ std::vector<std::string> uci_moves(const Game& game) {
 
 // --- Batches ---
 
-void encode_batch(const std::vector<const Game*>& games, std::string_view name,
-                  const AnyArray& out) {
+void encode_batch(const std::vector<const Game*>& games, std::string_view name, nb::handle target) {
     const ObservationLayout& layout = find_observation(name);
-    check_array(out, batch_shape(games.size(), layout.shape));
+    const AnyArray out = require_array(target, batch_shape(games.size(), layout.shape));
     const bool floats = out.dtype() == nb::dtype<float>();
     const bool bytes = out.dtype() == nb::dtype<std::uint8_t>();
     if (!floats && !(bytes && layout.encode_bytes))
@@ -114,11 +113,11 @@ std::pair<Numpy<std::int32_t>, Numpy<std::int64_t>> legal_actions_batch(
     return {owned_array(std::move(actions), {total}), owned_array(std::move(offsets), {rows})};
 }
 
-void action_masks_batch(const std::vector<const Game*>& games, const AnyArray& out,
+void action_masks_batch(const std::vector<const Game*>& games, nb::handle target,
                         std::string_view space_name) {
     const ActionSpace space = find_action_space(space_name);
     const auto width = std::size_t(action_count(space));
-    check_array(out, {games.size(), width});
+    const AnyArray out = require_array(target, {games.size(), width});
     if (out.dtype() != nb::dtype<bool>() && out.dtype() != nb::dtype<std::uint8_t>())
         throw std::invalid_argument("out must be an array of bool or uint8");
     auto* data = static_cast<std::uint8_t*>(out.data());
@@ -282,10 +281,14 @@ void bind_game(nb::module_& m) {
         .def("__repr__", [](const Game& g) { return "Game('" + to_fen(g.now()) + "')"; });
 
     m.def("encode_batch", &encode_batch, "games"_a, "observation"_a, "out"_a,
+          nb::sig("def encode_batch(games: collections.abc.Sequence[Game], observation: str, "
+                  "out: numpy.typing.NDArray[typing.Any]) -> None"),
           "Writes observations into out [N, *shape], an array of the caller.");
     m.def("legal_actions_batch", &legal_actions_batch, "games"_a, "actions"_a = "az4672",
           "Flat legal actions int32 [total] and offsets int64 [N + 1].");
     m.def("action_masks_batch", &action_masks_batch, "games"_a, "out"_a, "actions"_a = "az4672",
+          nb::sig("def action_masks_batch(games: collections.abc.Sequence[Game], "
+                  "out: numpy.typing.NDArray[typing.Any], actions: str = \"az4672\") -> None"),
           "Writes masks into out [N, A], bool or uint8.");
 }
 
