@@ -35,6 +35,13 @@ AnyArray require_array(nb::handle object, const std::vector<std::size_t>& shape)
     return array;
 }
 
+const Games& require_games(const Games& games) {
+    for (std::size_t i = 0; i < games.size(); ++i)
+        if (!games[i])
+            throw nb::type_error(("game " + std::to_string(i) + " is None, not a Game").c_str());
+    return games;
+}
+
 }  // namespace rookery
 
 using namespace rookery;

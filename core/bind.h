@@ -50,6 +50,10 @@ inline std::vector<std::size_t> batch_shape(std::size_t count,
 using AnyArray = nb::ndarray<nb::device::cpu>;
 [[nodiscard]] AnyArray require_array(nb::handle object, const std::vector<std::size_t>& shape);
 
+// Nanobind reads None as a null pointer: refused here, naming the place.
+using Games = std::vector<const Game*>;
+const Games& require_games(const Games& games);
+
 // White, Black or either to move in random positions; throws std::invalid_argument.
 StartSide find_side(std::string_view name);
 

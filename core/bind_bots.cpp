@@ -29,13 +29,13 @@ PlayedGame describe(const Game& start, const BotGame& played) {
     return {ENDING_NAMES[std::size_t(played.ending)], winner, std::move(moves)};
 }
 
-std::vector<PlayedGame> play_bot_games(const std::vector<const Game*>& starts,
-                                       const std::vector<std::string>& white,
+std::vector<PlayedGame> play_bot_games(const Games& starts, const std::vector<std::string>& white,
                                        const std::vector<std::string>& black,
                                        const std::vector<std::uint64_t>& seeds, int max_plies) {
     if (white.size() != starts.size() || black.size() != starts.size() ||
         seeds.size() != starts.size())
         throw std::invalid_argument("starts, white, black and seeds must be equally long");
+    require_games(starts);
     std::vector<PlayedGame> games(starts.size());
     const nb::gil_scoped_release release;
     for (std::size_t i = 0; i < starts.size(); ++i)

@@ -79,7 +79,7 @@ std::vector<std::string> uci_moves(const Game& game) {
 
 // --- Batches ---
 
-void encode_batch(const std::vector<const Game*>& games, std::string_view name, nb::handle target) {
+void encode_batch(const Games& games, std::string_view name, nb::handle target) {
     const ObservationLayout& layout = find_observation(name);
     const AnyArray out = require_array(target, batch_shape(games.size(), layout.shape));
     const bool floats = out.dtype() == nb::dtype<float>();
@@ -87,7 +87,7 @@ void encode_batch(const std::vector<const Game*>& games, std::string_view name, 
     if (!floats && !(bytes && layout.encode_bytes))
         throw std::invalid_argument("observation " + std::string(name) + " needs an array of " +
                                     (layout.encode_bytes ? "float32 or uint8" : "float32"));
-    for (const Game* game : games) check_encodable(layout, game->now());
+    for (const Game* game : require_games(games)) check_encodable(layout, game->now());
     const nb::gil_scoped_release release;
     for (std::size_t i = 0; i < games.size(); ++i) {
         const EncodeView view = view_of(*games[i]);
@@ -99,11 +99,11 @@ void encode_batch(const std::vector<const Game*>& games, std::string_view name, 
 }
 
 std::pair<Numpy<std::int32_t>, Numpy<std::int64_t>> legal_actions_batch(
-    const std::vector<const Game*>& games, std::string_view space_name) {
+    const Games& games, std::string_view space_name) {
     const ActionSpace space = find_action_space(space_name);
     std::vector<std::int32_t> actions;
     std::vector<std::int64_t> offsets{0};
-    for (const Game* game : games) {
+    for (const Game* game : require_games(games)) {
         LegalActions legal;
         list_game_actions(*game, space, legal);
         actions.insert(actions.end(), legal.actions, legal.actions + legal.count);
@@ -113,11 +113,10 @@ std::pair<Numpy<std::int32_t>, Numpy<std::int64_t>> legal_actions_batch(
     return {owned_array(std::move(actions), {total}), owned_array(std::move(offsets), {rows})};
 }
 
-void action_masks_batch(const std::vector<const Game*>& games, nb::handle target,
-                        std::string_view space_name) {
+void action_masks_batch(const Games& games, nb::handle target, std::string_view space_name) {
     const ActionSpace space = find_action_space(space_name);
     const auto width = std::size_t(action_count(space));
-    const AnyArray out = require_array(target, {games.size(), width});
+    const AnyArray out = require_array(target, {require_games(games).size(), width});
     if (out.dtype() != nb::dtype<bool>() && out.dtype() != nb::dtype<std::uint8_t>())
         throw std::invalid_argument("out must be an array of bool or uint8");
     auto* data = static_cast<std::uint8_t*>(out.data());

@@ -50,13 +50,15 @@ void init_vector_games(VectorGames* self, int num_games, std::string observation
     new (self) VectorGames(std::move(o));
 }
 
-using Actions = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-void step(VectorGames& games, const Actions& actions) {
+// int64 as NumPy counts, int32 as legal_actions come; floats are refused, not rounded.
+template <class T> using Actions = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T> void step(VectorGames& games, const Actions<T>& actions) {
     if (actions.shape(0) != games.size())
         throw std::invalid_argument("step got " + std::to_string(actions.shape(0)) +
                                     " actions for " + std::to_string(games.size()) + " games");
+    const std::vector<std::int64_t> copy(actions.data(), actions.data() + actions.size());
     const nb::gil_scoped_release release;
-    games.step(actions.data());
+    games.step(copy.data());
 }
 
 nb::object final_observations(const VectorGames& games, const std::vector<std::size_t>& indices) {
@@ -114,7 +116,8 @@ void bind_vector_games(nb::module_& m) {
                 seed ? g.reset(*seed) : g.reset();
             },
             "seed"_a = nb::none())
-        .def("step", &step, "actions"_a, "actions: int64 [N].")
+        .def("step", &step<std::int64_t>, "actions"_a.noconvert(), "actions: int64 or int32 [N].")
+        .def("step", &step<std::int32_t>, "actions"_a.noconvert())
         .def_prop_ro(
             "observations",
             [](nb::handle_t<VectorGames> self) -> nb::object {

@@ -138,6 +138,41 @@ void encode_planes22(const EncodeView& view, float* out) {
     }
 }
 
+// What a square says at a glance: the piece, whether the mover defends or attacks it, and the
+// cheapest opponent's piece that attacks it.
+//   piece (0-12 as vector66) + 13 * (mover attacks it) + 26 * {0 none, 1 pawn, 2 minor, 3 other}
+template <class T> void encode_tactical70(const EncodeView& view, T* out) {
+    const Position& p = view.now();
+    const Color us = p.side, them = ~us;
+    encode_squares(p, out);
+    const Bitboard ours = attacked_by(p, us);
+    const Bitboard theirs = attacked_by(p, them);
+    const Bitboard pawns = p.pieces(them, PAWN);
+    const Bitboard by_pawns =
+        them == WHITE ? pawn_attacks<WHITE>(pawns) : pawn_attacks<BLACK>(pawns);
+    Bitboard by_minors = 0;
+    for (Bitboard b = p.pieces(them) & (p.by_type[KNIGHT] | p.by_type[BISHOP]); b;) {
+        const Square square = pop_square(b);
+        by_minors |= piece_attacks(type_of(p.board[square]), square, p.occupied());
+    }
+    const auto add = [&](Bitboard set, int amount) {
+        while (set) {
+            T& value = out[oriented(pop_square(set), us) ^ 56];
+            value = T(value + T(amount));
+        }
+    };
+    add(ours, 13);
+    add(by_pawns, 26);
+    add(by_minors & ~by_pawns, 52);
+    add(theirs & ~by_minors & ~by_pawns, 78);
+    out[64] = T(rights_number(p, us));
+    out[65] = T(rights_number(p, them));
+    out[66] = T(p.en_passant == NO_SQUARE ? 0 : 1 + file_of(p.en_passant));
+    out[67] = T(std::min<std::uint32_t>(p.halfmove_clock, 100));
+    out[68] = T(std::min<int>(p.repetitions, 2));
+    out[69] = T(p.in_check());
+}
+
 // A piece that is gone leaves its plane flat: only the last observation of a finished game
 // has none or a promoted piece.
 void encode_kpk3(const EncodeView& view, float* out) {
@@ -170,6 +205,7 @@ const std::vector<ObservationLayout>& observation_layouts() {
         {"planes12", {12, 8, 8}, 1, encode_planes12<float>, encode_planes12<std::uint8_t>},
         {"planes14", {14, 8, 8}, 1, encode_planes14<float>, encode_planes14<std::uint8_t>},
         {"planes22", {22, 8, 8}, 1, encode_planes22, nullptr},
+        {"tactical70", {70}, 1, encode_tactical70<float>, encode_tactical70<std::uint8_t>},
         {"kpk3", {3, 8, 8}, 1, encode_kpk3, nullptr},
         {"pepper353", {353}, 1, encode_pepper353, nullptr},
         {"giraffe363", {363}, 1, encode_giraffe363, nullptr},
