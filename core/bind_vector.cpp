@@ -61,6 +61,20 @@ template <class T> void step(VectorGames& games, const Actions<T>& actions) {
     games.step(copy.data());
 }
 
+using Mask = nb::ndarray<const bool, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+Numpy<std::int64_t> bot_actions(VectorGames& games, std::string_view bot, const Mask& mask) {
+    if (mask.shape(0) != games.size())
+        throw std::invalid_argument("mask has " + std::to_string(mask.shape(0)) + " entries for " +
+                                    std::to_string(games.size()) + " games");
+    std::vector<std::int64_t> actions(games.size());
+    const Bot kind = find_bot(bot);
+    {
+        const nb::gil_scoped_release release;
+        games.bot_actions(kind, reinterpret_cast<const std::uint8_t*>(mask.data()), actions.data());
+    }
+    return owned_array(std::move(actions), {games.size()});
+}
+
 nb::object final_observations(const VectorGames& games, const std::vector<std::size_t>& indices) {
     const std::size_t size = games.layout().size();
     const auto shape = batch_shape(indices.size(), games.layout().shape);
@@ -149,6 +163,12 @@ void bind_vector_games(nb::module_& m) {
                      "uint8 [N], index into ENDINGS of how a game ended with the last step.")
         .def_prop_ro("results", vector_view<&VectorGames::results, std::int8_t>(),
                      "int8 [N], 1 White won, -1 Black won, 0 draw; valid where terminated.")
+        .def_prop_ro("polyglot_keys", vector_view<&VectorGames::polyglot_keys, Key>(),
+                     "uint64 [N], of the positions now on the boards.")
+        .def_prop_ro("piece_counts", vector_view<&VectorGames::piece_counts, std::uint8_t>())
+        .def("bot_actions", &bot_actions, "bot"_a, "mask"_a.noconvert(),
+             "Actions int64 [N] of random, greedy or greedy-safe where mask (bool [N]) is set, -1 "
+             "elsewhere; draws from the games' own random streams.")
         .def_prop_ro("plies", vector_view<&VectorGames::plies, std::int32_t>())
         .def_prop_ro("lengths", vector_view<&VectorGames::lengths, std::int32_t>(),
                      "int32 [N], plies of the games that ended with the last step.")

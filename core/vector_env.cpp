@@ -33,7 +33,9 @@ VectorGames::VectorGames(VectorOptions options)
     legal_actions.resize(n * (MAX_MOVES + 1));
     legal_offsets.resize(n + 1);
     for (auto* array : {&rewards, &opponent_rewards}) array->resize(n);
-    for (auto* array : {&terminations, &truncations, &to_move, &endings}) array->resize(n);
+    for (auto* array : {&terminations, &truncations, &to_move, &endings, &piece_counts})
+        array->resize(n);
+    polyglot_keys.resize(n);
     results.resize(n);
     plies.resize(n);
     lengths.resize(n);
@@ -236,6 +238,8 @@ void VectorGames::observe(std::size_t index) {
     const Slot& slot = slots_[index];
     to_move[index] = slot.line.now.side == WHITE;
     plies[index] = slot.ply;
+    polyglot_keys[index] = slot.line.now.polyglot_key();
+    piece_counts[index] = std::uint8_t(count_bits(slot.line.now.occupied()));
     const std::size_t offset = index * layout_->size();
     if (options_.byte_observations)
         layout_->encode_bytes(slot.line.view(), byte_observations_.data() + offset);
@@ -261,6 +265,16 @@ void VectorGames::final_observation(std::size_t index, float* out) const {
 void VectorGames::final_observation(std::size_t index, std::uint8_t* out) const {
     layout_->encode_bytes(slots_.at(index).final_line.view(), out);
 }
+void VectorGames::bot_actions(Bot bot, const std::uint8_t* mask, std::int64_t* out) {
+    for_each_game([&](std::size_t i) {
+        Slot& slot = slots_[i];
+        out[i] = NO_ACTION;
+        if (!mask[i]) return;
+        const Move move = choose_move(bot, slot.line.now, slot.line.keys, slot.random);
+        out[i] = action_of(options_.actions, slot.line.now, move);
+    });
+}
+
 const Position& VectorGames::position(std::size_t index) const { return slots_.at(index).line.now; }
 const Position& VectorGames::final_position(std::size_t index) const {
     return slots_.at(index).final_line.now;

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "actions.h"
+#include "bots.h"
 #include "encode.h"
 #include "game.h"
 
@@ -70,11 +71,17 @@ class VectorGames {
     std::vector<std::uint8_t> to_move;                    // [N] 1 if White is to move
     std::vector<std::uint8_t> endings;                    // [N] Ending
     std::vector<std::int8_t> results;    // [N] 1 White won, -1 Black won, else 0
+    std::vector<Key> polyglot_keys;           // [N]
+    std::vector<std::uint8_t> piece_counts;   // [N]
     std::vector<std::int32_t> plies;     // [N] of the game now under way
     std::vector<std::int32_t> lengths;   // [N] plies of the game that ended with this step
     // Last observation of a game that ended with this step; out has the layout's size.
     void final_observation(std::size_t index, float* out) const;
     void final_observation(std::size_t index, std::uint8_t* out) const;
+
+    // The action that a bot would take in each game with a mask of 1, from the game's own random
+    // stream; NO_ACTION elsewhere. out [N]
+    void bot_actions(Bot bot, const std::uint8_t* mask, std::int64_t* out);
 
     [[nodiscard]] const Position& position(std::size_t index) const;
     [[nodiscard]] const Position& final_position(std::size_t index) const;
