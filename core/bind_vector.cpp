@@ -165,6 +165,8 @@ void bind_vector_games(nb::module_& m) {
                      "int8 [N], 1 White won, -1 Black won, 0 draw; valid where terminated.")
         .def_prop_ro("polyglot_keys", vector_view<&VectorGames::polyglot_keys, Key>(),
                      "uint64 [N], of the positions now on the boards.")
+        .def_prop_ro("material", vector_view<&VectorGames::material, std::int32_t>(),
+                     "int32 [N], White's pieces minus Black's in centipawns.")
         .def_prop_ro("piece_counts", vector_view<&VectorGames::piece_counts, std::uint8_t>())
         .def("bot_actions", &bot_actions, "bot"_a, "mask"_a.noconvert(),
              "Actions int64 [N] of random, greedy or greedy-safe where mask (bool [N]) is set, -1 "

@@ -21,12 +21,10 @@ int material(const Position& p, Color color) {
         sum += PIECE_VALUE[type] * count_bits(p.pieces(color, PieceType(type)));
     return sum;
 }
-int balance(const Position& p, Color color) { return material(p, color) - material(p, ~color); }
-
 int greedy_score(const Position& position, Move move) {
     Position next = position;
     next.make(move);
-    return balance(next, position.side);
+    return material_balance(next, position.side);
 }
 
 int safe_score(const Position& position, const RepetitionKeys& keys, Move move) {
@@ -41,10 +39,14 @@ int safe_score(const Position& position, const RepetitionKeys& keys, Move move) 
     for (const Move reply : replies)
         if (next.is_capture(reply) || reply.kind() == Move::PROMOTION)
             worst = std::max(worst, static_exchange(next, reply));
-    return balance(next, position.side) - worst;
+    return material_balance(next, position.side) - worst;
 }
 
 }  // namespace
+
+int material_balance(const Position& position, Color view) {
+    return material(position, view) - material(position, ~view);
+}
 
 Bot find_bot(std::string_view name) {
     for (int i = 0; i < 3; ++i)

@@ -17,6 +17,9 @@ enum class Bot : std::uint8_t {
 };
 inline constexpr std::string_view BOT_NAMES[] = {"random", "greedy", "greedy-safe"};
 
+// Own pieces minus the opponent's, in centipawns (PIECE_VALUE of see.h); kings count nothing.
+[[nodiscard]] int material_balance(const Position& position, Color view);
+
 // Throws std::invalid_argument naming the known bots.
 [[nodiscard]] Bot find_bot(std::string_view name);
 // Equally good moves are chosen among at random. The game must not be over.

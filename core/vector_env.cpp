@@ -36,6 +36,7 @@ VectorGames::VectorGames(VectorOptions options)
     for (auto* array : {&terminations, &truncations, &to_move, &endings, &piece_counts})
         array->resize(n);
     polyglot_keys.resize(n);
+    material.resize(n);
     results.resize(n);
     plies.resize(n);
     lengths.resize(n);
@@ -239,6 +240,7 @@ void VectorGames::observe(std::size_t index) {
     to_move[index] = slot.line.now.side == WHITE;
     plies[index] = slot.ply;
     polyglot_keys[index] = slot.line.now.polyglot_key();
+    material[index] = material_balance(slot.line.now, WHITE);
     piece_counts[index] = std::uint8_t(count_bits(slot.line.now.occupied()));
     const std::size_t offset = index * layout_->size();
     if (options_.byte_observations)

@@ -72,6 +72,7 @@ class VectorGames {
     std::vector<std::uint8_t> endings;                    // [N] Ending
     std::vector<std::int8_t> results;    // [N] 1 White won, -1 Black won, else 0
     std::vector<Key> polyglot_keys;           // [N]
+    std::vector<std::int32_t> material;  // [N] White's minus Black's in centipawns (see.h)
     std::vector<std::uint8_t> piece_counts;   // [N]
     std::vector<std::int32_t> plies;     // [N] of the game now under way
     std::vector<std::int32_t> lengths;   // [N] plies of the game that ended with this step
