@@ -52,6 +52,25 @@ NB_MODULE(_core, m) {
     nb::list endings;
     for (const char* name : ENDING_NAMES) endings.append(nb::str(name));
     m.attr("ENDINGS") = nb::tuple(endings);
+    m.def(
+        "build_info",
+        [] {
+#if defined(__BMI2__)
+            const std::string sliders = "pext";
+#else
+            const std::string sliders = "magic";
+#endif
+#if defined(__AVX2__)
+            const std::string vectors = "avx2";
+#elif defined(__ARM_NEON)
+            const std::string vectors = "neon";
+#else
+            const std::string vectors = "baseline";
+#endif
+            return std::map<std::string, std::string>{{"sliders", sliders}, {"vectors", vectors}};
+        },
+        "What the compiler was allowed to use: sliders pext or magic, vectors avx2, neon or "
+        "baseline.");
     nb::exception<FenError>(m, "FenError", PyExc_ValueError);
     nb::exception<MoveError>(m, "MoveError", PyExc_ValueError);
 

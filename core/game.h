@@ -81,11 +81,6 @@ enum class Claims : std::uint8_t {
 [[nodiscard]] Ending find_ending(const Position& position, const RepetitionKeys& keys,
                                  int legal_count, Claims claims);
 
-// Whether the side that moved last has won, for endings that a move brings about.
-[[nodiscard]] constexpr bool is_win(Ending ending) {
-    return ending == Ending::CHECKMATE || ending == Ending::PROMOTION;
-}
-
 // A uniformly random legal move sequence of at most `plies`; stops where the game ends
 // (claims off). Returns the plies played.
 int play_random(Position& position, RepetitionKeys& keys, int plies, Random& random);

@@ -59,6 +59,13 @@ void VectorGames::check_options() const {
         refuse("give either start_fens or material, not both");
     if ((o.claims == ClaimMode::ACTION) != (o.actions == ActionSpace::AZ4673))
         refuse("claims='action' and actions='az4673' belong together");
+    const bool pawns_only = o.material.find_first_of("QRBN") == std::string::npos &&
+                            (!o.material.empty() || !o.starts.empty()) &&
+                            std::all_of(o.starts.begin(), o.starts.end(), [&](const Position& p) {
+                                return !(p.occupied() & ~(p.by_type[KING] | p.by_type[PAWN]));
+                            });
+    if (o.promotion_wins && !pawns_only)
+        refuse("promotion_wins needs king-and-pawn start positions");
     const bool kpk = o.actions == ActionSpace::KPK || o.observation == "kpk3";
     if (!kpk) return;
     if (!o.promotion_wins) refuse("kpk actions and kpk3 observations need promotion_wins=True");
@@ -127,13 +134,12 @@ void VectorGames::start(Slot& slot) {
             o.min_random_plies + (extra ? int(slot.random.below(std::uint32_t(extra + 1))) : 0);
         slot.ply = slot.steps = 0;
         list_legal(slot);
-        while (random_plies-- > 0 &&
-               ending_of(slot, slot.legal.moves.size(), Move()) == Ending::NONE) {
+        while (random_plies-- > 0 && ending_of(slot, slot.legal.moves.size()) == Ending::NONE) {
             const auto moves = std::uint32_t(slot.legal.moves.size());
             advance(line, slot.legal.moves[int(slot.random.below(moves))]);
             list_legal(slot);
         }
-        if (ending_of(slot, slot.legal.moves.size(), Move()) == Ending::NONE) return;
+        if (ending_of(slot, slot.legal.moves.size()) == Ending::NONE) return;
     }
     throw std::invalid_argument("no start position found in which the game is not over");
 }
@@ -147,12 +153,21 @@ void VectorGames::advance(Line& line, Move move) const {
     if (line.now.halfmove_clock == 0) line.keys.clear();
 }
 
-// `made`: the move that led here, or none at the start of a game.
-Ending VectorGames::ending_of(const Slot& slot, int legal_count, Move made) const {
+// With promotion_wins: a promoted piece on the board wins unless the other king may take it now.
+bool VectorGames::won_by_promotion(const Position& position) const {
+    const Bitboard promoted = position.occupied() & ~position.by_type[KING];
+    if (!promoted || position.by_type[PAWN]) return false;
+    if (pawn_side(position) == position.side) return true;
+    const MoveList moves = legal_moves(position);
+    return std::none_of(moves.begin(), moves.end(),
+                        [&](Move move) { return position.is_capture(move); });
+}
+
+Ending VectorGames::ending_of(const Slot& slot, int legal_count) const {
     const Claims claims = options_.claims == ClaimMode::AUTOMATIC ? Claims::OCCURRED : Claims::OFF;
     const Ending ending = find_ending(slot.line.now, slot.line.keys, legal_count, claims);
-    if (ending == Ending::CHECKMATE) return ending;
-    if (options_.promotion_wins && made && made.kind() == Move::PROMOTION) return Ending::PROMOTION;
+    if (ending == Ending::CHECKMATE || ending == Ending::STALEMATE) return ending;
+    if (options_.promotion_wins && won_by_promotion(slot.line.now)) return Ending::PROMOTION;
     if (ending != Ending::NONE) return ending;
     if (options_.draw_after_plies && slot.ply >= options_.draw_after_plies)
         return Ending::PLY_LIMIT;
@@ -214,7 +229,7 @@ void VectorGames::step_one(std::size_t index) {
     // An action space may not know all moves, so an empty list alone does not end a game.
     const int legal_count =
         slot.legal.moves.empty() ? count_legal(slot.line.now) : slot.legal.moves.size();
-    const Ending ending = ending_of(slot, legal_count, move);
+    const Ending ending = ending_of(slot, legal_count);
     if (ending != Ending::NONE) finish(index, ending, moved);
 }
 
@@ -226,10 +241,14 @@ void VectorGames::finish(std::size_t index, Ending ending, Color moved) {
         truncations[index] = 1;
     } else {
         terminations[index] = 1;
-        const bool won = is_win(ending);
-        rewards[index] += won ? options_.win : options_.draw;
-        opponent_rewards[index] = won ? options_.loss : options_.draw;
-        results[index] = std::int8_t(!won ? 0 : moved == WHITE ? 1 : -1);
+        const bool decided = ending == Ending::CHECKMATE || ending == Ending::PROMOTION;
+        // A queen that survives a reply has won although the other side moved last.
+        const Color winner = ending == Ending::PROMOTION ? pawn_side(slot.line.now) : moved;
+        const float for_winner = decided ? options_.win : options_.draw;
+        const float for_loser = decided ? options_.loss : options_.draw;
+        rewards[index] += winner == moved ? for_winner : for_loser;
+        opponent_rewards[index] = winner == moved ? for_loser : for_winner;
+        results[index] = std::int8_t(!decided ? 0 : winner == WHITE ? 1 : -1);
     }
     std::swap(slot.line, slot.final_line);
     start(slot);
@@ -297,6 +316,14 @@ template <class T> void append_all(std::string& out, const std::vector<T>& value
     for (const T& value : values) append(out, value);
 }
 
+// FNV-1a over all that comes before it: positions are trusted by the rules, so a damaged state
+// must not get that far.
+std::uint64_t checksum(std::string_view bytes) {
+    std::uint64_t hash = 0xCBF29CE484222325ULL;
+    for (const char byte : bytes) hash = (hash ^ std::uint8_t(byte)) * 0x100000001B3ULL;
+    return hash;
+}
+
 class Reader {
   public:
     explicit Reader(const std::string& state) : state_(state) {}
@@ -336,6 +363,7 @@ std::string VectorGames::save() const {
         append(out, slot.ply);
         append(out, slot.steps);
     }
+    append(out, checksum(out));
     return out;
 }
 
@@ -343,6 +371,11 @@ void VectorGames::restore(const std::string& state) {
     Reader read(state);
     if (read.take<std::uint64_t>() != STATE_MAGIC)
         throw std::invalid_argument("this is not a saved state of VectorGames");
+    const std::size_t content = state.size() - sizeof(std::uint64_t);
+    std::uint64_t stored;
+    std::memcpy(&stored, state.data() + content, sizeof stored);
+    if (stored != checksum(std::string_view(state).substr(0, content)))
+        throw std::invalid_argument("the saved state is damaged or cut short");
     if (read.take<std::uint64_t>() != slots_.size())
         throw std::invalid_argument("the saved state has another number of games");
     if (read.take<std::uint64_t>() != sizeof(Position))
@@ -360,6 +393,7 @@ void VectorGames::restore(const std::string& state) {
         slot.steps = read.take<int>();
         list_legal(slot);
     }
+    (void)read.take<std::uint64_t>();  // the checksum
     if (!read.at_end()) throw std::invalid_argument("state is damaged");
     slots_ = std::move(slots);
     clear_results();

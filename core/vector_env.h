@@ -36,6 +36,7 @@ struct VectorOptions {
     bool illegal_is_penalty = false;  // else an illegal action is an error
     int max_plies = 0;         // cut off after so many steps of a game; 0 never
     int draw_after_plies = 0;  // a draw after so many plies of a game; 0 never
+    // King-and-pawn endings: a promoted piece wins unless it can be taken at once.
     bool promotion_wins = false;
     std::vector<Position> starts;  // empty: the standard start position
     std::string material;          // instead of starts: random positions such as KRvK
@@ -111,7 +112,8 @@ class VectorGames {
     void find_chosen(const std::int64_t* actions);
     void start(Slot& slot);
     void advance(Line& line, Move move) const;
-    [[nodiscard]] Ending ending_of(const Slot& slot, int legal_count, Move made) const;
+    [[nodiscard]] Ending ending_of(const Slot& slot, int legal_count) const;
+    [[nodiscard]] bool won_by_promotion(const Position& position) const;
     void step_one(std::size_t index);
     void finish(std::size_t index, Ending ending, Color moved);
     void list_legal(Slot& slot) const;
