@@ -1,0 +1,102 @@
+# Every target sets up what it needs and is quick the second time. "make" alone lists them.
+#
+# Stamp files inside the virtual environments record what has been done, so that deleting
+# .venv (or "make clean-all") is always enough to start again.
+
+PYTHON ?= python3
+# Workers of the tests. Each test uses one thread, so this is also the number of cores used.
+WORKERS ?= 2
+# Further arguments for pytest, e.g. make test ARGS="tests/test_rules.py -k castling"
+ARGS ?=
+
+VENV := .venv
+BIN := $(VENV)/bin
+EXTRAS := envs train sb3 rllib bench dev
+PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
+BUILD_INPUTS := CMakeLists.txt pyproject.toml $(wildcard core/*.cpp core/*.h)
+SANITIZE := $(wildcard core/*.cpp core/*.h core/tests/*.cpp core/tests/*.h)
+
+# One thread per process: on few cores, thread pools only take time from each other.
+export OMP_NUM_THREADS := 1
+export OPENBLAS_NUM_THREADS := 1
+export MKL_NUM_THREADS := 1
+
+.DEFAULT_GOAL := help
+.PHONY: help setup build test check bench sanitize sanitize-thread format constraints \
+	packages clean clean-all
+.DELETE_ON_ERROR:
+
+help: ## List the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' | \
+		awk -F'|' '{ printf "  make %-16s %s\n", $$1, $$2 }'
+
+setup: $(VENV)/.dependencies ## Make .venv with every dependency (not the native module)
+
+build: $(VENV)/.built ## Compile the native module and install Rookery into .venv, editable
+
+test: build packages $(VENV)-sunfish/.dependencies ## Run all tests (ARGS="..." goes to pytest)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
+
+check: build ## Lint, formatting and types: everything but the tests
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/codespell
+	$(BIN)/clang-format --dry-run -Werror $(wildcard core/*.cpp core/*.h core/tests/*.cpp core/tests/*.h)
+
+bench: build packages ## Measure speed against peers, in the same run
+	$(BIN)/rookery bench $(ARGS)
+
+sanitize: build/sanitize/.passed ## Run the C++ tests under the address and undefined-behaviour sanitizers
+
+sanitize-thread: build/sanitize-thread/.passed ## Run the C++ tests under the thread sanitizer
+
+format: $(VENV)/.dependencies ## Format Python and C++ in place
+	$(BIN)/ruff check --fix --exit-zero .
+	$(BIN)/ruff format .
+	$(BIN)/clang-format -i $(wildcard core/*.cpp core/*.h core/tests/*.cpp core/tests/*.h)
+
+constraints: ## Pin again, after a change to the requirements: newest versions that fit, in a new .venv
+	rm -rf $(VENV)
+	$(PYTHON) -m venv $(VENV)
+	scripts/pin.sh $(VENV) $(EXTRAS)
+
+packages: ## Install the Debian packages that some tests need, where that is allowed
+	@scripts/debian_packages.sh
+
+clean: ## Remove what was built; keep the virtual environments
+	rm -rf build $(VENV)/.built src/rookery/_core.pyi
+	find src tests benchmarks scripts -name __pycache__ -prune -exec rm -rf {} +
+
+clean-all: clean ## Remove the virtual environments too
+	rm -rf $(VENV) $(VENV)-sunfish .mypy_cache .pytest_cache .ruff_cache .hypothesis
+
+# --- How the pieces are made ---
+
+$(VENV)/.dependencies: constraints.txt pyproject.toml scripts/requirements.py
+	@scripts/prerequisites.sh $(PYTHON)
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python scripts/requirements.py $(EXTRAS) > $(VENV)/requirements.txt
+	$(BIN)/python $(PIP_INSTALL) -c constraints.txt -r $(VENV)/requirements.txt
+	touch $@
+
+# scikit-build-core compiles in build/, where unchanged objects stay from time to time.
+$(VENV)/.built: $(VENV)/.dependencies $(BUILD_INPUTS)
+	$(BIN)/python $(PIP_INSTALL) -c constraints.txt --no-deps --no-build-isolation --editable .
+	touch $@
+
+# An opponent for matches; it runs as a process of its own: .venv-sunfish/bin/sunfish-uci
+$(VENV)-sunfish/.dependencies: constraints-sunfish.txt
+	test -x $(@D)/bin/python || $(PYTHON) -m venv $(@D)
+	$(@D)/bin/python $(PIP_INSTALL) -c constraints-sunfish.txt sunfish
+	touch $@
+
+build/sanitize/.passed: SANITIZERS := address,undefined
+build/sanitize-thread/.passed: SANITIZERS := thread
+build/sanitize/.passed build/sanitize-thread/.passed: $(VENV)/.dependencies CMakeLists.txt $(SANITIZE)
+	$(BIN)/cmake -S . -B $(@D) -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja \
+		-DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG="-O1 -g" \
+		-DROOKERY_SANITIZE=$(SANITIZERS) -DROOKERY_TESTS=ON -DROOKERY_PYTHON=OFF
+	$(BIN)/cmake --build $(@D)
+	$(@D)/core_test
+	touch $@

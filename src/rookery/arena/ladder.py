@@ -1,0 +1,265 @@
+"""Climbing the ladder: play rungs until a player is bracketed from both sides, then measure.
+
+First a search for the place (a few games a rung, up or down in growing steps, then by halves),
+then the rest of the games against the rungs that tell most: those it scores nearest to 50 %
+against, alternating between one it beats and one that beats it. All games count in the fit, with
+the rungs held at their ratings.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from rookery.arena.elo import expected_score
+from rookery.arena.limits import MatchLimits
+from rookery.arena.match import MatchSettings, PlayerFactory, run_match
+from rookery.arena.rating import Encounter, rate
+from rookery.arena.rungs import SOURCE, Rung
+
+PROBE_GAMES = 8  # games a rung while searching
+ROUND_GAMES = 16  # games a rung while measuring
+
+
+@dataclass(frozen=True)
+class LadderSettings:
+    """How a player is rated.
+
+    Fields:
+        games: at most this many.
+        width: stop once the 95 % interval is at most this wide (and both sides are bracketed).
+        openings: drawn once a pair of games.
+        seed: of openings and players.
+        concurrency: games at once; 0 chooses by the number of cores.
+        limits: of players that have none of their own.
+        start: player of the rung to begin with; the middle of the cheap ones by default.
+    """
+
+    games: int = 400
+    width: float = 90.0
+    openings: str = "random:6"
+    seed: int = 0
+    concurrency: int = 0
+    limits: MatchLimits = field(default_factory=MatchLimits)
+    start: str = "stockfish,depth=1,random=0.25"
+
+
+@dataclass
+class Standing:
+    """The games against one rung so far."""
+
+    rung: Rung
+    wins: int = 0
+    draws: int = 0
+    losses: int = 0
+    faults: int = 0  # games the rated player lost by its own fault
+
+    @property
+    def games(self) -> int:
+        """Games that count."""
+        return self.wins + self.draws + self.losses
+
+    @property
+    def score(self) -> float:
+        """Points a game of the rated player; one half before the first game."""
+        return (self.wins + self.draws / 2) / self.games if self.games else 0.5
+
+
+@dataclass
+class PlayerRating:
+    """Where a player stands, and how that is known."""
+
+    player: str
+    elo: float
+    low: float
+    high: float
+    standings: list[Standing]
+    bracketed: bool  # it beat a rung and lost to one (or to none above / below)
+    seconds: float
+
+    def to_json(self) -> dict[str, object]:
+        """The object of ``rookery rate --json``."""
+        played = [s for s in self.standings if s.games]
+        anchors = [s.rung for s in played if s.rung.published]
+        return {
+            "player": self.player,
+            "elo": round(self.elo, 1),
+            "elo_low": round(self.low, 1),
+            "elo_high": round(self.high, 1),
+            "games": sum(s.games for s in played),
+            "faults": sum(s.faults for s in played),
+            "bracketed": self.bracketed,
+            "opponents": [
+                {
+                    "name": s.rung.player,
+                    "elo": round(s.rung.elo, 1),
+                    "elo_error": round(s.rung.error, 1),
+                    "games": s.games,
+                    "score": round(s.score, 4),
+                    "wins": s.wins,
+                    "draws": s.draws,
+                    "losses": s.losses,
+                    "published": s.rung.published,
+                    "load_dependent": s.rung.load_dependent,
+                }
+                for s in sorted(played, key=lambda s: s.rung.elo)
+            ],
+            "scale": SOURCE,
+            "anchors_played": [rung.player for rung in anchors],
+            "seconds": round(self.seconds, 1),
+        }
+
+
+class Climb:
+    """The rating of one player."""
+
+    def __init__(
+        self,
+        player: str,
+        factory: PlayerFactory,
+        rungs: Sequence[Rung],
+        make_opponent: Callable[[str], PlayerFactory],
+        settings: LadderSettings,
+        progress: Callable[[PlayerRating], None] | None = None,
+    ) -> None:
+        """Prepare to rate ``player`` on ``rungs`` (itself left out, weakest first)."""
+        ordered = sorted(rungs, key=lambda rung: rung.elo)
+        self._standings = [Standing(rung) for rung in ordered if rung.player != player]
+        if not self._standings:
+            raise ValueError("the ladder has no rung to play against")
+        self._player = player
+        self._factory = factory
+        self._make_opponent = make_opponent
+        self._settings = settings
+        self._progress = progress
+        self._started = time.monotonic()
+        self._round = 0
+
+    def run(self) -> PlayerRating:
+        """Search, then measure."""
+        self._search()
+        while not self._finished():
+            self._play(self._most_telling(), ROUND_GAMES)
+        return self.rating()
+
+    def rating(self) -> PlayerRating:
+        """The fit to all games so far."""
+        played = [s for s in self._standings if s.games]
+        encounters = [
+            Encounter(self._player, _opponent(s), s.wins, s.draws, s.losses) for s in played
+        ]
+        if not encounters:
+            raise ValueError(f"{self._player!r} has no game that counts; see the faults")
+        table = rate(encounters, {_opponent(s): s.rung.elo for s in played})
+        found = table[self._player]
+        return PlayerRating(
+            self._player,
+            found.elo,
+            found.low,
+            found.high,
+            self._standings,
+            self._bracketed(),
+            time.monotonic() - self._started,
+        )
+
+    # Searching
+
+    def _search(self) -> None:
+        """Gallop from the start until the score turns, then halve the gap."""
+        last = len(self._standings) - 1
+        index = next(
+            (i for i, s in enumerate(self._standings) if s.rung.player == self._settings.start),
+            last // 3,
+        )
+        beaten, lost = -1, last + 1  # highest rung beaten, lowest rung lost to
+        step = 1
+        while lost - beaten > 1 and self._games() < self._settings.games:
+            self._play(self._standings[index], PROBE_GAMES)
+            if self._standings[index].score > 0.5:
+                beaten = max(beaten, index)
+                index = min(index + step, lost - 1) if lost > last else (beaten + lost) // 2
+            else:
+                lost = min(lost, index)
+                index = max(index - step, beaten + 1) if beaten < 0 else (beaten + lost) // 2
+            step *= 2
+
+    # Measuring
+
+    def _most_telling(self) -> Standing:
+        """The rung whose next games narrow the interval most, from alternating sides.
+
+        The information of a game is p (1 - p). Rungs that depend on load count half: they are
+        used where nothing else is near.
+        """
+        elo = self.rating().elo
+        below = [s for s in self._standings if s.rung.elo <= elo]
+        above = [s for s in self._standings if s.rung.elo > elo]
+        self._round += 1
+        sides = (below, above) if self._round % 2 else (above, below)
+        side = sides[0] or sides[1]
+
+        def information(standing: Standing) -> float:
+            p = expected_score(elo - standing.rung.elo)
+            return p * (1 - p) * (0.5 if standing.rung.load_dependent else 1.0)
+
+        return max(side, key=information)
+
+    def _finished(self) -> bool:
+        if self._games() >= self._settings.games:
+            return True
+        rating = self.rating()
+        return rating.bracketed and rating.high - rating.low <= self._settings.width
+
+    def _bracketed(self) -> bool:
+        """Whether it scored over and under one half, or stands at an end of the ladder."""
+        played = [s for s in self._standings if s.games]
+        over = any(s.score >= 0.5 for s in played) or self._standings[0].games > 0
+        under = any(s.score <= 0.5 for s in played) or self._standings[-1].games > 0
+        return over and under
+
+    def _games(self) -> int:
+        return sum(s.games for s in self._standings)
+
+    def _play(self, standing: Standing, games: int) -> None:
+        """Add games against one rung; each batch has openings of its own."""
+        settings = self._settings
+        rung = standing.rung
+        played = standing.games
+        limits = settings.limits
+        if rung.load_dependent and limits.movetime is None and settings.concurrency == 0:
+            concurrency = 1  # nobody else on the machine while a timed rung thinks
+        else:
+            concurrency = settings.concurrency
+        games = min(games, max(2, settings.games - self._games()))
+        result = run_match(
+            self._factory,
+            self._make_opponent(rung.player),
+            MatchSettings(
+                games=games + games % 2,
+                openings=settings.openings,
+                seed=settings.seed + 7919 * played + 104729 * self._standings.index(standing),
+                concurrency=concurrency,
+                limits=limits,
+            ),
+            names=(self._player, rung.player),
+        )
+        if result.interrupted:
+            raise KeyboardInterrupt
+        tally = result.tally
+        if tally.games == 0:
+            raise ValueError(
+                f"no game of {self._player!r} against {rung.player!r} counts: "
+                f"{', '.join(tally.reasons) or 'none was played'}"
+            )
+        standing.wins += tally.count("wins")
+        standing.draws += tally.count("draws")
+        standing.losses += tally.count("losses")
+        standing.faults += tally.faults["first"].total()
+        if self._progress is not None:
+            self._progress(self.rating())
+
+
+def _opponent(standing: Standing) -> str:
+    """Name of a rung in the fit; never equal to the rated player's."""
+    return f"rung {standing.rung.player}"

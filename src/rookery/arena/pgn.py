@@ -1,0 +1,248 @@
+"""Games as PGN, and the PGN file as the only journal of a match.
+
+Results are not kept anywhere else: a match that resumes reads them back from its PGN, so that
+the number of games and the number of results cannot differ, wherever it was killed. Each game is
+appended by one write and ends in a checksum; a torn or damaged end is cut off on resuming.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NoReturn
+
+import chess
+
+from rookery._core import STARTING_FEN
+from rookery.arena.game import GameRecord
+
+_HEADER = re.compile(r'^\[(\w+) "((?:[^"\\]|\\.)*)"\]$', re.MULTILINE)
+_ENDING = re.compile(r"\{(?P<reason>[^{}]*) crc (?P<crc>[0-9a-f]{8})\} (?P<result>\S+)\n\n\Z")
+_STANDARD_TERMINATIONS = {
+    "time": "time forfeit",
+    "hang": "time forfeit",
+    "illegal": "rules infraction",
+}
+
+
+class PgnError(ValueError):
+    """A PGN file that cannot serve as this match's journal."""
+
+
+@dataclass(frozen=True)
+class StoredGame:
+    """What a match needs to know of a game already played."""
+
+    pair: int
+    index: int
+    result: str
+    reason: str
+    fault_white: bool | None  # who was at fault; None: nobody
+    fault_kind: str
+    void: bool
+    line_hash: int  # of start position and moves, for noticing duplicates
+    plies: int
+    seconds: float
+
+
+def stored(record: GameRecord) -> StoredGame:
+    """The part of a record that results are made of."""
+    return StoredGame(
+        pair=record.pair,
+        index=record.index,
+        result=record.result,
+        reason=record.reason,
+        fault_white=record.fault.white if record.fault else None,
+        fault_kind=record.fault.kind if record.fault else "",
+        void=record.void,
+        line_hash=zlib.crc32(f"{record.opening.fen} {' '.join(record.moves)}".encode()),
+        plies=len(record.moves),
+        seconds=record.seconds,
+    )
+
+
+def to_pgn(record: GameRecord, headers: dict[str, str]) -> str:
+    """The game as PGN text, ending in a blank line."""
+    game = stored(record)
+    tags = {
+        "Event": headers.get("Event", "Rookery match"),
+        "Site": headers.get("Site", "?"),
+        "Date": headers.get("Date", "????.??.??"),
+        "Round": f"{record.pair + 1}.{record.index + 1}",
+        "White": record.white,
+        "Black": record.black,
+        "Result": record.result,
+    }
+    if record.opening.fen != STARTING_FEN:
+        tags |= {"SetUp": "1", "FEN": record.opening.fen}
+    if record.opening.chess960:
+        tags["Variant"] = "Chess960"
+    if record.opening.name:
+        tags["Opening"] = record.opening.name
+    tags |= {k: v for k, v in headers.items() if k not in tags}
+    tags["PlyCount"] = str(len(record.moves))
+    tags["Termination"] = _termination(record)
+    tags["Reason"] = record.reason
+    if record.fault is not None:
+        side = "white" if record.fault.white else "black"
+        tags["Fault"] = f"{side} {record.fault.kind}: {record.fault.evidence}"
+    if record.void:
+        tags["Void"] = "yes"
+    tags["LineHash"] = f"{game.line_hash:08x}"
+    tags["Seconds"] = f"{record.seconds:.3f}"
+    text = "".join(f'[{key} "{_escape(value)}"]\n' for key, value in tags.items())
+    text += "\n" + _movetext(record)
+    reason = record.reason.replace("{", "(").replace("}", ")")
+    body = f"{text}{{{reason} crc "
+    return f"{body}{zlib.crc32(body.encode()):08x}}} {record.result}\n\n"
+
+
+def _termination(record: GameRecord) -> str:
+    if record.void:
+        return "unterminated"
+    if record.fault is not None:
+        return _STANDARD_TERMINATIONS.get(record.fault.kind, "abandoned")
+    return "adjudication" if record.reason.startswith("adjudication") else "normal"
+
+
+def _movetext(record: GameRecord) -> str:
+    """Moves in SAN with comments, in lines of at most about 90 characters."""
+    board = chess.Board(record.opening.fen, chess960=record.opening.chess960)
+    words = []
+    skipped = len(record.moves) - len(record.comments)
+    for ply, uci in enumerate(record.moves):
+        move = board.parse_uci(uci)
+        if board.turn:
+            words.append(f"{board.fullmove_number}.")
+        elif ply == 0:
+            words.append(f"{board.fullmove_number}...")
+        words.append(board.san(move))
+        if ply >= skipped and record.comments[ply - skipped]:
+            words.append(f"{{{record.comments[ply - skipped]}}}")
+        board.push(move)
+    lines, line = [], ""
+    for word in words:
+        if line and len(line) + 1 + len(word) > 90:
+            lines.append(line)
+            line = word
+        else:
+            line = f"{line} {word}" if line else word
+    if line:
+        lines.append(line)
+    return "".join(f"{text}\n" for text in lines)
+
+
+def _escape(value: str) -> str:
+    flat = " ".join(value.split())
+    return flat.replace("\\", "\\\\").replace('"', '\\"')
+
+
+def read_games(text: str) -> Iterator[tuple[str, StoredGame, dict[str, str]]]:
+    """Whole games of a journal: text, result and headers; stops at the first damaged one."""
+    for chunk in re.split(r"(?m)^(?=\[Event )", text):
+        if not chunk.strip():
+            continue
+        ending = _ENDING.search(chunk)
+        if ending is None:
+            return
+        body = chunk[: ending.start("crc")]
+        if zlib.crc32(body.encode()) != int(ending["crc"], 16):
+            return
+        tags = {k: v.replace('\\"', '"').replace("\\\\", "\\") for k, v in _HEADER.findall(chunk)}
+        try:
+            pair, index = (int(part) - 1 for part in tags["Round"].split("."))
+            fault = tags.get("Fault", "")
+            game = StoredGame(
+                pair=pair,
+                index=index,
+                result=tags["Result"],
+                reason=tags["Reason"],
+                fault_white=fault.startswith("white") if fault else None,
+                fault_kind=fault.partition(" ")[2].partition(":")[0],
+                void=tags.get("Void") == "yes",
+                line_hash=int(tags["LineHash"], 16),
+                plies=int(tags["PlyCount"]),
+                seconds=float(tags["Seconds"]),
+            )
+        except (KeyError, ValueError):
+            return
+        yield chunk, game, tags
+
+
+class Journal:
+    """The PGN file of one match, open for appending and locked against a second writer."""
+
+    def __init__(self, path: Path, match: str, headers: dict[str, str]) -> None:
+        """Open or continue the file.
+
+        Args:
+            path: the PGN file; made if it does not exist.
+            match: fingerprint of players, openings, limits and seed; a file of another match is
+                refused.
+            headers: tags of every game.
+        """
+        self.path = path
+        self.games: list[StoredGame] = []
+        self.dropped_bytes = 0
+        self._headers = {**headers, "Match": match}
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+        try:
+            self._lock()
+            self._load(match)
+        except BaseException:
+            os.close(self._file)
+            raise
+
+    def append(self, record: GameRecord) -> None:
+        """Add a finished game; it counts from the moment this returns."""
+        data = to_pgn(record, self._headers).encode()
+        if os.write(self._file, data) != len(data):
+            raise OSError(f"{self.path}: the disk took only part of a game; free some space")
+        self.games.append(stored(record))
+
+    def close(self) -> None:
+        """Flush to the disk and release the file."""
+        os.fsync(self._file)
+        os.close(self._file)
+
+    def _lock(self) -> None:
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise PgnError(f"{self.path} is in use by another match; choose another file") from None
+
+    def _load(self, match: str) -> None:
+        raw = Path(self.path).read_bytes()
+        text = raw.decode("utf-8", "replace")
+        kept = 0
+        seen: set[tuple[int, int]] = set()
+        for chunk, game, tags in read_games(text):
+            if tags.get("Match") != match:
+                self._refuse()
+            if (game.pair, game.index) in seen:
+                raise PgnError(f"{self.path} holds game {tags['Round']} twice")
+            seen.add((game.pair, game.index))
+            self.games.append(game)
+            kept += len(chunk.encode())
+        self.dropped_bytes = len(raw) - kept
+        if not self.dropped_bytes:
+            return
+        rest = raw[kept:]
+        if not self.games and f'[Match "{match}"]'.encode() not in rest:
+            self._refuse()
+        if rest.count(b"[Event ") > 1:
+            # More than a torn last game: damage in the middle. Keep a copy of what is cut off.
+            self.path.with_name(self.path.name + ".damaged").write_bytes(rest)
+        os.ftruncate(self._file, kept)
+
+    def _refuse(self) -> NoReturn:
+        raise PgnError(
+            f"{self.path} holds games of something else (other players, openings, limits or seed); "
+            "choose another file, or delete this one"
+        )

@@ -1,0 +1,195 @@
+"""Tactics puzzles: the whole line must be found; results by rating band and theme.
+
+Reads Lichess's CSV (the position is before the opponent's first move) and files with the columns
+``fen`` and ``solution_uci`` or ``pv_uci`` (the solver moves first). Any checkmate is right.
+
+The puzzle rating is the rating at which a player would be expected to solve as many of these
+puzzles as it did, each puzzle being an opponent of its own rating.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from rookery._core import Game, MoveError
+from rookery.arena.elo import ELO_PER_NATURAL_UNIT, expected_score
+from rookery.arena.openings import complete_fen, read_text
+from rookery.arena.workers import ask_all
+from rookery.players.base import Limits, Player
+from rookery.players.faults import EngineFault
+
+BAND = 200  # Elo
+
+
+@dataclass(frozen=True)
+class Puzzle:
+    """A puzzle; ``line`` alternates solver and opponent, the solver first."""
+
+    name: str
+    fen: str  # the solver is to move
+    line: tuple[str, ...]  # UCI
+    rating: float | None
+    themes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class PuzzleAnswer:
+    """How far a player came."""
+
+    puzzle: Puzzle
+    solved: bool
+    found: int  # moves of the solver that were right
+    fault: str = ""
+
+
+def read_puzzles(path: Path, limit: int | None = None, seed: int = 0) -> list[Puzzle]:
+    """Read a CSV file, plain or gzipped; ``limit`` draws that many by the seed."""
+    if not path.is_file():
+        raise ValueError(f"puzzles {str(path)!r}: there is no such file")
+    if limit is not None and limit < 1:
+        raise ValueError(f"--limit is {limit}; it must be 1 or more")
+    reader = csv.DictReader(io.StringIO(read_text(path)))
+    columns = {name.lower(): name for name in reader.fieldnames or []}
+    rows = list(reader)
+    if "fen" not in columns or not columns.keys() & {"moves", "solution_uci", "pv_uci"}:
+        raise ValueError(
+            f"puzzles {str(path)!r}: needs the columns FEN and Moves (Lichess), or fen and "
+            f"solution_uci; it has {', '.join(columns) or 'none'}"
+        )
+    if limit is not None and limit < len(rows):
+        chosen = np.random.default_rng(seed).permutation(len(rows))[:limit]
+        rows = [rows[i] for i in sorted(chosen)]
+    puzzles = []
+    for number, row in enumerate(rows, 2):
+        values = {lower: (row.get(name) or "") for lower, name in columns.items()}
+        try:
+            puzzle = _puzzle(values, f"line {number}")
+        except ValueError as error:
+            raise ValueError(f"puzzles {str(path)!r}, line {number}: {error}") from error
+        if puzzle.line:
+            puzzles.append(puzzle)
+    if not puzzles:
+        raise ValueError(f"puzzles {str(path)!r} holds no puzzle")
+    return puzzles
+
+
+def _puzzle(values: dict[str, str], name: str) -> Puzzle:
+    game = Game(complete_fen(values["fen"]))
+    line = (values.get("moves") or values.get("solution_uci") or values.get("pv_uci") or "").split()
+    if "moves" in values and line:
+        game.push(line[0])
+        line = line[1:]
+    start = game.fen()
+    for move in line:
+        game.push(move)
+    rating = values.get("rating", "")
+    return Puzzle(
+        name=values.get("puzzleid") or values.get("title") or name,
+        fen=start,
+        line=tuple(line),
+        rating=float(rating) if rating else None,
+        themes=tuple(values.get("themes", "").split()),
+    )
+
+
+def solve(player: Player, puzzle: Puzzle, rng: np.random.Generator, limits: Limits) -> PuzzleAnswer:
+    """Let a player solve a puzzle: every move of the line, or a mate."""
+    game = Game(puzzle.fen)
+    found = 0
+    try:
+        player.new_game()
+        for number, expected in enumerate(puzzle.line):
+            if number % 2:
+                game.push(expected)
+                continue
+            move = player.choose(game, rng, limits).move
+            game.push(move)
+            over = game.outcome()
+            if over is not None and over[0] == "checkmate":
+                return PuzzleAnswer(puzzle, True, found + 1)
+            if move != expected:
+                return PuzzleAnswer(puzzle, False, found)
+            found += 1
+    except (EngineFault, MoveError) as fault:
+        return PuzzleAnswer(puzzle, False, found, str(fault))
+    return PuzzleAnswer(puzzle, True, found)
+
+
+def run_puzzles(
+    make_player: Callable[[], Player],
+    puzzles: Sequence[Puzzle],
+    limits: Limits,
+    seed: int = 0,
+    workers: int = 1,
+    progress: Callable[[int], None] | None = None,
+) -> list[PuzzleAnswer]:
+    """Let a player solve all puzzles."""
+
+    def ask(player: Player, puzzle: Puzzle, number: int) -> PuzzleAnswer:
+        rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(7, number)))
+        return solve(player, puzzle, rng, limits)
+
+    return ask_all(make_player, puzzles, ask, workers, progress)
+
+
+def puzzle_rating(answers: Sequence[PuzzleAnswer]) -> tuple[float, float, float] | None:
+    """(rating, low, high) with a 95 % interval; None without rated puzzles.
+
+    Half a virtual solution and half a failure at the mean rating keep 0 % and 100 % finite.
+    """
+    rated = [(a.puzzle.rating, a.solved) for a in answers if a.puzzle.rating is not None]
+    if not rated:
+        return None
+    ratings = np.array([rating for rating, _ in rated])
+    mean = float(ratings.mean())
+    points = sum(solved for _, solved in rated) + 0.5
+
+    def expected(elo: float) -> float:
+        return float(sum(expected_score(elo - r) for r in ratings)) + expected_score(elo - mean)
+
+    low, high = -2000.0, 6000.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if expected(middle) < points else (low, middle)
+    chances = np.array([expected_score(low - r) for r in [*ratings, mean]])
+    information = float((chances * (1 - chances)).sum())
+    error = 1.96 * ELO_PER_NATURAL_UNIT / math.sqrt(max(information, 1e-9))
+    return low, low - error, low + error
+
+
+def summarise_puzzles(player: str, answers: Sequence[PuzzleAnswer]) -> dict[str, object]:
+    """The object of ``rookery puzzles --json``."""
+    solved = sum(answer.solved for answer in answers)
+    bands: defaultdict[str, list[bool]] = defaultdict(list)
+    themes: defaultdict[str, list[bool]] = defaultdict(list)
+    for answer in answers:
+        if answer.puzzle.rating is not None:
+            start = int(answer.puzzle.rating // BAND) * BAND
+            bands[f"{start:04d}-{start + BAND - 1:04d}"].append(answer.solved)
+        for theme in answer.puzzle.themes:
+            themes[theme].append(answer.solved)
+    rating = puzzle_rating(answers)
+    return {
+        "player": player,
+        "total": len(answers),
+        "solved": solved,
+        "rate": solved / len(answers) if answers else None,
+        "rating": None if rating is None else round(rating[0], 1),
+        "rating_low": None if rating is None else round(rating[1], 1),
+        "rating_high": None if rating is None else round(rating[2], 1),
+        "faults": sum(bool(answer.fault) for answer in answers),
+        "bands": {key: _shares(bands[key]) for key in sorted(bands)},
+        "themes": {key: _shares(themes[key]) for key in sorted(themes)},
+    }
+
+
+def _shares(results: list[bool]) -> dict[str, object]:
+    return {"total": len(results), "solved": sum(results), "rate": sum(results) / len(results)}

@@ -1,0 +1,70 @@
+"""Random play in environments: steps per second with the observation and the legal list.
+
+Each peer is compared with the observation layout of ours that is nearest to its own. Choosing the
+random move is part of every measurement, ours included.
+"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+
+import numpy as np
+
+from rookery._core import VectorGames
+from rookery.bench.measure import Comparison, Participant, Result, interleave, rate
+from rookery.bench.peer_process import PeerMissingError, PeerProcess
+
+NUM_GAMES = 64  # few enough that the observations stay in the processor's caches
+STEPS_PER_CALL = 50
+MAIN_LAYOUT = "planes19"
+# Peer script: our layout that is nearest to its observation.
+PEERS = {
+    "pettingzoo_chess": "planes119",
+    "openspiel_chess": "planes19",
+    "python_chess_random": "planes19",
+}
+
+
+def random_play(observation: str, seed: int = 1) -> Participant:
+    """Uniformly random play in VectorGames, one thread."""
+    games = VectorGames(NUM_GAMES, observation=observation, seed=seed)
+    rng = np.random.default_rng(seed)
+
+    def work() -> int:
+        for _ in range(STEPS_PER_CALL):
+            offsets = games.legal_offsets
+            counts = np.diff(offsets)
+            chosen = offsets[:-1] + (rng.random(NUM_GAMES) * counts).astype(np.int64)
+            games.step(games.legal_actions[chosen].astype(np.int64))
+        return STEPS_PER_CALL * NUM_GAMES
+
+    return lambda seconds: rate(work, seconds)
+
+
+def run() -> Result:
+    """Measure all in turn."""
+    layouts = sorted({MAIN_LAYOUT, *PEERS.values()})
+    participants: dict[str, Participant] = {name: random_play(name) for name in layouts}
+    missing: dict[str, str] = {}
+    with ExitStack() as stack:
+        peers: dict[str, PeerProcess] = {}
+        for script in PEERS:
+            try:
+                peers[script] = stack.enter_context(PeerProcess(script))
+            except PeerMissingError as error:
+                missing[script] = str(error)
+            else:
+                participants[script] = peers[script].measure
+        values = interleave(participants)
+    comparisons = [
+        Comparison(
+            peer.label,
+            values[script],
+            values[PEERS[script]],
+            f"ours: {PEERS[script]} and legal list; peer: {peer.conditions}",
+        )
+        for script, peer in peers.items()
+    ]
+    conditions = f"{MAIN_LAYOUT}, {NUM_GAMES} games at once, one thread, observation and legal list"
+    details = {f"{name} steps/s": values[name] for name in layouts}
+    return Result(values[MAIN_LAYOUT], "steps/s", conditions, comparisons, missing, details)

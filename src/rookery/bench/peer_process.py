@@ -1,0 +1,107 @@
+"""Other people's environments, measured in processes of their own.
+
+A peer runs under the Python of `.venv-bench` beside the checkout if there is one, otherwise under
+ours. The protocol is one line each way: a number of seconds in, a JSON object with `value` out.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+RUNNER = Path(__file__).parent / "peers" / "run.py"
+HOW_TO_INSTALL = "make bench installs it (or: pip install 'rookery[bench]')"
+QUIT_SECONDS = 10.0
+
+
+class PeerMissingError(RuntimeError):
+    """The peer cannot be measured; the text says why and what to do."""
+
+
+def peer_python() -> str:
+    """The Python that has the peers."""
+    checkout = Path(__file__).resolve().parents[3]
+    candidate = checkout / ".venv-bench" / "bin" / "python"
+    return str(candidate) if candidate.exists() else sys.executable
+
+
+class PeerProcess:
+    """One peer, started and ready; a context manager that ends it."""
+
+    def __init__(self, script: str) -> None:
+        """Start `peers/SCRIPT.py`; raises PeerMissingError if it cannot run."""
+        # One thread each, and no window or greeting from the peers' graphics library.
+        environment = os.environ | {
+            "OMP_NUM_THREADS": "1",
+            "OPENBLAS_NUM_THREADS": "1",
+            "SDL_VIDEODRIVER": "dummy",
+            "PYGAME_HIDE_SUPPORT_PROMPT": "1",
+        }
+        self._process = subprocess.Popen(
+            [peer_python(), str(RUNNER), script],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            env=environment,
+        )
+        try:
+            hello = self._read()
+            if "error" in hello:
+                raise PeerMissingError(f"{hello['error']}; {HOW_TO_INSTALL}")
+        except PeerMissingError:
+            self.close()
+            raise
+        self.label = str(hello["label"])
+        self.conditions = str(hello["conditions"])
+
+    def measure(self, seconds: float) -> float:
+        """Let the peer work for about `seconds`; its units per second."""
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(f"{seconds}\n")
+            self._process.stdin.flush()
+        except BrokenPipeError:
+            raise PeerMissingError(f"the peer ended unasked; {HOW_TO_INSTALL}") from None
+        return float(self._read()["value"])
+
+    def close(self) -> None:
+        """End the process."""
+        assert self._process.stdin is not None
+        with contextlib.suppress(BrokenPipeError):
+            self._process.stdin.close()
+        try:
+            self._process.wait(QUIT_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        if self._process.stdout is not None:
+            self._process.stdout.close()
+
+    def _read(self) -> dict[str, Any]:
+        """Next JSON object; libraries may print other things in between."""
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            if line.startswith("{"):
+                answer: dict[str, Any] = json.loads(line)
+                return answer
+        raise PeerMissingError(f"the peer ended unasked; {HOW_TO_INSTALL}")
+
+    def __enter__(self) -> PeerProcess:
+        """Return the peer itself."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """End the process."""
+        self.close()

@@ -1,0 +1,55 @@
+"""The commands of `rookery`, one module each; `rookery/cli.py` tells how to add one."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import signal
+import sys
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
+else:
+    Subparsers = object
+
+
+def write_json(result: Mapping[str, object]) -> None:
+    """Write the one JSON object of a command to standard output.
+
+    JSON has no infinities: an Elo difference without bound becomes null.
+    """
+    json.dump(_finite(result), sys.stdout, indent=2)
+    sys.stdout.write("\n")
+    sys.stdout.flush()
+
+
+@contextmanager
+def interrupt_at_once() -> Iterator[None]:
+    """Let Ctrl-C end the process at once, around one long call into C++.
+
+    Python would only note the signal and act on it after the call.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _finite(value: object) -> object:
+    """Replace numbers that JSON cannot express by None, at any depth."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(key): _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    return value

@@ -1,0 +1,116 @@
+"""Options that ``arena`` and ``rate`` share, and the progress line they show."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rookery.arena.limits import Adjudication, MatchLimits
+    from rookery.arena.match import MatchResult
+
+
+def add_limit_options(parser: argparse.ArgumentParser) -> None:
+    """Add clocks and limits a move; a player's own limits go before them."""
+    group = parser.add_argument_group("limits (a player's own, as stockfish,depth=1, go first)")
+    group.add_argument("--tc", metavar="S+I", help="clock: seconds + increment, for example 10+0.1")
+    group.add_argument("--movetime", type=float, metavar="S", help="seconds a move")
+    group.add_argument("--nodes", type=int, help="nodes a move")
+    group.add_argument("--depth", type=int, help="search depth in plies")
+    group.add_argument("--simulations", type=int, help="simulations of a tree search a move")
+    group.add_argument(
+        "--margin", type=float, default=0.05, metavar="S", help="tolerated lateness (0.05 s)"
+    )
+
+
+def add_adjudication_options(parser: argparse.ArgumentParser) -> None:
+    """Add ways to end games early; all off by default."""
+    group = parser.add_argument_group("adjudication (off by default)")
+    group.add_argument(
+        "--resign", type=float, metavar="V", help="both value it at +-V (0 to 1) for 4 moves"
+    )
+    group.add_argument(
+        "--draw", type=float, metavar="V", help="both within V after move 40 for 8 moves"
+    )
+    group.add_argument("--max-plies", type=int, default=0, metavar="N", help="drawn after N plies")
+    group.add_argument("--tablebase", action="store_true", help="endgame tables decide")
+
+
+def limits_of(args: argparse.Namespace) -> MatchLimits:
+    """Limits from the parsed options."""
+    from rookery.arena.limits import MatchLimits, parse_time_control
+
+    for name in ("movetime", "nodes", "depth", "simulations"):
+        value = getattr(args, name)
+        if value is not None and value <= 0:
+            raise ValueError(f"--{name} is {value:g}; it must be above 0")
+    if args.margin < 0:
+        raise ValueError(f"--margin is {args.margin:g}; it must be 0 or more")
+    return MatchLimits(
+        time_control=parse_time_control(args.tc) if args.tc else None,
+        movetime=args.movetime,
+        nodes=args.nodes,
+        depth=args.depth,
+        simulations=args.simulations,
+        margin=args.margin,
+    )
+
+
+def adjudication_of(args: argparse.Namespace) -> Adjudication:
+    """Adjudication from the parsed options."""
+    from rookery.arena.limits import Adjudication
+
+    for name in ("resign", "draw"):
+        value = getattr(args, name)
+        if value is not None and not 0 <= value <= 1:
+            raise ValueError(f"--{name} is {value:g}; values are from 0 to 1")
+    if args.max_plies < 0:
+        raise ValueError(f"--max-plies is {args.max_plies}; it must be 0 or more")
+    return Adjudication(
+        resign_value=args.resign,
+        draw_value=args.draw,
+        max_plies=args.max_plies,
+        tablebase=args.tablebase,
+    )
+
+
+class ProgressLine:
+    """One line on the terminal that is written over; silent where there is no terminal."""
+
+    def __init__(self, prefix: str = "") -> None:
+        """Start silent; ``prefix`` goes before every line."""
+        self._prefix = prefix
+        self._terminal = sys.stderr.isatty()
+        self._last = 0.0
+        self._width = 0
+
+    def match(self, result: MatchResult) -> None:
+        """Show a match so far, at most five times a second."""
+        if not self._terminal or time.monotonic() - self._last < 0.2:
+            return
+        tally = result.tally
+        estimate = tally.estimate()
+        self.write(
+            f"{tally.games + tally.void}/{result.settings.games} games  "
+            f"+{tally.count('wins')} ={tally.count('draws')} -{tally.count('losses')}  "
+            f"Elo {estimate.elo:+.0f} [{estimate.elo_low:+.0f}, {estimate.elo_high:+.0f}]"
+        )
+
+    def write(self, text: str) -> None:
+        """Replace the line."""
+        if not self._terminal:
+            return
+        self._last = time.monotonic()
+        line = self._prefix + text
+        sys.stderr.write("\r" + line.ljust(self._width))
+        sys.stderr.flush()
+        self._width = len(line)
+
+    def clear(self) -> None:
+        """Wipe the line."""
+        if self._terminal and self._width:
+            sys.stderr.write("\r" + " " * self._width + "\r")
+            sys.stderr.flush()
+            self._width = 0

@@ -1,0 +1,262 @@
+"""`rookery endgame`: play endings against the truth of the tables."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from rookery.commands import Subparsers, write_json
+from rookery.commands._match_options import ProgressLine
+
+if TYPE_CHECKING:
+    from rookery.arena.endgames import EndgameResult, Referee
+    from rookery.arena.endings import EndgamePosition
+    from rookery.players.base import Player
+
+
+def register(subparsers: Subparsers) -> None:
+    """Add the command."""
+    parser = subparsers.add_parser(
+        "endgame",
+        help="play an ending against perfect defence, exhaustively or on a sample",
+        description="Let a player play an ending (KPK, KQK, KRK, KRPvK, ...) as White to move "
+        "from every position or a sample, and compare with the endgame tables: the columns of "
+        "paper 003's Tables 4 to 7, and the share of moves that keep the win.",
+    )
+    parser.add_argument("ending", metavar="ENDING", help="KPK, KQK, KRK, or as KQvKR")
+    parser.add_argument("player", metavar="PLAYER", help="the player that is examined")
+    parser.add_argument(
+        "--against",
+        default="perfect",
+        metavar="WHO",
+        help="perfect (resists longest), worst (every defence at once; players without memory "
+        "only) or any PLAYER (perfect)",
+    )
+    parser.add_argument(
+        "--positions", default="1000", metavar="all|N", help="every position, or N random (1000)"
+    )
+    parser.add_argument(
+        "--goal",
+        choices=["promotion", "mate"],
+        help="what counts as winning (promotion where there is a pawn, else mate)",
+    )
+    parser.add_argument(
+        "--side",
+        choices=["attack", "defend"],
+        default="attack",
+        help="defend: the player has Black and should hold the drawn positions (attack)",
+    )
+    parser.add_argument(
+        "--max-moves", type=int, default=100, metavar="N", help="no win after N moves (100)"
+    )
+    parser.add_argument("--level", choices=["easy", "intermediate", "hard"], help="KPK: only these")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed (0)")
+    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Examine and report."""
+    from rookery.arena.endgames import Referee
+    from rookery.arena.endings import parse_ending
+    from rookery.data.tablebases import HOW_TO_GET, find_tablebases
+    from rookery.players.registry import check_player, make_player
+    from rookery.players.tablebase import CachedTables
+
+    ending = parse_ending(args.ending)
+    name = check_player(args.player)
+    goal = args.goal or ("promotion" if "P" in ending.split("v")[0] else "mate")
+    if args.max_moves < 1:
+        raise ValueError(f"--max-moves is {args.max_moves}; it must be 1 or more")
+    with find_tablebases() as tables:
+        if not tables.available:
+            raise ValueError(f"'rookery endgame' needs endgame tables; {HOW_TO_GET}")
+        cached = CachedTables(tables)
+        positions = _positions(args, ending, cached)
+        referee = Referee(cached, goal)
+        player = make_player(args.player)
+        try:
+            if args.side == "defend":
+                summary = _defend(args, name, ending, player, positions, referee)
+            else:
+                summary = _attack(args, name, ending, player, positions, referee).to_json()
+        finally:
+            player.close()
+    if args.json:
+        write_json(summary)
+    else:
+        print(report(summary))
+    return 0
+
+
+def _positions(args: argparse.Namespace, ending: str, cached: Any) -> list[EndgamePosition]:
+    import numpy as np
+
+    from rookery.arena.endings import all_positions, kpk_levels, sample_positions, with_truth
+
+    if args.positions == "all":
+        fens = all_positions(ending)
+    elif args.positions.isdigit() and int(args.positions) > 0:
+        rng = np.random.default_rng(args.seed)
+        if args.level:
+            placements = [p for p, level in kpk_levels().items() if level == args.level]
+            chosen = rng.permutation(len(placements))[: int(args.positions)]
+            fens = iter([f"{placements[i]} w - - 0 1" for i in chosen])
+        else:
+            fens = sample_positions(ending, int(args.positions), rng)
+    else:
+        raise ValueError(f"--positions is {args.positions!r}; it must be 'all' or a number above 0")
+    found = with_truth(fens, ending, cached)
+    if args.level:
+        found = [position for position in found if position.level == args.level]
+    if not found:
+        raise ValueError(f"no position of {ending} at level {args.level}")
+    return found
+
+
+def _attack(
+    args: argparse.Namespace,
+    name: str,
+    ending: str,
+    player: Player,
+    positions: list[EndgamePosition],
+    referee: Referee,
+) -> EndgameResult:
+    import numpy as np
+
+    from rookery.arena.endgames import EndgameResult, Follower, play_out
+
+    memoryless = bool(getattr(player, "memoryless", False))
+    follow = memoryless and args.against in ("perfect", "worst")
+    if args.against == "worst" and not memoryless:
+        raise ValueError(
+            f"--against worst needs a player without memory; {name!r} is not marked so"
+        )
+    method = "follow" if follow else "play out"
+    result = EndgameResult(ending, name, args.against, referee.goal, method)
+    result.metric = positions[0].metric
+    line = ProgressLine(f"{args.ending} {name}: ")
+    if follow:
+        rng = np.random.default_rng(args.seed)
+        follower = Follower(
+            lambda game: player.choose(game, rng).move, referee, args.against == "worst"
+        )
+        for number, position in enumerate(positions):
+            result.add(follower.outcome(position))
+            if number % 1000 == 0:
+                line.write(f"{number}/{len(positions)} positions")
+    else:
+        defender = _opponent(args.against)
+        try:
+            for number, position in enumerate(positions):
+                rngs = _rngs(args.seed, number)
+                result.add(play_out(position, player, defender, referee, rngs, args.max_moves))
+                line.write(f"{number + 1}/{len(positions)} positions, {result.total.won} won")
+        finally:
+            defender.close()
+    line.clear()
+    return result
+
+
+def _defend(
+    args: argparse.Namespace,
+    name: str,
+    ending: str,
+    player: Player,
+    positions: list[EndgamePosition],
+    referee: Referee,
+) -> dict[str, object]:
+    import numpy as np
+
+    from rookery.arena.defence import held_positions
+    from rookery.arena.endgames import play_out
+
+    drawn = [position for position in positions if position.result == 0]
+    summary: dict[str, object] = {
+        "ending": ending.replace("v", ""),
+        "player": name,
+        "side": "defend",
+        "against": args.against,
+        "goal": referee.goal,
+        "positions": len(positions),
+        "drawn_positions": len(drawn),
+        "levels": {},
+    }
+    if getattr(player, "memoryless", False) and args.against in ("perfect", "worst"):
+        rng = np.random.default_rng(args.seed)
+        held, asked, good = held_positions(
+            (p.fen for p in drawn), lambda game: player.choose(game, rng).move, referee
+        )
+        failures = [p.fen for p in drawn if p.fen not in held][:20]
+        count = len(held)
+        summary |= {"method": "every attack", "moves_kept_draw": good / asked if asked else None}
+    else:
+        attacker = _opponent(args.against)
+        try:
+            outcomes = [
+                play_out(p, attacker, player, referee, _rngs(args.seed, n), args.max_moves)
+                for n, p in enumerate(drawn)
+            ]
+        finally:
+            attacker.close()
+        count = sum(not outcome.won and not outcome.fault for outcome in outcomes)
+        failures = [o.position.fen for o in outcomes if o.won or o.fault][:20]
+        summary["method"] = "play out"
+    summary |= {
+        "drawn_held": count,
+        "hold_rate": count / len(drawn) if drawn else None,
+        "failures": failures,
+    }
+    return summary
+
+
+def _opponent(against: str) -> Player:
+    from rookery.players.registry import make_player
+
+    if against == "worst":
+        raise ValueError("--against worst needs a player without memory")
+    return make_player("tablebase" if against == "perfect" else against)
+
+
+def _rngs(seed: int, number: int) -> tuple[Any, Any]:
+    import numpy as np
+
+    white, black = (
+        np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(5, number, side)))
+        for side in range(2)
+    )
+    return white, black
+
+
+def report(summary: dict[str, Any]) -> str:
+    """The result for people: the paper's tables as one."""
+    head = f"{summary['ending']} {summary['player']} against {summary['against']}"
+    if summary.get("side") == "defend":
+        rate = summary["hold_rate"]
+        share = "none" if rate is None else f"{100 * rate:.2f} %"
+        return (
+            f"{head}: {summary['drawn_held']} of {summary['drawn_positions']} drawn positions "
+            f"held ({share}; {summary['method']})"
+        )
+    lines = [
+        f"{head}, goal {summary['goal']} ({summary['method']})",
+        f"{'':26}{'all':>10}" + "".join(f"{level:>14}" for level in summary["levels"]),
+    ]
+    columns = [summary, *summary["levels"].values()]
+    for title, key, scale, unit in (
+        ("positions", "positions", 1, ""),
+        ("won by the tables", "won_share", 100, "%"),
+        ("wins from won positions", "win_rate", 100, "%"),
+        ("wins from drawn positions", "drawn_win_rate", 100, "%"),
+        ("moves to win", "mean_moves", 1, ""),
+        ("moves that keep the win", "moves_kept_win", 100, "%"),
+    ):
+        cells = []
+        for column in columns:
+            value = column[key]
+            digits = 0 if isinstance(value, int) else 2
+            cells.append("-" if value is None else f"{scale * value:.{digits}f}{unit}")
+        lines.append(f"{title:26}{cells[0]:>10}" + "".join(f"{cell:>14}" for cell in cells[1:]))
+    lines.append(f"{summary['won']} of {summary['won_positions']} won positions were won")
+    lines += [f"  not won: {text}" for text in summary["failures"][:5]]
+    return "\n".join(lines)

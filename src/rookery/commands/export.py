@@ -1,0 +1,42 @@
+"""`rookery export`: write a network in a form that other programs read."""
+
+from __future__ import annotations
+
+import argparse
+
+from rookery.commands import Subparsers, write_json
+
+
+def register(subparsers: Subparsers) -> None:
+    """Add the command."""
+    parser = subparsers.add_parser(
+        "export",
+        help="write a network as ONNX",
+        description="Write a network as an ONNX file: observations in, logits over all actions "
+        "and values out, for batches of any size.",
+    )
+    parser.add_argument(
+        "player", metavar="PLAYER", help="model file, run folder or shipped network"
+    )
+    parser.add_argument("--onnx", metavar="FILE", required=True, help="the file to write")
+    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Export and say what was written."""
+    from pathlib import Path
+
+    from rookery.onnx_export import export_onnx
+
+    path = Path(args.onnx)
+    if path.suffix != ".onnx":
+        raise ValueError(f"--onnx {args.onnx!r} must end in .onnx")
+    info = export_onnx(args.player, path)
+    size = path.stat().st_size
+    if args.json:
+        layouts = {"observation": info.observation, "actions": info.actions}
+        write_json({"file": str(path), "bytes": size, "family": info.family, **layouts})
+    else:
+        print(f"{path}: {info.family} on {info.observation}, {info.actions}, {size:,} bytes")
+    return 0

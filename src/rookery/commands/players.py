@@ -1,0 +1,48 @@
+"""`rookery players`: which players there are and which options they take."""
+
+from __future__ import annotations
+
+import argparse
+
+from rookery.commands import Subparsers, write_json
+
+
+def register(subparsers: Subparsers) -> None:
+    """Add the command."""
+    parser = subparsers.add_parser(
+        "players",
+        help="list the players and their options",
+        description="List everything that can be given as PLAYER, with its options.",
+    )
+    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """List them."""
+    from rookery.players.registry import KINDS, MODIFIERS
+
+    if args.json:
+        write_json(
+            {
+                "players": [
+                    {
+                        "name": kind.name,
+                        "summary": kind.summary,
+                        "options": {option.name: option.help for option in kind.options},
+                    }
+                    for kind in KINDS.values()
+                ],
+                "modifiers": {option.name: option.help for option in MODIFIERS},
+            }
+        )
+        return 0
+    for kind in KINDS.values():
+        print(f"{kind.name:12} {kind.summary}")
+        for option in kind.options:
+            print(f"{'':12}   {option.name}= {option.help}")
+    print(f"{'any of them':12}")
+    for option in MODIFIERS:
+        print(f"{'':12}   {option.name}= {option.help}")
+    print("\nExamples: stockfish,depth=1   stockfish,depth=1,random=0.5   uci,command=./engine")
+    return 0

@@ -1,0 +1,203 @@
+"""`rookery rate`: how strong is a player, on a scale with known opponents."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING, Any
+
+from rookery.commands import Subparsers, write_json
+from rookery.commands._match_options import ProgressLine, add_limit_options, limits_of
+
+if TYPE_CHECKING:
+    from rookery.arena.ladder import PlayerRating
+    from rookery.arena.rungs import Rung
+
+
+def register(subparsers: Subparsers) -> None:
+    """Add the command."""
+    parser = subparsers.add_parser(
+        "rate",
+        help="rate players against a ladder of known opponents",
+        description="Climb the ladder (random, greedy, Stockfish at depth 1 with random moves "
+        "mixed in, Stockfish by Skill Level, by nodes) until the player is bracketed from both "
+        "sides, then measure until the 95 % interval is narrow enough.",
+    )
+    parser.add_argument("players", metavar="PLAYER", nargs="*", help="players to rate")
+    parser.add_argument("--games", type=int, default=400, metavar="N", help="at most N games (400)")
+    parser.add_argument(
+        "--width", type=float, default=90.0, metavar="ELO", help="wanted width of the interval (90)"
+    )
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed (0)")
+    parser.add_argument(
+        "--concurrency", type=int, default=0, metavar="N", help="games at once (cores; 1 if timed)"
+    )
+    parser.add_argument(
+        "--openings", default="random:6", metavar="WHAT", help="as for 'rookery arena' (random:6)"
+    )
+    parser.add_argument(
+        "--checkpoints", action="store_true", help="rate every checkpoint of the run folders"
+    )
+    parser.add_argument("--ladder", action="store_true", help="show the rungs and their ratings")
+    parser.add_argument(
+        "--calibrate", metavar="FILE", help="play the rungs against each other and write FILE"
+    )
+    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    add_limit_options(parser)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Rate, show the ladder, or calibrate it."""
+    if args.calibrate:
+        return calibrate(args)
+    if args.ladder:
+        return show_ladder(args)
+    if not args.players:
+        raise ValueError("which player? for example: rookery rate greedy-safe")
+    ratings = [rate_one(args, player) for player in expand(args.players, args.checkpoints)]
+    for rating in ratings:
+        if not args.json:
+            print(report(rating.to_json()))
+    if args.json:
+        objects = [rating.to_json() for rating in ratings]
+        write_json(objects[0] if len(objects) == 1 else {"ratings": objects})
+    return 0
+
+
+def expand(players: list[str], checkpoints: bool) -> list[str]:
+    """Replace run folders by their checkpoints where that is wanted."""
+    if not checkpoints:
+        return players
+    from rookery.arena.runs import checkpoint_players
+
+    return [entry for player in players for entry in checkpoint_players(player)]
+
+
+def rate_one(args: argparse.Namespace, player: str) -> PlayerRating:
+    """Rate one player."""
+    from rookery.arena.ladder import Climb, LadderSettings
+    from rookery.arena.runs import record_rating
+    from rookery.players.registry import check_player, make_player
+
+    name = check_player(player)
+    line = ProgressLine(f"{name}: ")
+
+    def show(rating: PlayerRating) -> None:
+        games = sum(standing.games for standing in rating.standings)
+        line.write(f"{games} games, {rating.elo:.0f} [{rating.low:.0f}, {rating.high:.0f}]")
+
+    climb = Climb(
+        name,
+        lambda: make_player(player),
+        usable_rungs(),
+        lambda opponent: lambda: make_player(opponent),
+        LadderSettings(
+            games=args.games,
+            width=args.width,
+            openings=args.openings,
+            seed=args.seed,
+            concurrency=args.concurrency,
+            limits=limits_of(args),
+        ),
+        show,
+    )
+    rating = climb.run()
+    line.clear()
+    record_rating(player, rating.to_json())
+    return rating
+
+
+def usable_rungs() -> list[Rung]:
+    """The rungs whose engines are installed; a note says what is missing."""
+    from rookery.arena.rungs import ladder
+    from rookery.players.registry import check_player
+    from rookery.players.spec import SpecError
+
+    usable, missing = [], {}
+    for rung in ladder():
+        try:
+            check_player(rung.player)
+            usable.append(rung)
+        except SpecError as error:
+            missing[str(error)] = rung.player
+    for text in missing:
+        print(f"rookery: warning: rungs left out: {text}", file=sys.stderr)
+    return usable
+
+
+def report(rating: dict[str, Any]) -> str:
+    """The rating for people."""
+    lines = [
+        f"{rating['player']}: {rating['elo']:.0f} Elo, 95 % interval {rating['elo_low']:.0f} to "
+        f"{rating['elo_high']:.0f}, {rating['games']} games in {rating['seconds']:.0f} s"
+        + ("" if rating["bracketed"] else "; NOT bracketed: outside the ladder, or too few games"),
+        f"{'':4}{'opponent':36}{'Elo':>6}{'+-':>5}{'games':>7}{'score':>8}",
+    ]
+    for row in rating["opponents"]:
+        marks = ("P" if row["published"] else " ") + ("t" if row["load_dependent"] else " ")
+        lines.append(
+            f" {marks} {row['name']:36}{row['elo']:6.0f}{row['elo_error']:5.0f}"
+            f"{row['games']:7}{100 * row['score']:7.1f}%"
+        )
+    lines.append(f"    scale: {rating['scale']} (P); t: timed, weaker on a busy machine;")
+    lines.append("    the interval is that of the games; +- is the rung's own error")
+    return "\n".join(lines)
+
+
+def show_ladder(args: argparse.Namespace) -> int:
+    """Print the rungs."""
+    from rookery.arena.rungs import SOURCE, ladder
+
+    rungs = ladder()
+    if args.json:
+        write_json({"scale": SOURCE, "rungs": [vars(rung) for rung in rungs]})
+        return 0
+    for rung in rungs:
+        how = "published" if rung.published else f"+-{rung.error:.0f}"
+        print(f"{rung.elo:6.0f}  {rung.player:40}{how:12}{'timed' * rung.load_dependent}")
+    print(f"scale: {SOURCE}")
+    return 0
+
+
+def calibrate(args: argparse.Namespace) -> int:
+    """Play the rungs against each other and write the counts."""
+    from pathlib import Path
+
+    from rookery.arena.match import MatchSettings, run_match
+    from rookery.arena.rating import Encounter
+    from rookery.arena.rungs import calibration_pairs, load_encounters, save_encounters
+    from rookery.players.registry import make_player
+
+    path = Path(args.calibrate)
+    known = {(e.first, e.second): e for e in load_encounters(path)}
+    only = set(args.players)
+    for number, (first, second) in enumerate(calibration_pairs()):
+        if only and not {first, second} <= only:
+            continue
+        if known.get((first, second)) and known[first, second].games >= args.games:
+            continue
+        timed = "movetime" in first + second
+        result = run_match(
+            lambda first=first: make_player(first),  # type: ignore[misc]
+            lambda second=second: make_player(second),  # type: ignore[misc]
+            MatchSettings(
+                games=args.games,
+                openings=args.openings,
+                seed=args.seed + number,
+                concurrency=args.concurrency or (1 if timed else 0),
+            ),
+            names=(first, second),
+        )
+        if result.interrupted:
+            raise KeyboardInterrupt
+        tally = result.tally
+        known[first, second] = Encounter(
+            first, second, tally.count("wins"), tally.count("draws"), tally.count("losses")
+        )
+        print(f"{first} v {second}: {known[first, second]}", file=sys.stderr)
+        conditions = f"openings {args.openings}, seed {args.seed}, {args.games} games a pair"
+        save_encounters(known.values(), conditions, path)
+    if args.json:
+        write_json({"file": str(path), "pairs": len(known)})
+    return 0

@@ -1,0 +1,36 @@
+"""`rookery resume`: go on with a run."""
+
+from __future__ import annotations
+
+import argparse
+
+from rookery.commands import Subparsers
+from rookery.commands.train import add_settings, report
+
+
+def register(subparsers: Subparsers) -> None:
+    """Add the command."""
+    parser = subparsers.add_parser(
+        "resume",
+        help="go on with a run as if it had never stopped",
+        description="Go on with a run from its newest sound checkpoint. A budget is the total of "
+        "the run, whatever number of sessions it takes; '+1h' means one hour more.",
+    )
+    parser.add_argument("folder", metavar="RUN", help="run folder")
+    parser.add_argument("--budget", metavar="B", help="new total: 3h, 2000it; or more: +1h, +100it")
+    add_settings(parser)
+    parser.add_argument(
+        "--accept-changes",
+        action="store_true",
+        help="go on although the recipe is not that of the checkpoint",
+    )
+    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Train until the budget is used up or a signal arrives."""
+    from rookery.training.session import resume
+
+    outcome = resume(args.folder, args.budget, args.workers, args.settings, args.accept_changes)
+    return report(outcome, args.json)

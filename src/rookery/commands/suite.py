@@ -1,0 +1,65 @@
+"""`rookery suite`: find the key moves of an EPD test suite."""
+
+from __future__ import annotations
+
+import argparse
+
+from rookery.commands import Subparsers, write_json
+from rookery.commands._match_options import ProgressLine, add_limit_options, limits_of
+
+
+def register(subparsers: Subparsers) -> None:
+    """Add the command."""
+    parser = subparsers.add_parser(
+        "suite",
+        help="solve an EPD test suite",
+        description="Let a player choose a move in every position of an EPD file and count how "
+        "often it is a key move (bm), none to avoid (am), and its points where the suite has them.",
+    )
+    parser.add_argument("player", metavar="PLAYER")
+    parser.add_argument("file", metavar="FILE.epd", help="EPD file, plain or gzipped")
+    parser.add_argument("--limit", type=int, metavar="N", help="only the first N positions")
+    parser.add_argument("--concurrency", type=int, default=1, metavar="N", help="threads (1)")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed (0)")
+    parser.add_argument("--missed", action="store_true", help="list what was not solved")
+    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    add_limit_options(parser)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Solve and report."""
+    from pathlib import Path
+
+    from rookery.arena.suites import read_suite, run_suite, summarise_suite
+    from rookery.players.registry import check_player, make_player
+
+    name = check_player(args.player)
+    if args.limit is not None and args.limit < 1:
+        raise ValueError(f"--limit is {args.limit}; it must be 1 or more")
+    if args.tc:
+        raise ValueError("a suite has no clock; use --movetime, --nodes or --depth instead of --tc")
+    positions = read_suite(Path(args.file))[: args.limit]
+    line = ProgressLine(f"{name}: ")
+    answers = run_suite(
+        lambda: make_player(args.player),
+        positions,
+        limits_of(args).for_move(None, None),
+        args.seed,
+        args.concurrency,
+        lambda done: line.write(f"{done}/{len(positions)}"),
+    )
+    line.clear()
+    summary = summarise_suite(name, answers) | {"file": args.file}
+    if args.json:
+        write_json(summary)
+        return 0
+    solved, total = sum(a.solved for a in answers), len(answers)
+    print(f"{name}: {solved} of {total} solved ({100 * solved / total:.1f} %) in {args.file}")
+    if "points" in summary:
+        print(f"{summary['points']} of {summary['max_points']} points")
+    if args.missed:
+        for answer in answers:
+            if not answer.solved:
+                print(f"  {answer.position.name}: {answer.fault or answer.move}")
+    return 0

@@ -1,0 +1,1 @@
+"""Data that Rookery reads and writes: opening books, endgame tables, games, samples."""

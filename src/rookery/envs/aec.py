@@ -1,0 +1,147 @@
+"""PettingZoo AEC environment: two agents take turns in one game of chess."""
+
+from __future__ import annotations
+
+from typing import Any, Unpack
+
+import gymnasium
+import numpy as np
+
+from rookery.envs.chess_env import board_text
+from rookery.envs.episode import AGENTS, Episode, EpisodeOptions, agent_of, side_of
+from rookery.envs.spaces import action_space, masked_observation_space
+
+try:
+    from pettingzoo import AECEnv
+except ImportError as error:  # the message names the way out
+    raise ImportError(
+        "the PettingZoo environment needs pettingzoo; install it with: pip install 'rookery[envs]'"
+    ) from error
+
+
+class ChessAECEnv(AECEnv):  # type: ignore[misc]
+    """Chess for two agents, "player_0" (White) and "player_1" (Black).
+
+    ## Action space
+    `Discrete(A)` for both: the moves of `actions` in the mover's orientation.
+
+    ## Observation space
+    `Dict`: "observation" (the layout `observation`, float32) and "action_mask" (int8 [A], the
+    legal actions; all 0 for the agent that waits and after the end). The agent that waits sees the
+    position as if it were its turn, where that is possible.
+
+    ## Rewards
+    Each agent's own, accumulated between its turns as PettingZoo does: the sizes in `rewards`,
+    interim rewards included.
+
+    ## Starting state, episode end
+    As `rookery/Chess-v0` (`chess_env.py`), with the same options. If Black is to move in the start
+    position, "player_1" acts first. With `on_illegal="penalty"` an agent that tries an illegal
+    action is asked again. At the end both agents' infos hold "ending" and "result".
+
+    ## Version history
+    - v0: first version
+    """
+
+    metadata: dict[str, Any] = {  # noqa: RUF012 (PettingZoo declares it like this)
+        "name": "rookery_chess_v0",
+        "render_modes": ["ansi"],
+        "is_parallelizable": False,
+        "render_fps": 1,
+    }
+
+    def __init__(
+        self, *, render_mode: str | None = None, **options: Unpack[EpisodeOptions]
+    ) -> None:
+        """Set the options (`EpisodeOptions`); an illegal action raises unless told otherwise."""
+        super().__init__()
+        if render_mode not in (None, "ansi"):
+            raise ValueError(f"render_mode is {render_mode!r}; it must be None or 'ansi'")
+        options.setdefault("on_illegal", "raise")
+        self.episode = Episode(**options)
+        self.render_mode = render_mode
+        self.possible_agents = list(AGENTS)
+        self.observation_spaces = {
+            agent: masked_observation_space(self.episode.observation, self.episode.actions)
+            for agent in AGENTS
+        }
+        self.action_spaces = {agent: action_space(self.episode.actions) for agent in AGENTS}
+        self._rng = np.random.default_rng()
+
+    def observation_space(self, agent: str) -> gymnasium.Space[Any]:
+        """Return the agent's observation space, always the same object."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> gymnasium.Space[Any]:
+        """Return the agent's action space, always the same object."""
+        return self.action_spaces[agent]
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        """Begin a game; `options` may hold "fen" for this game."""
+        if seed is not None:
+            self._rng = np.random.default_rng(seed)
+        self.episode.begin(self._rng, (options or {}).get("fen"))
+        self.agents = list(AGENTS)
+        self.rewards = dict.fromkeys(AGENTS, 0.0)
+        self._cumulative_rewards = dict.fromkeys(AGENTS, 0.0)
+        self.terminations = dict.fromkeys(AGENTS, False)
+        self.truncations = dict.fromkeys(AGENTS, False)
+        self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in AGENTS}
+        self.agent_selection = agent_of(self.episode.game.turn)
+        self._skip_agent_selection = None
+
+    def observe(self, agent: str) -> dict[str, Any]:
+        """Return what an agent sees."""
+        side = side_of(agent)
+        mask = self.episode.mask() & (side == self.episode.game.turn)
+        return {
+            "observation": self.episode.encode_for(side),
+            "action_mask": mask.astype(np.int8),
+        }
+
+    def step(self, action: int | np.integer[Any] | None) -> None:
+        """Take the selected agent's action; None once its game is over."""
+        agent = self.agent_selection
+        if self.terminations[agent] or self.truncations[agent]:
+            self._was_dead_step(action)
+            return
+        if action is None:
+            raise ValueError(f"{agent} must choose an action: its game is not over")
+        turn = self.episode.act(int(action))
+        self._cumulative_rewards[agent] = 0.0
+        self.rewards = {
+            agent_of(turn.mover): turn.reward,
+            agent_of(not turn.mover): turn.other_reward,
+        }
+        if self.episode.over:
+            self._end()
+        self.agent_selection = agent_of(self.episode.game.turn)
+        self._accumulate_rewards()
+
+    def _end(self) -> None:
+        """Mark both agents as done and tell them how the game ended."""
+        for agent in AGENTS:
+            self.terminations[agent] = self.episode.ending is not None
+            self.truncations[agent] = self.episode.truncated
+            self.infos[agent] = self.episode.ending_info(side_of(agent))
+
+    def render(self) -> str | None:
+        """Draw the board as text, White below, in the render mode "ansi"."""
+        return board_text(self.episode) if self.render_mode == "ansi" else None
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+    def __str__(self) -> str:
+        """Return the environment's name, as PettingZoo's wrappers print it."""
+        return str(self.metadata["name"])
+
+
+def env(**options: Any) -> AECEnv:
+    """Make the environment with PettingZoo's usual safety wrappers."""
+    from pettingzoo.utils import wrappers
+
+    return wrappers.OrderEnforcingWrapper(ChessAECEnv(**options))
+
+
+raw_env = ChessAECEnv

@@ -1,0 +1,214 @@
+"""Gymnasium environment `rookery/Chess-v0`: one agent against any player."""
+
+from __future__ import annotations
+
+from typing import Any, Unpack
+
+import gymnasium
+import numpy as np
+from numpy.typing import NDArray
+
+from rookery._core import MoveError
+from rookery.envs.episode import Episode, EpisodeOptions, Turn
+from rookery.envs.spaces import action_space, observation_space
+from rookery.players.base import Limits, Player
+from rookery.players.random import RandomPlayer
+
+COLORS = ("white", "black", "random")
+ATTEMPTS = 100  # games begun before it is reported that the agent never gets to move
+
+
+class ChessEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
+    """Chess against an opponent that belongs to the environment: a player, or words for one.
+
+    ## Action space
+    `Discrete(A)`: the moves of the action layout `actions`, in the orientation of the agent:
+    `az4672` (default), or `az4673` with one more action that claims a draw. The legal ones are in
+    `info["action_mask"]` (int8 [A], as `action_space.sample(mask)` wants it) and come from
+    `action_masks()` (bool [A], for sb3-contrib). An illegal action costs `rewards.illegal` and
+    leaves the position as it is, or raises `MoveError` with `on_illegal="raise"`.
+
+    ## Observation space
+    `Box` of float32 in the shape and with the bounds of the observation layout, `planes19` by
+    default (`rookery.encodings`). After the last move of a game it is seen by the side that would
+    move next.
+
+    ## Rewards
+    The sizes in `rewards` (`envs/rewards.py`; by default 1 for a win, 0 for a draw, -1 for a
+    loss), the agent's own: a step is the agent's move and the opponent's reply. Interim rewards
+    for book moves and tablebase progress are given for the agent's moves as paper 000 defines
+    them; where no book or no tables are found they are off, `warnings` says so and
+    `switched_off` lists it.
+
+    ## Starting state
+    `start` (`envs/starts.py`), the standard position by default. The agent's `color` is "white",
+    "black" or drawn anew for every game ("random", default); if the opponent is to move first, it
+    does so in `reset`. `reset(options={"fen": ..., "color": ...})` fixes either for one game.
+
+    ## Episode end
+    Termination: checkmate, stalemate, dead positions, fivefold repetition, seventy-five moves;
+    draws by `claims` ("automatic": a position for the third time, or a hundred plies without
+    capture or pawn move; "action": claimed by the action 4672 of `az4673`; "off"); a draw after
+    `draw_after_plies` plies (version 1 of paper 000: 400). Truncation: after `max_plies` plies.
+    `info` then has "ending" (the reason) and "result" (+1, 0, -1 for the agent; not if truncated).
+
+    ## Arguments
+    ```python
+    gymnasium.make("rookery/Chess-v0", opponent="stockfish,depth=1", color="random",
+                   observation="planes19", actions="az4672", rewards="default", claims=None,
+                   draw_after_plies=0, max_plies=0, start="standard", on_illegal="penalty",
+                   limits=None)
+    ```
+    Version 1 of paper 000 is `observation="vector69", actions="az4673", rewards="000-v1",
+    draw_after_plies=400`; version 3 is `observation="vector66", rewards="000-v3"`.
+
+    ## Version history
+    - v0: first version
+    """
+
+    metadata: dict[str, Any] = {  # noqa: RUF012 (Gymnasium declares it like this)
+        "render_modes": ["ansi"],
+        "render_fps": 1,
+    }
+
+    def __init__(
+        self,
+        opponent: Player | str = "random",
+        *,
+        color: str = "random",
+        limits: Limits | None = None,
+        render_mode: str | None = None,
+        **options: Unpack[EpisodeOptions],
+    ) -> None:
+        """Set the options; the class's docstring explains them."""
+        _check_color(color)
+        if render_mode not in (None, "ansi"):
+            raise ValueError(f"render_mode is {render_mode!r}; it must be None or 'ansi'")
+        self.episode = Episode(**options)
+        self.opponent = opponent_of(opponent, claims=self.episode.rules.claims == "action")
+        self.render_mode = render_mode
+        self.observation_space = observation_space(self.episode.observation)
+        self.action_space = action_space(self.episode.actions)
+        self._color = color
+        self._limits = limits
+        self._agent = True  # the agent's side in this game, True: White
+
+    @property
+    def switched_off(self) -> list[str]:
+        """Features that were asked for but lack their data, each with the way to get it."""
+        return self.episode.switched_off
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[NDArray[np.float32], dict[str, Any]]:
+        """Begin a game; `options` may hold "fen" and "color" for this game."""
+        super().reset(seed=seed)
+        options = options or {}
+        for key in options:
+            if key not in ("fen", "color"):
+                raise ValueError(f"unknown reset option {key!r}; known are 'fen' and 'color'")
+        color = _check_color(options.get("color", self._color))
+        # Drawn in any case, so that the same seed gives the same game whatever the colour.
+        toss = bool(self.np_random.integers(2))
+        self._agent = toss if color == "random" else color == "white"
+        self._begin(options.get("fen"))
+        return self._observe(), self._info()
+
+    def _begin(self, fen: str | None) -> None:
+        """Start a game in which the agent has a move to make."""
+        self._choose_start()
+        for _ in range(ATTEMPTS):
+            self.opponent.new_game()
+            self.episode.begin(self.np_random, fen)
+            if self.episode.game.turn != self._agent:
+                self._reply()
+            if not self.episode.over:
+                return
+        raise ValueError(
+            f"the opponent's first move ended the game in each of {ATTEMPTS} attempts, the last "
+            f"time from {self.episode.game.start_fen!r}"
+        )
+
+    def _choose_start(self) -> None:
+        """Adapt the start positions to the agent's colour; here they are the same for both."""
+
+    def step(
+        self, action: np.int64 | int
+    ) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
+        """Make the agent's move and the opponent's reply."""
+        turn = self.episode.act(int(action))
+        reward = turn.reward
+        if turn.legal and not self.episode.over:
+            reward += self._reply().other_reward
+        ended = self.episode.ending is not None
+        return self._observe(), reward, ended, self.episode.truncated, self._info()
+
+    def _reply(self) -> Turn:
+        """Let the opponent make its move."""
+        episode = self.episode
+        decision = self.opponent.choose(episode.game, self.np_random, self._limits)
+        if decision.claims_draw and episode.rules.claims == "action":
+            return episode.claim()
+        try:
+            return episode.play(decision.move)
+        except MoveError as error:
+            raise MoveError(
+                f"the opponent {self.opponent.name!r} broke the rules: {error}"
+            ) from error
+
+    def _observe(self) -> NDArray[np.float32]:
+        """Return what the agent sees."""
+        return self.episode.encode()
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """Return the agent's legal actions, bool [A], as sb3-contrib asks for them."""
+        return self.episode.mask()
+
+    def _info(self) -> dict[str, Any]:
+        """Describe the state: mask and colour, and the result when there is one."""
+        return {
+            "action_mask": self.episode.mask().astype(np.int8),
+            "color": "white" if self._agent else "black",
+            **self.episode.ending_info(self._agent),
+        }
+
+    def render(self) -> str | None:  # type: ignore[override]
+        """Draw the board as text, White below, in the render mode "ansi"."""
+        return board_text(self.episode) if self.render_mode == "ansi" else None
+
+    def close(self) -> None:
+        """Close the opponent."""
+        self.opponent.close()
+
+
+def _check_color(color: str) -> str:
+    """Return the colour if it is one."""
+    if color not in COLORS:
+        raise ValueError(f"color is {color!r}; it must be one of {', '.join(COLORS)}")
+    return color
+
+
+def opponent_of(opponent: Player | str, *, claims: bool = False) -> Player:
+    """Return the player, or make the one that the words describe (`rookery players`).
+
+    With `claims` the player called "random" claims draws, too.
+    """
+    if not isinstance(opponent, str):
+        return opponent
+    if opponent == "random":
+        return RandomPlayer(claims=claims)
+    from rookery.players.registry import make_player
+
+    return make_player(opponent)
+
+
+def board_text(episode: Episode) -> str:
+    """Draw the position: eight ranks, White below, and whose turn it is."""
+    game = episode.game
+    rows = [
+        f"{rank + 1} " + " ".join(game.piece_at(8 * rank + file) or "." for file in range(8))
+        for rank in range(7, -1, -1)
+    ]
+    return "\n".join(
+        [*rows, "  a b c d e f g h", "White to move" if game.turn else "Black to move"]
+    )

@@ -1,0 +1,309 @@
+"""One game with its rewards and endings: what all environments here have in common.
+
+`Episode` knows the options that the papers need and no library's interface; `chess_env.py`,
+`kpk_env.py`, `aec.py` and `rllib.py` translate it into theirs.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypedDict
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rookery._core import FenError, Game, MoveError, action_count
+from rookery.data.books import Book, find_book
+from rookery.data.paths import MissingDataError
+from rookery.data.tablebases import Tablebases, find_tablebases
+from rookery.encodings import OBSERVATIONS
+from rookery.envs.rewards import InterimRewards, Rewards, rewards_of
+from rookery.envs.starts import StartPositions, start_positions
+
+CLAIM = 4672  # the action of az4673 that claims a draw
+CLAIMS = ("automatic", "action", "off")
+ON_ILLEGAL = ("penalty", "raise")
+AGENTS = ("player_0", "player_1")  # White and Black, named as in PettingZoo's own chess
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a game ended."""
+
+    reason: str  # one of `rookery._core.ENDINGS`, or "pawn_lost" (kpk_env.py)
+    winner: bool | None  # True White, False Black, None drawn
+
+    def result(self, side: bool) -> int:
+        """+1, 0 or -1 as `side` (True: White) won, drew or lost."""
+        return 0 if self.winner is None else (1 if self.winner == side else -1)
+
+
+@dataclass(frozen=True)
+class Turn:
+    """What one action brought about."""
+
+    mover: bool  # True: White acted
+    reward: float  # of the side that acted
+    other_reward: float  # of the other side
+    legal: bool = True  # False: the position did not change
+
+
+class Rules:
+    """Which draws end a game, and when a game is cut off.
+
+    Args:
+        claims: "automatic": a position that occurred three times, or a hundred plies without
+            capture or pawn move, ends the game at once; "action": the side to move may claim
+            whatever `Game.can_claim_draw` allows; "off": neither. Checkmate, stalemate, dead
+            positions, fivefold repetition and the seventy-five-move rule always end the game.
+        draw_after_plies: Draw after so many plies (0: never). Paper 000's version 1 has 400.
+        max_plies: Truncation after so many plies (0: never): the game has no result. Illegal
+            attempts count as plies here, so that no agent can go on with them for ever.
+    """
+
+    def __init__(
+        self, claims: str = "automatic", draw_after_plies: int = 0, max_plies: int = 0
+    ) -> None:
+        """Check and keep the options."""
+        if claims not in CLAIMS:
+            raise ValueError(f"claims is {claims!r}; it must be one of {', '.join(CLAIMS)}")
+        for name, plies in (("draw_after_plies", draw_after_plies), ("max_plies", max_plies)):
+            if plies < 0:
+                raise ValueError(f"{name} is {plies}; it must be positive, or 0 for none")
+        self.claims = claims
+        self.draw_after_plies = draw_after_plies
+        self.max_plies = max_plies
+
+    def ending(self, game: Game, plies: int) -> Ending | None:
+        """Return how the game ended, `plies` after its start; None while it goes on."""
+        outcome = game.outcome()
+        if outcome is not None:
+            return Ending(*outcome)
+        if self.claims == "automatic":
+            if game.is_fifty_moves:
+                return Ending("fifty_moves", None)
+            if game.is_threefold:
+                return Ending("threefold_repetition", None)
+        if self.draw_after_plies and plies >= self.draw_after_plies:
+            return Ending("ply_limit", None)
+        return None
+
+    def truncated(self, plies: int) -> bool:
+        """Tell whether a game that has not ended is cut off after so many plies."""
+        return bool(self.max_plies) and plies >= self.max_plies
+
+
+class EpisodeOptions(TypedDict, total=False):
+    """The options of `Episode`, which all environments here take."""
+
+    observation: str  # layout (`rookery.encodings.OBSERVATIONS`)
+    actions: str  # action layout; "az4673" goes with claims="action"
+    rewards: Rewards | str | Mapping[str, float]  # sizes, a preset, or differences from default
+    claims: str | None  # see `Rules`; None: "action" for "az4673", otherwise "automatic"
+    draw_after_plies: int  # see `Rules`
+    max_plies: int  # see `Rules`
+    start: str | Sequence[str] | StartPositions  # see `starts.py`
+    on_illegal: str  # "penalty" (the reward for it, and the position stays) or "raise"
+    book: Book | None  # for interim rewards; None: the first one found, if rewards.book is not 0
+    tablebases: Tablebases | None  # likewise
+
+
+class Episode:
+    """A game in progress, stepped by actions of the side to move."""
+
+    def __init__(
+        self,
+        *,
+        observation: str = "planes19",
+        actions: str = "az4672",
+        rewards: Rewards | str | Mapping[str, float] = "default",
+        claims: str | None = None,
+        draw_after_plies: int = 0,
+        max_plies: int = 0,
+        start: str | Sequence[str] | StartPositions = "standard",
+        on_illegal: str = "penalty",
+        book: Book | None = None,
+        tablebases: Tablebases | None = None,
+    ) -> None:
+        """Check the options (`EpisodeOptions`); `begin` starts the first game."""
+        if observation not in OBSERVATIONS:
+            known = ", ".join(OBSERVATIONS)
+            raise ValueError(f"unknown observation layout {observation!r}; known are {known}")
+        if on_illegal not in ON_ILLEGAL:
+            raise ValueError(f"on_illegal is {on_illegal!r}; it must be 'penalty' or 'raise'")
+        if claims is None:
+            claims = "action" if actions == "az4673" else "automatic"
+        if (claims == "action") != (actions == "az4673"):
+            raise ValueError(
+                f"claims={claims!r} does not go with actions={actions!r}: draws are claimed by an "
+                "action if, and only if, the action layout is 'az4673'"
+            )
+        self.observation = observation
+        self.actions = actions
+        self.action_count = action_count(actions)
+        self.rewards = rewards_of(rewards)
+        self.rules = Rules(claims, draw_after_plies, max_plies)
+        self.start = start_positions(start)
+        self.on_illegal = on_illegal
+        self.switched_off: list[str] = []  # what was asked for and lacks its data, in words
+        self._interim = InterimRewards(self.rewards, self._book(book), self._tablebases(tablebases))
+        self.game = Game()
+        self.ending: Ending | None = None
+        self.truncated = False
+        self._plies_before = 0
+        self._illegal_attempts = 0
+
+    def _book(self, book: Book | None) -> Book | None:
+        """Find a book if book rewards are wanted; without one they are visibly off."""
+        if book is not None or not self.rewards.book:
+            return book
+        try:
+            return find_book()
+        except MissingDataError as error:
+            self._switch_off(f"rewards for book moves are off: {error}")
+            return None
+
+    def _tablebases(self, tablebases: Tablebases | None) -> Tablebases | None:
+        """Find tables if tablebase rewards are wanted; without any they are visibly off."""
+        if tablebases is not None or not self.rewards.tablebase:
+            return tablebases
+        found = find_tablebases()
+        if found.available:
+            return found
+        self._switch_off(f"rewards for tablebase progress are off: {found.describe()}")
+        return None
+
+    def _switch_off(self, message: str) -> None:
+        """Warn, and keep the message for whoever looks later."""
+        self.switched_off.append(message)
+        warnings.warn(message, stacklevel=5)
+
+    def begin(self, rng: np.random.Generator, fen: str | None = None) -> None:
+        """Start a new game, from `fen` or from the start positions."""
+        self.game = Game(fen) if fen is not None else self.start.sample(rng)
+        self._plies_before = self.game.ply
+        self._illegal_attempts = 0
+        self._interim.new_game()
+        self.ending = self.rules.ending(self.game, 0)
+        self.truncated = False
+        if self.ending is not None:
+            raise FenError(f"the game is over ({self.ending.reason}) in {self.game.fen()!r}")
+
+    @property
+    def over(self) -> bool:
+        """Whether the game has ended or was cut off."""
+        return self.ending is not None or self.truncated
+
+    @property
+    def plies(self) -> int:
+        """Plies since the start of this episode; plies of its start position do not count."""
+        return self.game.ply - self._plies_before
+
+    def act(self, action: int) -> Turn:
+        """Take an action of the side to move."""
+        self._require_unfinished()
+        if action not in self.game.legal_actions(self.actions):
+            if self.on_illegal == "raise":
+                raise MoveError(
+                    f"action {action} of {self.actions} is illegal in {self.game.fen()!r}; "
+                    "choose one of the action mask"
+                )
+            self._illegal_attempts += 1
+            self._look_for_truncation()
+            return Turn(self.game.turn, self.rewards.illegal, 0.0, legal=False)
+        if action == CLAIM and self.actions == "az4673":
+            return self.claim()
+        return self.play(self.game.move_of(action, self.actions))
+
+    def play(self, move: str) -> Turn:
+        """Make a move of the side to move, given in UCI."""
+        self._require_unfinished()
+        game, mover, interim = self.game, self.game.turn, self._interim
+        reward = self.rewards.move
+        before = interim.distance(game, mover)
+        if self.rewards.book and game.is_legal(move):
+            reward += interim.book_reward(game, move)
+        game.push(move)
+        if before is not None:
+            reward += interim.tablebase_reward(before, interim.distance(game, mover), mover)
+        self._look_for_end()
+        return self._turn(mover, reward)
+
+    def claim(self) -> Turn:
+        """Claim a draw for the side to move."""
+        self._require_unfinished()
+        if not self.game.can_claim_draw():
+            raise MoveError(f"no draw can be claimed in {self.game.fen()!r}")
+        self.ending = Ending("draw_claimed", None)
+        return self._turn(self.game.turn, self.rewards.move)
+
+    def _look_for_end(self) -> None:
+        """Set `ending` or `truncated` if the move just made was the last."""
+        self.ending = self.rules.ending(self.game, self.plies)
+        self._look_for_truncation()
+
+    def _look_for_truncation(self) -> None:
+        """Cut a game off that has gone on for too long."""
+        steps = self.plies + self._illegal_attempts
+        self.truncated = self.ending is None and self.rules.truncated(steps)
+
+    def _turn(self, mover: bool, reward: float) -> Turn:
+        """Add the results to both sides' rewards if the game ended."""
+        if self.ending is None:
+            return Turn(mover, reward, 0.0)
+        winner = self.ending.winner
+        return Turn(
+            mover,
+            reward + self.rewards.of_result(winner, mover),
+            self.rewards.of_result(winner, not mover),
+        )
+
+    def _require_unfinished(self) -> None:
+        """Refuse to go on after the end."""
+        if self.over:
+            raise RuntimeError("the game is over; call reset() to begin another one")
+
+    def ending_info(self, side: bool) -> dict[str, Any]:
+        """Describe the end for `side`: "ending" and, unless truncated, "result"; {} before it."""
+        if self.ending is not None:
+            return {"ending": self.ending.reason, "result": self.ending.result(side)}
+        return {"ending": "ply_cap"} if self.truncated else {}
+
+    def encode(self) -> NDArray[np.float32]:
+        """Return the observation of the side to move."""
+        return self.game.encode(self.observation)
+
+    def encode_for(self, side: bool) -> NDArray[np.float32]:
+        """Return the observation of `side`; of the waiting side, as if it were its turn.
+
+        In the position with the turn passed on the waiting side might give check, which is no
+        position at all; it is then shown what the side to move sees.
+        """
+        if side == self.game.turn:
+            return self.encode()
+        placement, turn, castling, _, clock, number = self.game.fen().split()
+        passed = f"{placement} {'b' if turn == 'w' else 'w'} {castling} - {clock} {number}"
+        try:
+            return Game(passed, self.game.chess960).encode(self.observation)
+        except FenError:
+            return self.encode()
+
+    def mask(self) -> NDArray[np.bool_]:
+        """Return which actions the side to move has, [A]; none after the end."""
+        if self.over:
+            return np.zeros(self.action_count, dtype=np.bool_)
+        return self.game.action_mask(self.actions)
+
+
+def agent_of(side: bool) -> str:
+    """Name the agent of a side (True: White)."""
+    return AGENTS[0] if side else AGENTS[1]
+
+
+def side_of(agent: str) -> bool:
+    """Return an agent's side (True: White)."""
+    if agent not in AGENTS:
+        raise ValueError(f"unknown agent {agent!r}; the agents are {', '.join(AGENTS)}")
+    return agent == AGENTS[0]

@@ -1,0 +1,151 @@
+"""Gymnasium environment `rookery/KPK-v0`: king and pawn against king, as paper 003 trains it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rookery._core import Game
+from rookery.envs.chess_env import ChessEnv
+from rookery.envs.episode import Ending, Rules
+from rookery.envs.rewards import Rewards
+from rookery.envs.starts import KpkLevel
+from rookery.players.base import Limits, Player
+
+GOALS = ("promotion", "mate")
+
+
+class KPKEnv(ChessEnv):
+    """The side with the pawn is the agent and moves first; the opponent has the bare king.
+
+    ## Action space
+    `Discrete(10)`, the layout `kpk`: 0-7 king steps N, NE, E, SE, S, SW, W, NW as the pawn sees
+    them, 8 pawn one square (promotes to a queen on the last rank), 9 pawn two squares. Masks and
+    illegal actions are as in `rookery/Chess-v0`; as in the paper, an illegal attempt costs 10 and
+    the same position is put again.
+
+    ## Observation space
+    `Box` of float32 [3, 8, 8], the layout `kpk3`: one plane per piece with the mean zero. When the
+    game ends by a promotion or a capture the pawn is gone, and the last position with it is shown.
+
+    ## Rewards
+    Paper 003, Table 3: win 10, draw -10, illegal attempt -10, and -1 for every move made, the last
+    one included.
+
+    ## Starting state
+    A random position of the `level` "all", "easy", "intermediate" or "hard"
+    (`envs/kpk_levels.py`), the agent to move. The agent is White, or Black on a mirrored board
+    with `color="black"`; "random" tosses for every game.
+
+    ## Episode end
+    Termination, with `goal="promotion"` (default): the pawn has promoted and the queen cannot be
+    taken at once, or has survived the reply (won); the pawn or that queen is taken, or either side
+    is stalemated (drawn). Played perfectly, the positions that are won in the endgame tables are
+    won here and no others, save six with the pawn on the seventh rank that need a rook; if every
+    promotion won, 4,852 drawn positions of the whole board would be won, too.
+    As in the paper, neither repetition nor the fifty-move rule counts: the observation could not
+    show them. With `goal="mate"` the game goes on under the rules of chess until mate or draw; the
+    layouts `kpk` and `kpk3` cannot express the queen, so others must be
+    chosen (`observation="planes12", actions="az4672"`).
+    Truncation: after `max_plies` plies, 100 by default (the paper cancels games after 50 moves).
+
+    ## Arguments
+    ```python
+    gymnasium.make("rookery/KPK-v0", opponent=player, level="all", color="white",
+                   goal="promotion", rewards="003", max_plies=100, on_illegal="penalty")
+    ```
+
+    ## Version history
+    - v0: first version
+    """
+
+    def __init__(
+        self,
+        opponent: Player | str = "random",
+        *,
+        level: str = "all",
+        color: str = "white",
+        goal: str = "promotion",
+        observation: str = "kpk3",
+        actions: str = "kpk",
+        rewards: Rewards | str | Mapping[str, float] = "003",
+        max_plies: int = 100,
+        on_illegal: str = "penalty",
+        limits: Limits | None = None,
+        render_mode: str | None = None,
+    ) -> None:
+        """Set the options; the class's docstring explains them."""
+        if goal not in GOALS:
+            raise ValueError(f"goal is {goal!r}; it must be one of {', '.join(GOALS)}")
+        if goal == "mate" and (observation == "kpk3" or actions == "kpk"):
+            raise ValueError(
+                "the layouts kpk3 and kpk end with the promotion; for goal='mate' choose others, "
+                "for example observation='planes12', actions='az4672'"
+            )
+        self._starts = {strong: KpkLevel(level, strong) for strong in ("white", "black")}
+        super().__init__(
+            opponent,
+            color=color,
+            observation=observation,
+            actions=actions,
+            rewards=rewards,
+            max_plies=max_plies,
+            start=self._starts["white"],
+            on_illegal=on_illegal,
+            limits=limits,
+            render_mode=render_mode,
+        )
+        if goal == "promotion":
+            self.episode.rules = PromotionRules(max_plies)
+        self._last_seen: NDArray[np.float32] = np.zeros(0, dtype=np.float32)
+
+    def _choose_start(self) -> None:
+        """Give the pawn to the agent."""
+        self.episode.start = self._starts["white" if self._agent else "black"]
+
+    def _observe(self) -> NDArray[np.float32]:
+        """Return the position; after the pawn has gone, the last one with it."""
+        if self.episode.observation != "kpk3" or has_pawn(self.episode.game):
+            self._last_seen = self.episode.encode()
+        return self._last_seen.copy()
+
+
+class PromotionRules(Rules):
+    """The rules of paper 003: whoever has the pawn wins by promoting it."""
+
+    def __init__(self, max_plies: int = 0) -> None:
+        """Neither claims nor ply limits end the game, except for the truncation."""
+        super().__init__(claims="off", max_plies=max_plies)
+
+    def ending(self, game: Game, plies: int) -> Ending | None:
+        """Return how the game ended; None while it goes on."""
+        if game.piece_count() == 2:
+            return Ending("pawn_lost", None)
+        if game.legal_count() == 0:
+            # Mate needs a queen, so it is the promotion that gave it.
+            return (
+                Ending("checkmate", not game.turn) if game.in_check else Ending("stalemate", None)
+            )
+        if has_pawn(game):
+            return None
+        winner = game.material().index("v") == 2  # "KQvK": White has promoted
+        if game.turn != winner and _queen_can_be_taken(game):
+            return None  # one more move decides
+        return Ending("promotion", winner)
+
+
+def has_pawn(game: Game) -> bool:
+    """Tell whether a pawn is on the board."""
+    return "P" in game.material()
+
+
+def _queen_can_be_taken(game: Game) -> bool:
+    """Tell whether the king to move can take the last piece that is not a king."""
+    return any(game.piece_at(_square(move[2:4])) for move in game.legal_moves())
+
+
+def _square(name: str) -> int:
+    """Turn "a1" into 0 and "h8" into 63."""
+    return "abcdefgh".index(name[0]) + 8 * (int(name[1]) - 1)

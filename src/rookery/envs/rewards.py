@@ -1,0 +1,126 @@
+"""Reward sizes, and interim rewards for book moves and progress in tablebase positions.
+
+The sizes of the papers:
+
+| preset | win | draw | loss | each move | illegal | book | tablebase |
+|---|---|---|---|---|---|---|---|
+| `default` | 1 | 0 | -1 | 0 | -1 | 0 | 0 |
+| `000-v1` (paper 000, version 1) | 100 | 0 | -100 | 0 | -100 | 0 | 0 |
+| `000-v2` (version 2) | 1000 | 0 | -1000 | 0 | -1000 | 0 | 0 |
+| `000-v3` (versions 3 to 10) | 1000 | 0 | -1000 | 0 | -1000 | 10 | 10 |
+| `003` (paper 003, Table 3) | 10 | -10 | -10 | -1 | -10 | 0 | 0 |
+
+Paper 000 masks illegal actions and so names no reward for them; ours has the size of a loss.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+
+from rookery._core import Game
+from rookery.data.books import Book
+from rookery.data.tablebases import Tablebases
+
+
+@dataclass(frozen=True)
+class Rewards:
+    """How much everything is worth to the side that it happens to."""
+
+    win: float = 1.0
+    draw: float = 0.0
+    loss: float = -1.0
+    move: float = 0.0  # for every legal move made, the last one included
+    illegal: float = -1.0  # for an illegal attempt, instead of `move`
+    book: float = 0.0  # for a move of the opening book (paper 000, section 3.1.6)
+    tablebase: float = 0.0  # for a move that brings a won tablebase position closer to its end
+
+    def of_result(self, winner: bool | None, side: bool) -> float:
+        """Return the reward of `side` (True: White) for a game that `winner` won (None: drawn)."""
+        if winner is None:
+            return self.draw
+        return self.win if winner == side else self.loss
+
+
+PRESETS = {
+    "default": Rewards(),
+    "000-v1": Rewards(win=100.0, loss=-100.0, illegal=-100.0),
+    "000-v2": Rewards(win=1000.0, loss=-1000.0, illegal=-1000.0),
+    "000-v3": Rewards(win=1000.0, loss=-1000.0, illegal=-1000.0, book=10.0, tablebase=10.0),
+    "003": Rewards(win=10.0, draw=-10.0, loss=-10.0, move=-1.0, illegal=-10.0),
+}
+
+
+def rewards_of(what: Rewards | str | Mapping[str, float]) -> Rewards:
+    """Turn a preset's name, or a mapping with differences from the default, into sizes."""
+    if isinstance(what, Rewards):
+        return what
+    if isinstance(what, str):
+        if what not in PRESETS:
+            raise ValueError(f"rewards {what!r}: known presets are {', '.join(PRESETS)}")
+        return PRESETS[what]
+    known = [field.name for field in fields(Rewards)]
+    for key in what:
+        if key not in known:
+            near = difflib.get_close_matches(key, known, 1)
+            hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}"
+            raise ValueError(f"unknown reward {key!r}; {hint}")
+    return replace(Rewards(), **{key: float(value) for key, value in what.items()})
+
+
+class InterimRewards:
+    """Rewards a side right after a good move, as paper 000 (sections 3.1.5 and 3.1.6) defines it.
+
+    - A move that the opening book lists in the position earns `rewards.book`.
+    - In a position that the tables hold: if the mover can win, and its move reduced the number of
+      moves to get there, it earns `rewards.tablebase`. The number is stored after each of a side's
+      moves and compared with the one stored before; a side's first such move is compared with the
+      position that it started from. A move that gives the win away erases the number.
+
+    The paper probes Syzygy tables, whose distance is that to the next capture or pawn move
+    (`metric="dtz"`): as there, a capture or pawn move that starts a longer count earns nothing.
+    With the distance to mate, where tables have it (`metric=None`), every good move earns.
+    """
+
+    def __init__(
+        self,
+        rewards: Rewards,
+        book: Book | None = None,
+        tablebases: Tablebases | None = None,
+        metric: str | None = None,
+    ) -> None:
+        """Judge moves by this book and these tables; either may be missing."""
+        self._rewards = rewards
+        self._book = book
+        self._tablebases = tablebases
+        self._metric = metric
+        self._last: dict[bool, int] = {}  # plies to go, by side, stored after its last move
+
+    def new_game(self) -> None:
+        """Forget the stored distances."""
+        self._last.clear()
+
+    def book_reward(self, before: Game, move: str) -> float:
+        """Reward for `move`, about to be made in `before`."""
+        if self._book is None or not self._rewards.book:
+            return 0.0
+        return self._rewards.book if self._book.contains(before, move) else 0.0
+
+    def distance(self, game: Game, side: bool) -> int | None:
+        """Plies until `side` has won (or zeroed) by the tables; None if it cannot or none knows."""
+        if self._tablebases is None or not self._rewards.tablebase:
+            return None
+        probe = self._tablebases.probe(game, self._metric)
+        if probe is None or (probe.wdl if game.turn == side else -probe.wdl) != 2:
+            return None
+        return probe.distance
+
+    def tablebase_reward(self, before: int | None, after: int | None, side: bool) -> float:
+        """Reward for a move of `side` that led from one `distance` to another."""
+        last = self._last.get(side, before)
+        if before is None or after is None:
+            self._last.pop(side, None)
+            return 0.0
+        self._last[side] = after
+        return self._rewards.tablebase if last is not None and after < last else 0.0

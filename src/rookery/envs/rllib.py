@@ -1,0 +1,131 @@
+"""RLlib: chess as a `MultiAgentEnv` for its new API stack, and a masked PPO module.
+
+    config = (
+        PPOConfig()
+        .environment(ChessMultiAgentEnv, env_config={"observation": "vector66"})
+        .multi_agent(policies={"shared"}, policy_mapping_fn=lambda agent, episode, **_: "shared")
+        .rl_module(rl_module_spec=masked_module_spec("shared"))
+    )
+
+Both sides learn in one policy here (self-play); two policies make them learn apart.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+
+from rookery.envs.episode import AGENTS, Episode, agent_of
+from rookery.envs.spaces import action_space, observation_space
+
+try:
+    from ray.rllib.core.rl_module.multi_rl_module import MultiRLModuleSpec
+    from ray.rllib.core.rl_module.rl_module import RLModuleSpec
+    from ray.rllib.env.multi_agent_env import MultiAgentEnv
+except ImportError as error:  # the message names the way out
+    raise ImportError(
+        "the RLlib environment needs ray; install it with: pip install 'rookery[rllib]'"
+    ) from error
+
+ByAgent = dict[Any, Any]  # agent (or "__all__") -> whatever it is about
+
+
+class ChessMultiAgentEnv(MultiAgentEnv):
+    """Chess for two agents in turns, "player_0" (White) and "player_1" (Black).
+
+    ## Spaces
+    Per agent: `Dict` with "observations" (the layout `observation`) and "action_mask" (float32
+    [A], 1 where legal), which are the names that RLlib's `ActionMaskingTorchRLModule` expects, and
+    `Discrete(A)`. An observation is given to the agent that is to move; only the last step of a
+    game gives one to both, as RLlib needs it to complete each agent's trajectory.
+
+    ## Rewards, starting state, episode end
+    As `rookery/Chess-v0`, each agent's own, with the same options given as `env_config`
+    (observation, actions, rewards, claims, draw_after_plies, max_plies, start, on_illegal, book,
+    tablebases). An illegal action costs `rewards.illegal` and the same agent is asked again;
+    `on_illegal="raise"` is possible only with `disable_env_checking=True`, as RLlib tries a random
+    action before it begins.
+
+    ## Version history
+    - v0: first version
+    """
+
+    def __init__(self, config: dict[str, Any] | None = None) -> None:
+        """Set the options of `Episode` from `env_config`."""
+        super().__init__()  # type: ignore[no-untyped-call]
+        # RLlib passes an EnvContext: a dict with attributes of its own besides the options.
+        self.episode = Episode(**dict(config or {}))
+        self.agents = self.possible_agents = list(AGENTS)
+        mask = gymnasium.spaces.Box(0.0, 1.0, (self.episode.action_count,), dtype=np.float32)
+        self.observation_spaces = {
+            agent: gymnasium.spaces.Dict(
+                {"observations": observation_space(self.episode.observation), "action_mask": mask}
+            )
+            for agent in AGENTS
+        }
+        self.action_spaces = {agent: action_space(self.episode.actions) for agent in AGENTS}
+        self._rng = np.random.default_rng()
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[ByAgent, ByAgent]:
+        """Begin a game; the side to move gets its observation."""
+        if seed is not None:
+            self._rng = np.random.default_rng(seed)
+        self.episode.begin(self._rng, (options or {}).get("fen"))
+        return {agent_of(self.episode.game.turn): self._observe(self.episode.game.turn)}, {}
+
+    def step(  # type: ignore[override] # RLlib's own class differs from Gymnasium's, too
+        self, action_dict: ByAgent
+    ) -> tuple[ByAgent, ByAgent, ByAgent, ByAgent, ByAgent]:
+        """Take the action of the agent to move; `action_dict` must hold that one and no other."""
+        agent = agent_of(self.episode.game.turn)
+        if set(action_dict) != {agent}:
+            raise ValueError(f"it is {agent}'s turn, but actions came from {sorted(action_dict)}")
+        turn = self.episode.act(int(action_dict[agent]))
+        rewards = {
+            agent_of(turn.mover): turn.reward,
+            agent_of(not turn.mover): turn.other_reward,
+        }
+        over = self.episode.over
+        sides = (True, False) if over else (self.episode.game.turn,)
+        infos = {agent_of(side): self.episode.ending_info(side) for side in sides}
+        return (
+            {agent_of(side): self._observe(side) for side in sides},
+            rewards,
+            {"__all__": self.episode.ending is not None},
+            {"__all__": self.episode.truncated},
+            infos,
+        )
+
+    def _observe(self, side: bool) -> dict[str, Any]:
+        """Return what a side sees; its mask is all 1 when it has nothing to choose.
+
+        An all-zero mask would turn every logit of the last, unused observation into minus
+        infinity, and a loss over the whole batch into not-a-number.
+        """
+        if self.episode.over or side != self.episode.game.turn:
+            mask = np.ones(self.episode.action_count, dtype=np.float32)
+        else:
+            mask = self.episode.mask().astype(np.float32)
+        return {"observations": self.episode.encode_for(side), "action_mask": mask}
+
+    def render(self) -> None:
+        """Draw nothing; the PettingZoo environment has a text board."""
+
+
+def masked_module_spec(policy: str, **options: Any) -> MultiRLModuleSpec:
+    """Specify a PPO module that never samples an illegal action, for one shared policy.
+
+    Args:
+        policy: Name of the policy.
+        options: Further arguments of `RLModuleSpec`, such as `model_config`.
+    """
+    from ray.rllib.examples.rl_modules.classes.action_masking_rlm import (
+        ActionMaskingTorchRLModule,
+    )
+
+    spec = RLModuleSpec(module_class=ActionMaskingTorchRLModule, **options)
+    return MultiRLModuleSpec(rl_module_specs={policy: spec})

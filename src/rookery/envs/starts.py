@@ -1,0 +1,204 @@
+"""Start positions: from where the games of an environment or an evaluation begin.
+
+`start_positions` understands these texts:
+
+| text | meaning |
+|---|---|
+| `standard` | the starting position of chess |
+| `random:4`, `random:2-8` | that many random legal plies after it |
+| `KRvK`, `KPvK:black`, `KQvKR:random` | a random legal position with this material and side to move (White if not said) |
+| `kpk:all`, `kpk:easy`, `kpk:intermediate`, `kpk:hard` | paper 003's levels (`kpk_levels.py`), White with the pawn and to move; `kpk:easy:black` mirrors |
+| a FEN | that position |
+| a path | a FEN or EPD per line of that file, drawn uniformly (`.gz` is unpacked) |
+
+A list of FENs is accepted as well. Every draw uses the generator that is passed in.
+"""  # noqa: E501 (the table)
+
+from __future__ import annotations
+
+import gzip
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+
+from rookery._core import FenError, Game, play_random_plies, random_position
+from rookery.data.paths import MissingDataError
+from rookery.envs.kpk_levels import LEVELS, kpk_fen, kpk_fens, kpk_squares
+
+MATERIAL = re.compile(r"(K[QRBNP]*vK[QRBNP]*)(?::(white|black|random))?")
+ATTEMPTS = 1000  # draws before a start that never gives an unfinished game is reported
+
+
+class StartPositions(Protocol):
+    """A distribution over unfinished games to begin with."""
+
+    def sample(self, rng: np.random.Generator) -> Game:
+        """Draw a game, of which the plies before the start (if any) are part."""
+        ...
+
+    def vector_options(self) -> dict[str, object]:
+        """Express the same distribution as keyword arguments of `VectorGames`."""
+        ...
+
+
+@dataclass(frozen=True)
+class RandomPlies:
+    """The standard position after `low` to `high` random legal plies, both included."""
+
+    low: int = 0
+    high: int = 0
+
+    def __post_init__(self) -> None:
+        """Check the bounds."""
+        if not 0 <= self.low <= self.high:
+            raise ValueError(f"random plies from {self.low} to {self.high}: need 0 <= from <= to")
+
+    def sample(self, rng: np.random.Generator) -> Game:
+        """Play random plies, again if they end the game."""
+        for _ in range(ATTEMPTS):
+            game = Game()
+            plies = int(rng.integers(self.low, self.high + 1))
+            if plies == 0:
+                return game
+            played = play_random_plies(game, plies, _seed(rng))
+            if played == plies and _unfinished(game):
+                return game
+        raise ValueError(f"{self.high} random plies end the game in each of {ATTEMPTS} attempts")
+
+    def vector_options(self) -> dict[str, object]:
+        """See `StartPositions`."""
+        return {"random_plies": (self.low, self.high)}
+
+
+@dataclass(frozen=True)
+class FenList:
+    """Positions drawn uniformly from a list."""
+
+    fens: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        """Check every position at once, so that a bad line is found before training starts."""
+        if not self.fens:
+            raise ValueError("the list of start positions is empty")
+        for number, fen in enumerate(self.fens, start=1):
+            try:
+                finished = not _unfinished(Game(fen))
+            except FenError as error:
+                raise FenError(f"start position {number}: {error}") from None
+            if finished:
+                raise FenError(f"start position {number}: the game is over in {fen!r}")
+
+    def sample(self, rng: np.random.Generator) -> Game:
+        """Draw one of the positions."""
+        return Game(self.fens[int(rng.integers(len(self.fens)))])
+
+    def vector_options(self) -> dict[str, object]:
+        """See `StartPositions`."""
+        return {"start_fens": list(self.fens)}
+
+
+@dataclass(frozen=True)
+class Material:
+    """Random legal positions with given material."""
+
+    signature: str  # White's pieces first, such as "KRvK"
+    side: str = "white"  # to move: "white", "black" or "random"
+
+    def sample(self, rng: np.random.Generator) -> Game:
+        """Draw a position uniformly from all legal, unfinished ones."""
+        return Game(random_position(self.signature, _seed(rng), self.side))
+
+    def vector_options(self) -> dict[str, object]:
+        """See `StartPositions`."""
+        return {"material": self.signature, "material_side": self.side}
+
+
+@dataclass(frozen=True)
+class KpkLevel:
+    """King and pawn against king at one of paper 003's levels, the pawn side to move."""
+
+    level: str = "all"
+    strong: str = "white"  # the side with the pawn
+
+    def __post_init__(self) -> None:
+        """Check the names."""
+        if self.level not in LEVELS:
+            raise ValueError(f"KPK level is {self.level!r}; it must be one of {', '.join(LEVELS)}")
+        if self.strong not in ("white", "black"):
+            raise ValueError(f"the pawn side is {self.strong!r}; it must be 'white' or 'black'")
+
+    def sample(self, rng: np.random.Generator) -> Game:
+        """Draw a position of the level, all alike."""
+        squares = kpk_squares(self.level)
+        return Game(kpk_fen(squares[int(rng.integers(len(squares)))], self.strong))
+
+    def vector_options(self) -> dict[str, object]:
+        """See `StartPositions`."""
+        return {"start_fens": kpk_fens(self.level, self.strong)}
+
+
+def start_positions(what: str | Sequence[str] | StartPositions) -> StartPositions:
+    """Turn a text (table above), a list of FENs or a distribution into a distribution."""
+    if isinstance(what, str):
+        return _parse(what)
+    if isinstance(what, Sequence):
+        return FenList(tuple(what))
+    return what
+
+
+def _parse(text: str) -> StartPositions:
+    """Understand one text of the table in this module's docstring."""
+    if text == "standard":
+        return RandomPlies()
+    if match := re.fullmatch(r"random:(\d+)(?:-(\d+))?", text):
+        return RandomPlies(int(match[1]), int(match[2] or match[1]))
+    if match := re.fullmatch(r"kpk:(\w+)(?::(\w+))?", text):
+        return KpkLevel(match[1], match[2] or "white")
+    if match := MATERIAL.fullmatch(text):
+        return Material(match[1], match[2] or "white")
+    if Path(text).is_file():
+        return FenList(tuple(read_positions(text)))
+    if " " in text.strip():
+        return FenList((text,))
+    raise ValueError(
+        f"start positions {text!r}: neither 'standard', 'random:PLIES', 'kpk:LEVEL', material "
+        "such as 'KRvK', a FEN nor an existing file"
+    )
+
+
+def read_positions(path: str | os.PathLike[str]) -> list[str]:
+    """Read a file with one FEN or EPD per line; blank lines and lines from '#' are skipped.
+
+    Of an EPD only the position is kept, with the clocks at 0 1.
+    """
+    source = Path(path)
+    if not source.is_file():
+        raise MissingDataError(f"there is no file of positions at {str(path)!r}")
+    opener = gzip.open if source.suffix == ".gz" else open
+    fens = []
+    with opener(source, "rt", encoding="utf-8", errors="strict") as lines:
+        for number, line in enumerate(lines, start=1):
+            fields = line.split()
+            if not fields or fields[0].startswith("#"):
+                continue
+            if len(fields) < 4:
+                raise FenError(f"{path}, line {number}: {line.strip()[:100]!r} is no position")
+            clocks = [field.rstrip(";") for field in fields[4:6]]
+            has_clocks = len(clocks) == 2 and all(field.isdigit() for field in clocks)
+            fens.append(" ".join(fields[:4] + (clocks if has_clocks else ["0", "1"])))
+    return fens
+
+
+def _unfinished(game: Game) -> bool:
+    """Tell whether anything is left to play."""
+    return game.outcome() is None
+
+
+def _seed(rng: np.random.Generator) -> int:
+    """Draw a seed for the core's own generator."""
+    return int(rng.integers(2**63))

@@ -1,0 +1,100 @@
+"""Two multilayer perceptrons, one for the policy and one for the value, sharing nothing.
+
+The network of paper 000 (section 3.4): on 66 inputs, with two hidden layers of 256 each and 4672
+actions, it has 1,366,849 parameters. What the paper does not say is RLlib's default of that time:
+tanh between the layers and rows of the weights drawn from a normal distribution and scaled to
+length 1 (0.01 for both outputs), with biases of zero.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import torch
+from pydantic import Field
+from torch import Tensor, nn
+
+from rookery.encodings import ACTIONS, OBSERVATIONS
+from rookery.nets.ragged import legal_product
+from rookery.training.section import Section
+
+OUTPUT_SCALE = 0.01  # RLlib's: the first policy is close to uniform, the first value close to zero
+
+Width = Annotated[int, Field(ge=1, le=8192)]
+
+
+class MlpSizes(Section):
+    """Sizes of the family `mlp`."""
+
+    hidden: list[Width] = Field(default=[256, 256], max_length=16)
+    """Widths of the hidden layers, of policy and value alike."""
+    activation: Literal["tanh", "relu"] = "tanh"
+    """What stands between the layers."""
+    value: Literal["linear", "tanh"] = "linear"
+    """Value without bounds, in units of reward, or in [-1, 1]."""
+    scale: float = Field(default=1.0, gt=0)
+    """Inputs are divided by it."""
+
+
+class Mlp(nn.Module):
+    """Observations of any layout, flattened; see `rookery.nets.Network`."""
+
+    family = "mlp"
+
+    def __init__(self, observation: str, actions: str, sizes: MlpSizes) -> None:
+        """Make the layers; their weights are meaningless until `initialise`."""
+        super().__init__()
+        self.observation = observation
+        self.actions = actions
+        self.sizes = sizes
+        self.bounded = sizes.value == "tanh"
+        inputs = int(torch.tensor(OBSERVATIONS[observation].shape).prod())
+        width = sizes.hidden[-1] if sizes.hidden else inputs
+        self.policy_trunk = _trunk(inputs, sizes)
+        self.policy = nn.Linear(width, ACTIONS[actions].count)
+        self.value_trunk = _trunk(inputs, sizes)
+        self.value = nn.Linear(width, 1)
+
+    def initialise(self, generator: torch.Generator | None = None) -> None:
+        """Draw new weights."""
+        outputs = {self.policy, self.value}
+        for module in self.modules():
+            if isinstance(module, nn.Linear):
+                weight = torch.randn(module.weight.shape, generator=generator)
+                weight *= (OUTPUT_SCALE if module in outputs else 1.0) / weight.norm(
+                    dim=1, keepdim=True
+                )
+                with torch.no_grad():
+                    module.weight.copy_(weight)
+                    module.bias.zero_()
+
+    def forward(self, observations: Tensor, legal: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
+        """Logits [L] over the legal actions, and values [B]."""
+        inputs = self._inputs(observations)
+        hidden = self.policy_trunk(inputs)
+        logits = legal_product(hidden, self.policy.weight, self.policy.bias, legal, rows)
+        return logits, self._values(inputs)
+
+    def dense(self, observations: Tensor) -> tuple[Tensor, Tensor]:
+        """Logits [B, A] over all actions, and values [B]."""
+        inputs = self._inputs(observations)
+        return self.policy(self.policy_trunk(inputs)), self._values(inputs)
+
+    def _inputs(self, observations: Tensor) -> Tensor:
+        return observations.float().flatten(1) / self.sizes.scale
+
+    def _values(self, inputs: Tensor) -> Tensor:
+        values: Tensor = self.value(self.value_trunk(inputs)).squeeze(-1)
+        return values.tanh() if self.bounded else values
+
+
+def _trunk(inputs: int, sizes: MlpSizes) -> nn.Sequential:
+    layers: list[nn.Module] = []
+    for width in sizes.hidden:
+        layers += [nn.Linear(inputs, width), nn.Tanh() if sizes.activation == "tanh" else nn.ReLU()]
+        inputs = width
+    return nn.Sequential(*layers)
+
+
+NETWORK = Mlp
+SIZES = MlpSizes

@@ -1,0 +1,137 @@
+"""Lists of legal actions of different lengths, without padding.
+
+The legal actions of B positions lie one behind the other in a flat list of length L. `offsets`
+[B + 1] says where each position's begin and end (as `VectorGames.legal_offsets` does), `rows` [L]
+which position each belongs to. Every position has at least one legal action.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+# Entries gathered at a time: 4096 rows of 256 floats are 4 MB and stay in the cache. For 4096
+# positions that made the product of hidden layer and legal columns six times faster.
+CHUNK = 4096
+
+
+def lengths_of(offsets: Tensor) -> Tensor:
+    """Number of legal actions of each position, int64 [B]; refuses a position without any."""
+    lengths = offsets[1:] - offsets[:-1]
+    if lengths.numel() and int(lengths.min()) < 1:
+        index = int(torch.argmin(lengths))
+        raise ValueError(f"position {index} of the batch has no legal action")
+    return lengths
+
+
+def rows_of(offsets: Tensor) -> Tensor:
+    """The position of each legal action, int64 [L], from offsets [B + 1]."""
+    lengths = lengths_of(offsets)
+    return torch.repeat_interleave(torch.arange(lengths.numel()), lengths)
+
+
+def log_softmax(logits: Tensor, rows: Tensor, count: int) -> Tensor:
+    """Log probabilities [L]: those of each of the `count` positions sum to one."""
+    # The largest logit of a position is subtracted first, so that exp cannot overflow.
+    largest = torch.full((count,), -torch.inf, dtype=logits.dtype)
+    largest.scatter_reduce_(0, rows, logits.detach(), "amax")
+    shifted = logits - largest.index_select(0, rows)
+    total = segment_sum(shifted.exp(), rows, count)
+    return shifted - total.log().index_select(0, rows)
+
+
+def segment_sum(values: Tensor, rows: Tensor, count: int) -> Tensor:
+    """Sum [count] of the values [L] of each position."""
+    return torch.zeros(count, dtype=values.dtype).index_add(0, rows, values)
+
+
+def entropy(log_probabilities: Tensor, rows: Tensor, count: int) -> Tensor:
+    """Entropy [count] in nats of each position's distribution over its legal actions."""
+    # A probability that underflows to zero contributes nothing: 0 * log 0 = 0.
+    terms = log_probabilities.exp() * log_probabilities.clamp(min=-1e30)
+    return -segment_sum(terms, rows, count)
+
+
+def kl_divergence(old: Tensor, new: Tensor, rows: Tensor, count: int) -> Tensor:
+    """KL divergence [count] of each position's new distribution from its old one, in nats."""
+    terms = old.exp() * (old.clamp(min=-1e30) - new.clamp(min=-1e30))
+    return segment_sum(terms, rows, count)
+
+
+def sample(log_probabilities: Tensor, offsets: Tensor, generator: torch.Generator) -> Tensor:
+    """Draw one legal action per position: its place [B] in the flat list."""
+    uniform = torch.rand(offsets.numel() - 1, generator=generator, dtype=torch.float64)
+    places = sample_places(log_probabilities.detach().numpy(), offsets.numpy(), uniform.numpy())
+    return torch.from_numpy(places)
+
+
+def sample_places(
+    log_probabilities: NDArray[Any], offsets: NDArray[np.int64], uniform: NDArray[np.float64]
+) -> NDArray[np.int64]:
+    """The same for arrays: places [B] by inverting the distribution at `uniform` [B], in [0, 1)."""
+    probabilities = np.exp(log_probabilities.astype(np.float64))
+    cumulative = np.concatenate([[0.0], np.cumsum(probabilities)])
+    start, stop = cumulative[offsets[:-1]], cumulative[offsets[1:]]
+    target = start + uniform * (stop - start)
+    places = np.searchsorted(cumulative, target, side="right") - 1
+    # Rounding must never lead into a neighbour's list.
+    clipped: NDArray[np.int64] = np.clip(places, offsets[:-1], offsets[1:] - 1).astype(np.int64)
+    return clipped
+
+
+def best_places(logits: NDArray[Any], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Place [B] in the flat list of each position's largest logit (the first of equals)."""
+    largest = np.repeat(np.maximum.reduceat(logits, offsets[:-1]), np.diff(offsets))
+    candidates = np.flatnonzero(logits == largest)
+    first = np.searchsorted(candidates, offsets[:-1])
+    return candidates[first].astype(np.int64)
+
+
+class _LegalProduct(torch.autograd.Function):
+    """Rows of `hidden @ weight.T + bias` at the legal actions only."""
+
+    @staticmethod
+    def forward(ctx: Any, hidden: Tensor, weight: Tensor, bias: Tensor, *index: Tensor) -> Tensor:
+        legal, rows = index
+        ctx.save_for_backward(hidden, weight, legal, rows)
+        logits = bias.index_select(0, legal)
+        for start in range(0, legal.numel(), CHUNK):
+            part = slice(start, start + CHUNK)
+            product = weight.index_select(0, legal[part])
+            product *= hidden.index_select(0, rows[part])
+            logits[part] += product.sum(-1)
+        return logits
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
+        gradient = gradients[0].contiguous()
+        hidden, weight, legal, rows = ctx.saved_tensors
+        to_hidden, to_weight = torch.zeros_like(hidden), torch.zeros_like(weight)
+        to_bias = weight.new_zeros(weight.shape[0]).index_add_(0, legal, gradient)
+        for start in range(0, legal.numel(), CHUNK):
+            part = slice(start, start + CHUNK)
+            column = gradient[part].unsqueeze(-1)
+            to_weight.index_add_(0, legal[part], hidden.index_select(0, rows[part]).mul_(column))
+            to_hidden.index_add_(0, rows[part], weight.index_select(0, legal[part]).mul_(column))
+        return to_hidden, to_weight, to_bias, None, None
+
+
+def legal_product(
+    hidden: Tensor, weight: Tensor, bias: Tensor, legal: Tensor, rows: Tensor
+) -> Tensor:
+    """Logits [L] of a linear last layer at the legal actions only.
+
+    Args:
+        hidden: [B, H], the last hidden layer.
+        weight: [A, H] of the last layer.
+        bias: [A] of the last layer.
+        legal: int64 [L], the legal actions.
+        rows: int64 [L], the position of each of them.
+    """
+    apply: Callable[..., Tensor] = _LegalProduct.apply
+    return apply(hidden, weight, bias, legal, rows)

@@ -1,0 +1,156 @@
+"""A small residual network over planes, with AlphaZero's policy of 73 planes of 8x8.
+
+The policy is a map [73, 8, 8] over origin squares, from which the legal actions are gathered; the
+value is in [-1, 1]. Actions are always in the mover's orientation. For an observation in White's
+orientation the map's ranks are flipped when Black is to move, so that an action stands on the
+square where its piece is seen.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import torch
+from pydantic import Field
+from torch import Tensor, nn
+
+from rookery.encodings import OBSERVATIONS, PLANES_PER_ORIGIN, WHITE
+from rookery.training.section import Section
+
+SQUARES = 64
+
+
+class ResnetSizes(Section):
+    """Sizes of the family `resnet`."""
+
+    blocks: int = Field(default=4, ge=0, le=80)
+    """Residual blocks of two convolutions each."""
+    filters: int = Field(default=32, ge=1, le=1024)
+    """Channels of every convolution."""
+    value_filters: int = Field(default=4, ge=1, le=256)
+    """Channels from which the value is computed."""
+    value_hidden: int = Field(default=64, ge=1, le=4096)
+    """Width of the value's hidden layer."""
+    norm: Literal["batch", "group", "none"] = "batch"
+    """Normalisation after each convolution. Batch statistics differ between acting and learning,
+    which PPO's ratios do not forgive: use group or none there."""
+
+
+class Resnet(nn.Module):
+    """Observations [B, C, 8, 8]; see `rookery.nets.Network`."""
+
+    family = "resnet"
+    bounded = True
+
+    def __init__(self, observation: str, actions: str, sizes: ResnetSizes) -> None:
+        """Make the layers; their weights are meaningless until `initialise`."""
+        super().__init__()
+        layout = OBSERVATIONS[observation]
+        if layout.shape[1:] != (8, 8):
+            raise ValueError(
+                f"family 'resnet' needs planes of 8x8; {observation!r} has the shape {layout.shape}"
+            )
+        if actions != "az4672":
+            raise ValueError(f"family 'resnet' has the actions 'az4672', not {actions!r}")
+        self.observation = observation
+        self.actions = actions
+        self.sizes = sizes
+        # Plane that is 1 while White is to move, where the observation does not turn the board.
+        self._turn = layout.slice("turn").start if layout.orientation == WHITE else None
+        filters = sizes.filters
+        self.stem = _convolution(layout.shape[0], filters, sizes.norm)
+        self.blocks = nn.ModuleList(Block(filters, sizes.norm) for _ in range(sizes.blocks))
+        self.policy = nn.Sequential(
+            _convolution(filters, filters, sizes.norm, kernel=1),
+            nn.ReLU(),
+            nn.Conv2d(filters, PLANES_PER_ORIGIN, 1),
+        )
+        self.value = nn.Sequential(
+            _convolution(filters, sizes.value_filters, sizes.norm, kernel=1),
+            nn.ReLU(),
+            nn.Flatten(),
+            nn.Linear(sizes.value_filters * SQUARES, sizes.value_hidden),
+            nn.ReLU(),
+            nn.Linear(sizes.value_hidden, 1),
+        )
+
+    def initialise(self, generator: torch.Generator | None = None) -> None:
+        """Draw new weights (He); blocks start as the identity, both outputs close to zero."""
+        for module in self.modules():
+            if isinstance(module, nn.Conv2d | nn.Linear):
+                fan_in = module.weight[0].numel()
+                weight = torch.randn(module.weight.shape, generator=generator)
+                with torch.no_grad():
+                    module.weight.copy_(weight * (2.0 / fan_in) ** 0.5)
+                    if module.bias is not None:
+                        module.bias.zero_()
+            elif isinstance(module, nn.BatchNorm2d | nn.GroupNorm):
+                module.reset_parameters()
+        with torch.no_grad():
+            for block in self.blocks:
+                assert isinstance(block, Block)
+                block.close()
+            for head in (self.policy, self.value):
+                last = head[-1]
+                assert isinstance(last, nn.Conv2d | nn.Linear)
+                last.weight *= 0.01
+
+    def forward(self, observations: Tensor, legal: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
+        """Logits [L] over the legal actions, and values [B]."""
+        policy, values = self._maps(observations)
+        origin, plane = legal // PLANES_PER_ORIGIN, legal % PLANES_PER_ORIGIN
+        places = rows * policy[0].numel() + plane * SQUARES + origin
+        return policy.reshape(-1).index_select(0, places), values
+
+    def dense(self, observations: Tensor) -> tuple[Tensor, Tensor]:
+        """Logits [B, 4672] over all actions, and values [B]."""
+        policy, values = self._maps(observations)
+        # [B, plane, square] -> [B, square, plane], as an action is 73 * square + plane.
+        return policy.flatten(2).transpose(1, 2).flatten(1), values
+
+    def _maps(self, observations: Tensor) -> tuple[Tensor, Tensor]:
+        observations = observations.float()
+        trunk = self.stem(observations).relu()
+        for block in self.blocks:
+            trunk = block(trunk)
+        policy = self.policy(trunk)
+        if self._turn is not None:
+            white = observations[:, self._turn, :1, :1].unsqueeze(1)
+            policy = white * policy + (1.0 - white) * policy.flip(2)
+        return policy, self.value(trunk).squeeze(-1).tanh()
+
+
+class Block(nn.Module):
+    """Two convolutions and a way around them."""
+
+    def __init__(self, filters: int, norm: str) -> None:
+        """Make the two convolutions."""
+        super().__init__()
+        self.first = _convolution(filters, filters, norm)
+        self.second = _convolution(filters, filters, norm)
+
+    def close(self) -> None:
+        """Make the block the identity, from where it learns what to add."""
+        last = self.second[-1]
+        assert isinstance(last, nn.BatchNorm2d | nn.GroupNorm | nn.Conv2d)
+        nn.init.zeros_(last.weight)
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        """[B, filters, 8, 8] to the same."""
+        result: Tensor = (self.second(self.first(inputs).relu()) + inputs).relu()
+        return result
+
+
+def _convolution(inputs: int, outputs: int, norm: str, kernel: int = 3) -> nn.Sequential:
+    """A convolution that keeps the board's size, and its normalisation."""
+    plain = norm == "none"
+    layers: list[nn.Module] = [nn.Conv2d(inputs, outputs, kernel, padding=kernel // 2, bias=plain)]
+    if norm == "batch":
+        layers.append(nn.BatchNorm2d(outputs))
+    elif norm == "group":
+        layers.append(nn.GroupNorm(max(d for d in range(1, 9) if outputs % d == 0), outputs))
+    return nn.Sequential(*layers)
+
+
+NETWORK = Resnet
+SIZES = ResnetSizes

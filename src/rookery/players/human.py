@@ -1,0 +1,95 @@
+"""A person at the terminal: sees the board, types moves in UCI or in standard notation."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import TextIO
+
+import chess
+import numpy as np
+
+from rookery._core import Game
+from rookery.players.base import Decision, Limits
+from rookery.players.faults import EngineFault
+
+HELP = "moves: e2e4, Nf3, O-O, e8=Q; 'moves' lists them, 'draw' claims, 'quit' resigns"
+
+
+class HumanPlayer:
+    """Asks for a move until a legal one is typed."""
+
+    name = "human"
+
+    def __init__(
+        self,
+        ask: Callable[[str], str] = input,
+        output: TextIO | None = None,
+        unicode_pieces: bool = True,
+    ) -> None:
+        """Read answers by ``ask`` and write the board to ``output`` (standard error)."""
+        self._ask = ask
+        self._output = output
+        self._unicode = unicode_pieces
+
+    def choose(
+        self, game: Game, rng: np.random.Generator, limits: Limits | None = None
+    ) -> Decision:
+        """Show the position and ask."""
+        board = chess.Board(game.fen(), chess960=game.chess960)
+        self._show(board, game)
+        while True:
+            try:
+                typed = self._ask("White: " if game.turn else "Black: ").strip()
+            except EOFError:
+                raise EngineFault("crash", "no more input") from None
+            if typed in ("quit", "resign"):
+                raise EngineFault("error", "resigned")
+            if typed == "draw":
+                if game.can_claim_draw():
+                    return Decision(game.legal_moves()[0], claims_draw=True)
+                self._write("there is no draw to claim")
+            elif typed == "moves":
+                self._write(" ".join(board.san(move) for move in board.legal_moves))
+            elif typed in ("", "help", "?"):
+                self._write(HELP)
+            else:
+                move = _read_move(board, typed)
+                if move is not None and game.is_legal(move):
+                    return Decision(move)
+                self._write(f"{typed!r} is not a legal move here; {HELP}")
+
+    def new_game(self) -> None:
+        """Greet the player."""
+        self._write(HELP)
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+    def _show(self, board: chess.Board, game: Game) -> None:
+        if game.moves():
+            self._write(f"last move: {game.moves()[-1]}")
+        flipped = not board.turn
+        text = (
+            board.unicode(invert_color=True, empty_square="·", orientation=not flipped)
+            if self._unicode
+            else str(board.transform(chess.flip_vertical) if flipped else board)
+        )
+        rows = text.splitlines()
+        numbers = range(1, 9) if flipped else range(8, 0, -1)
+        for number, row in zip(numbers, rows, strict=True):
+            self._write(f"{number} {row}")
+        self._write("  " + " ".join("hgfedcba" if flipped and self._unicode else "abcdefgh"))
+
+    def _write(self, text: str) -> None:
+        print(text, file=self._output or sys.stderr, flush=True)
+
+
+def _read_move(board: chess.Board, typed: str) -> str | None:
+    """UCI of a move typed in UCI or in standard notation."""
+    for parse in (board.parse_san, board.parse_uci):
+        try:
+            return board.uci(parse(typed))
+        except ValueError:
+            continue
+    return None

@@ -1,0 +1,72 @@
+"""Players made of players: random moves mixed in, and an opening book put before."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rookery._core import Game, MoveError
+from rookery.data.books import Book, find_book
+from rookery.players.base import Decision, Limits, Player
+
+
+class MixedPlayer:
+    """With probability ``random`` a uniformly random legal move, else the inner player's.
+
+    Stockfish at depth 1 with 75, 50 and 25 % random moves fills the gap between a greedy mover
+    and the weakest Stockfish in even steps.
+    """
+
+    def __init__(self, inner: Player, random: float, name: str = "") -> None:
+        """Wrap ``inner``; ``random`` in [0, 1]."""
+        if not 0.0 <= random <= 1.0:
+            raise ValueError(f"share of random moves {random!r} is outside [0, 1]")
+        self.inner = inner
+        self.random = random
+        self.name = name or f"{inner.name},random={random:g}"
+
+    def choose(
+        self, game: Game, rng: np.random.Generator, limits: Limits | None = None
+    ) -> Decision:
+        """Draw who decides, then decide."""
+        if rng.random() >= self.random:
+            return self.inner.choose(game, rng, limits)
+        moves = game.legal_moves()
+        if not moves:
+            raise MoveError(f"there is no legal move to choose in {game.fen()!r}")
+        return Decision(moves[int(rng.integers(len(moves)))])
+
+    def new_game(self) -> None:
+        """Tell the inner player."""
+        self.inner.new_game()
+
+    def close(self) -> None:
+        """Close the inner player."""
+        self.inner.close()
+
+
+class BookPlayer:
+    """Plays from a Polyglot book while it knows the position, then as the inner player."""
+
+    def __init__(self, inner: Player, path: str | None, name: str = "") -> None:
+        """Open the book at ``path``, or the first one in the usual places."""
+        self.inner = inner
+        self.book: Book = find_book(path)
+        self.name = name or f"{inner.name},book={path or 'auto'}"
+
+    def choose(
+        self, game: Game, rng: np.random.Generator, limits: Limits | None = None
+    ) -> Decision:
+        """Book moves are drawn by their weights."""
+        move = self.book.choose(game, rng)
+        if move is not None:
+            return Decision(move, details={"book": True})
+        return self.inner.choose(game, rng, limits)
+
+    def new_game(self) -> None:
+        """Tell the inner player."""
+        self.inner.new_game()
+
+    def close(self) -> None:
+        """Close book and inner player."""
+        self.book.close()
+        self.inner.close()

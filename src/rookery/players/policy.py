@@ -1,0 +1,92 @@
+"""A network that plays without search: its policy alone.
+
+Options of such a player (`model.safetensors,temperature=0.5`):
+
+- `temperature` 0 (default) plays the move of the largest logit; otherwise moves are drawn with
+  probabilities proportional to exp(logit / temperature).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from rookery._core import Game, MoveError
+from rookery.evaluator import Evaluator, load_evaluator
+from rookery.players.base import Decision, Limits
+from rookery.players.spec import SpecError, nearest
+
+CLAIM = 4672  # the action of az4673 that claims a draw
+
+
+class PolicyPlayer:
+    """Plays what an evaluator's policy says."""
+
+    def __init__(self, evaluator: Evaluator, temperature: float = 0.0, name: str = "") -> None:
+        """Take an evaluator; `temperature` is 0 or more."""
+        if not (np.isfinite(temperature) and temperature >= 0):
+            raise ValueError(f"temperature is {temperature!r}; it must be 0 or more")
+        self.name = name or evaluator.name
+        self.evaluator = evaluator
+        self.temperature = temperature
+
+    def choose(
+        self, game: Game, rng: np.random.Generator, limits: Limits | None = None
+    ) -> Decision:
+        """Ask the network once; `limits` are always kept."""
+        actions = self.evaluator.actions
+        legal = game.legal_actions(actions)
+        if not len(legal):
+            raise MoveError(f"there is no legal action to choose in {game.fen()!r}")
+        offsets = np.array([0, len(legal)], dtype=np.int64)
+        observation = game.encode(self.evaluator.observation)[np.newaxis]
+        logits, values = self.evaluator.evaluate(observation, legal, offsets)
+        probabilities = softmax(logits, self.temperature or 1.0)
+        place = int(logits.argmax())
+        if self.temperature > 0:
+            place = int(rng.choice(len(legal), p=probabilities))
+        # A value in units of reward says nothing about the expected result.
+        value = float(np.clip(values[0], -1, 1)) if self.evaluator.bounded else None
+        details: Mapping[str, object] = {"probability": float(probabilities[place])}
+        action = int(legal[place])
+        if action == CLAIM and actions == "az4673":
+            return Decision(game.legal_moves()[0], value, claims_draw=True, details=details)
+        move = game.move_of(action, actions)
+        return Decision(move, value, (move,), details=details)
+
+    def new_game(self) -> None:
+        """Nothing is kept between games."""
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+def softmax(logits: Any, temperature: float) -> Any:
+    """Probabilities, float64; sums to one exactly enough for `Generator.choice`."""
+    scaled = np.asarray(logits, np.float64) / temperature
+    weights = np.exp(scaled - scaled.max())
+    return weights / weights.sum()
+
+
+def policy_player(source: str, options: Mapping[str, str] | None = None) -> PolicyPlayer:
+    """Make a player from a model file, an .onnx file, a run folder or a shipped network.
+
+    Args:
+        source: Path or name.
+        options: As written behind the name: `temperature`.
+    """
+    remaining = dict(options or {})
+    text = remaining.pop("temperature", "0")
+    for key in remaining:
+        raise SpecError(f"player {source!r} has no option {key!r}; {nearest(key, ['temperature'])}")
+    try:
+        temperature = float(text)
+    except ValueError:
+        temperature = -1.0
+    if not (np.isfinite(temperature) and temperature >= 0):
+        raise SpecError(f"player {source!r}: temperature={text!r}; expected a number of 0 or more")
+    evaluator = load_evaluator(source)
+    name = f"{source},temperature={text}" if "temperature" in (options or {}) else source
+    return PolicyPlayer(evaluator, temperature, name)

@@ -1,0 +1,145 @@
+r"""The language of players: ``name[,key=value ...]``.
+
+Examples: ``random``, ``stockfish,depth=1,random=0.5``, ``uci,command=./engine --fast``.
+
+A value runs to the next comma; a comma inside it is written ``\,`` or the value is put in double
+quotes. A player inside a player (``book,otherwise=stockfish;depth=1``) separates its own options
+by semicolons. Nothing is ever handed to a shell.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+
+class SpecError(ValueError):
+    """A player that cannot be understood; the text names the word and the way out."""
+
+
+@dataclass(frozen=True)
+class PlayerSpec:
+    """A parsed player: its name and its options as written."""
+
+    name: str
+    options: Mapping[str, str]
+
+    def __str__(self) -> str:
+        """The normal form, which parses to the same again."""
+        return ",".join([self.name, *(f"{k}={_quoted(v)}" for k, v in self.options.items())])
+
+
+def parse_spec(text: str) -> PlayerSpec:
+    """Split a player into name and options."""
+    parts = _split(text.strip())
+    name = parts[0].strip()
+    if not name or "=" in name:
+        raise SpecError(f"player {text!r} does not start with a name, as in 'stockfish,depth=1'")
+    options: dict[str, str] = {}
+    for part in parts[1:]:
+        key, equals, value = part.partition("=")
+        key = key.strip()
+        if not equals or not key:
+            raise SpecError(f"player {text!r}: {part!r} is not of the form key=value")
+        if key in options:
+            raise SpecError(f"player {text!r}: {key!r} is given twice")
+        options[key] = value.strip()
+    return PlayerSpec(name, options)
+
+
+def _split(text: str) -> list[str]:
+    parts, current, quoted = [], "", False
+    position = 0
+    while position < len(text):
+        character = text[position]
+        if character == "\\" and text[position + 1 : position + 2] in (",", '"', "\\"):
+            position += 1
+            current += text[position]
+        elif character == '"':
+            quoted = not quoted
+        elif character == "," and not quoted:
+            parts.append(current)
+            current = ""
+        else:
+            current += character
+        position += 1
+    if quoted:
+        raise SpecError(f"player {text!r}: a double quote is not closed")
+    return [*parts, current]
+
+
+def _quoted(value: str) -> str:
+    if not re.search(r'[,"\\]', value):
+        return value
+    return '"' + re.sub(r'(["\\])', r"\\\1", value) + '"'
+
+
+def inner_spec(text: str) -> str:
+    """A player inside a player: semicolons stand for commas."""
+    return text.replace(";", ",")
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """How to go on from an unknown word: the nearest valid one, or all of them."""
+    names = sorted(known)
+    close = difflib.get_close_matches(word, names, 1, 0.5)
+    return f"did you mean {close[0]!r}?" if close else f"there are {', '.join(names) or 'none'}"
+
+
+# Kinds of values. Each takes the text and returns the value or raises ValueError saying what it
+# expected.
+
+
+def positive_int(text: str) -> int:
+    """A whole number above 0."""
+    if not text.isdigit() or int(text) < 1:
+        raise ValueError("expected a whole number above 0")
+    return int(text)
+
+
+def whole(low: int, high: int) -> Callable[[str], int]:
+    """A whole number in a range."""
+
+    def parse(text: str) -> int:
+        if not re.fullmatch(r"-?\d+", text) or not low <= int(text) <= high:
+            raise ValueError(f"expected a whole number from {low} to {high}")
+        return int(text)
+
+    return parse
+
+
+def seconds(text: str) -> float:
+    """A duration: ``0.05``, ``0.05s`` or ``50ms``."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?|\.\d+)(ms|s)?", text)
+    if match is None or float(match[1]) <= 0:
+        raise ValueError("expected seconds above 0, as 0.05, 0.05s or 50ms")
+    return float(match[1]) / (1000.0 if match[2] == "ms" else 1.0)
+
+
+def probability(text: str) -> float:
+    """A number from 0 to 1, or a percentage such as ``25%``."""
+    try:
+        value = float(text[:-1]) / 100 if text.endswith("%") else float(text)
+    except ValueError:
+        value = -1.0
+    if not 0.0 <= value <= 1.0:
+        raise ValueError("expected a number from 0 to 1, or a percentage")
+    return value
+
+
+def boolean(text: str) -> bool:
+    """Yes or no, in the usual words."""
+    words = {"true": True, "yes": True, "on": True, "1": True}
+    words |= {"false": False, "no": False, "off": False, "0": False}
+    if text.lower() not in words:
+        raise ValueError("expected true or false")
+    return words[text.lower()]
+
+
+def words(text: str) -> str:
+    """Any text but none."""
+    if not text:
+        raise ValueError("expected some text")
+    return text

@@ -1,0 +1,24 @@
+"""Training runs: recipes, run folders, checkpoints, budgets, the loop and its display.
+
+An algorithm sees only `rookery.training.trainer` (what it implements and what it is given) and
+`rookery.training.recipe` (what its settings are made of); `docs/training.md` has an example.
+`rookery.training.session` starts and resumes runs.
+"""
+
+from __future__ import annotations
+
+import importlib
+
+_NEEDED = ("pydantic", "torch", "safetensors")
+
+
+def require_extra() -> None:
+    """Refuse to go on without the packages of the extra `train`, saying how to get them."""
+    for name in _NEEDED:
+        try:
+            importlib.import_module(name)
+        except ImportError as error:
+            raise ImportError(
+                f"training needs {error.name or name}; "
+                "install it with: pip install 'rookery[train]'"
+            ) from None

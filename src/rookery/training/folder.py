@@ -1,0 +1,155 @@
+"""The run folder `runs/NAME/`: everything about one run, and nothing elsewhere.
+
+It holds, by name:
+
+recipe.toml         the complete recipe
+metrics.jsonl       what the seed determines, a row per iteration and per evaluation
+timing.jsonl        what the clock determines, a row per iteration
+tensorboard/        the same as TensorBoard events
+checkpoints/STEP/   see checkpoint.py
+replay/             samples of algorithms that keep them
+games/*.pgn         sample games
+ratings.json        all evaluations
+model.safetensors   the network as of the last evaluation or the end, with its ratings
+log.txt             what happened when
+lock                held by the trainer at work
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import time
+import tomllib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from rookery.training.checkpoint import Checkpoints
+from rookery.training.recipe import Recipe, RecipeError, dump_recipe, resolve
+from rookery.training.storage import (
+    atomic_folder,
+    atomic_write,
+    explain,
+    remove_leftovers,
+    write_all,
+)
+
+RECIPE = "recipe.toml"
+RATINGS = "ratings.json"
+MODEL = "model.safetensors"
+PARTS = ("checkpoints", "replay", "games", "tensorboard")
+
+
+class RunError(ValueError):
+    """A run folder that cannot be used; the text names it and the way out."""
+
+
+class RunFolder:
+    """One run on the disk. Making the object touches nothing."""
+
+    def __init__(self, path: Path) -> None:
+        """Name the folder."""
+        self.path = path
+        self.checkpoints = Checkpoints(path / "checkpoints", self.log)
+        self.messages: list[str] = []  # of this session, as in log.txt
+        self.listener: Callable[[str], None] = lambda text: None  # called with each message
+
+    @classmethod
+    def create(cls, path: Path, recipe: Recipe) -> RunFolder:
+        """Make a new run folder with its recipe, in one step."""
+        if path.is_symlink():
+            raise RunError(f"{path} is a symbolic link; give the folder itself, or another --run")
+        if (path / RECIPE).exists():
+            raise RunError(
+                f"{path} holds a run already; go on with 'rookery resume {path}', or choose "
+                "another --run"
+            )
+        if path.exists() and (not path.is_dir() or any(path.iterdir())):
+            raise RunError(f"{path} exists and is not a run; choose another --run")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            atomic_folder(path, {RECIPE: dump_recipe(recipe).encode()})
+        except OSError as error:
+            raise RunError(f"cannot make the run folder {path}: {explain(error)}") from None
+        return cls(path)
+
+    @classmethod
+    def open(cls, path: Path) -> RunFolder:
+        """Take an existing run folder."""
+        if path.is_symlink():
+            raise RunError(f"{path} is a symbolic link; give the folder that it points to")
+        if not (path / RECIPE).is_file():
+            raise RunError(f"{path} is not a run folder: it has no {RECIPE}")
+        return cls(path)
+
+    def recipe_content(self) -> dict[str, Any]:
+        """The recipe as stored, unchecked; needs no algorithm."""
+        try:
+            return tomllib.loads((self.path / RECIPE).read_text())
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise RecipeError(f"{self.path / RECIPE} is not valid TOML: {error}") from None
+
+    def recipe(self, changes: dict[str, Any] | None = None) -> Recipe:
+        """The recipe as stored, checked, with changes."""
+        content = self.recipe_content()
+        name = content.get("name")
+        return resolve(name if isinstance(name, str) else self.path.name, content, changes or {})
+
+    def write_recipe(self, recipe: Recipe) -> None:
+        """Replace the recipe."""
+        atomic_write(self.path / RECIPE, dump_recipe(recipe))
+
+    def prepare(self) -> None:
+        """Make the parts and remove what a killed process left; only while holding the lock."""
+        for name in PARTS:
+            part = self.path / name
+            if part.is_symlink():
+                raise RunError(f"{part} is a symbolic link; remove it")
+            part.mkdir(exist_ok=True)
+        for folder in (self.path, self.path / "checkpoints", self.path / "games"):
+            remove_leftovers(folder)
+
+    def log(self, text: str) -> None:
+        """Add a line to log.txt and tell the listener."""
+        self.messages.append(text)
+        self.listener(text)
+        line = f"{time.strftime('%Y-%m-%d %H:%M:%S')} {text}\n".encode("utf-8", "replace")
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
+        # Where the log cannot be written, checkpoints cannot either, and they say so.
+        with contextlib.suppress(OSError):
+            descriptor = os.open(self.path / "log.txt", flags, 0o644)
+            try:
+                write_all(descriptor, line, self.path / "log.txt")
+            finally:
+                os.close(descriptor)
+
+    def ratings(self) -> list[dict[str, Any]]:
+        """All evaluations so far, oldest first."""
+        try:
+            content = json.loads((self.path / RATINGS).read_bytes())
+        except FileNotFoundError:
+            return []
+        except ValueError:
+            self.log(f"{RATINGS} cannot be understood; starting a new one")
+            return []
+        found = content.get("evaluations", []) if isinstance(content, dict) else []
+        return [row for row in found if isinstance(row, dict)]
+
+    def write_ratings(self, ratings: Sequence[dict[str, Any]]) -> None:
+        """Replace the evaluations."""
+        text = json.dumps({"evaluations": list(ratings)}, indent=1, allow_nan=False)
+        atomic_write(self.path / RATINGS, text + "\n")
+
+    def save_games(self, name: str, games: Sequence[str]) -> None:
+        """Store games (PGN) in games/NAME.pgn."""
+        atomic_write(self.path / "games" / f"{name}.pgn", "\n\n".join(map(str.strip, games)) + "\n")
+
+
+def free_run_path(parent: Path, name: str) -> Path:
+    """`parent/name`, or with -2, -3, ... behind it if that is taken."""
+    path, number = parent / name, 2
+    while path.exists() or path.is_symlink():
+        path, number = parent / f"{name}-{number}", number + 1
+    return path

@@ -1,0 +1,52 @@
+"""The recipes that come with Rookery; needs only the standard library."""
+
+from __future__ import annotations
+
+import tomllib
+from importlib import resources
+
+NOT_MEASURED = "not yet measured"
+SUFFIX = ".toml"
+
+
+def recipe_names() -> list[str]:
+    """Names of all recipes, numbers in them sorted as numbers (v2 before v10)."""
+    folder = resources.files("rookery.recipes")
+    names = (entry.name for entry in folder.iterdir())
+    found = [name.removesuffix(SUFFIX) for name in names if name.endswith(SUFFIX)]
+    return sorted(found, key=_natural)
+
+
+def recipe_bytes(name: str) -> bytes:
+    """Content of a recipe by its name."""
+    return (resources.files("rookery.recipes") / f"{name}{SUFFIX}").read_bytes()
+
+
+def list_recipes() -> list[dict[str, str]]:
+    """Name, algorithm, summary and result of every recipe."""
+    rows = []
+    for name in recipe_names():
+        content = tomllib.loads(recipe_bytes(name).decode())
+        rows.append(
+            {
+                "name": name,
+                "algorithm": str(content.get("algorithm", "")),
+                "summary": str(content.get("summary", "")),
+                "result": str(content.get("result", NOT_MEASURED)),
+            }
+        )
+    return rows
+
+
+def _natural(name: str) -> list[tuple[int, str]]:
+    """Sort key: runs of digits compare as numbers."""
+    words, digits = [], ""
+    for character in f"{name}\0":
+        if character.isdigit():
+            digits += character
+            continue
+        if digits:
+            words.append((int(digits), ""))
+            digits = ""
+        words.append((-1, character))
+    return words

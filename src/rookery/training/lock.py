@@ -1,0 +1,57 @@
+"""The lock that keeps a second trainer out of a run folder.
+
+The kernel drops an flock when its process dies, however it dies, so a lock is never stale; the
+text in the file only tells a second trainer who the first one is.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import socket
+from pathlib import Path
+
+
+class LockError(ValueError):
+    """Another process is at work in the folder."""
+
+
+class FolderLock:
+    """Holds a folder's lock from entering the context to leaving it."""
+
+    def __init__(self, folder: Path) -> None:
+        """Name the folder; nothing is locked yet."""
+        self.path = folder / "lock"
+        self._descriptor = -1
+
+    def __enter__(self) -> FolderLock:
+        """Take the lock or raise `LockError` at once."""
+        descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o644)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            holder = os.read(descriptor, 200).decode("utf-8", "replace").strip()
+            os.close(descriptor)
+            raise LockError(
+                f"{self.path.parent} is being trained by another process ({holder or 'unknown'}); "
+                "wait for it, stop it with Ctrl-C, or choose another --run"
+            ) from None
+        self._descriptor = descriptor
+        with contextlib.suppress(OSError):  # on a full disk the lock holds without its text
+            os.ftruncate(descriptor, 0)
+            os.write(descriptor, f"process {os.getpid()} on {socket.gethostname()}".encode())
+        # A worker process that outlives us must not keep the lock.
+        os.register_at_fork(after_in_child=self._close)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Release the lock; the file stays, as removing it would race with the next holder."""
+        if self._descriptor >= 0:
+            fcntl.flock(self._descriptor, fcntl.LOCK_UN)
+        self._close()
+
+    def _close(self) -> None:
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1

@@ -1,0 +1,443 @@
+"""The loop that runs an algorithm: iterate, record, save, evaluate, stop.
+
+    resume or begin -> [ evaluate if a part of the run is complete -> iterate -> record ->
+    checkpoint if it is time ] until the budget is used up or someone asks to stop -> checkpoint
+
+At most `run.checkpoint_seconds` of work, or one iteration if that is longer, is lost to a crash.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, Protocol
+
+from rookery.model_file import describe, model_bytes
+from rookery.training.budget import Budget, duration, parse_budget
+from rookery.training.checkpoint import MODEL, Counters, folder_name
+from rookery.training.folder import RunError, RunFolder
+from rookery.training.lock import FolderLock
+from rookery.training.metrics import JsonLines, TensorBoard
+from rookery.training.ratings import rating_row, rating_text
+from rookery.training.recipe import Recipe, differences
+from rookery.training.registry import algorithm
+from rookery.training.signals import StopRequest
+from rookery.training.state import State, StateError, seed_of
+from rookery.training.storage import atomic_write, explain
+from rookery.training.trainer import Context, Evaluating, Metrics, Trainer
+
+TORCH_STREAM = "rookery.torch"  # torch's global random stream, kept for trainers that use it
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """What the display is told after each iteration."""
+
+    counters: Counters
+    budget: Budget
+    metrics: Metrics
+    seconds: float  # of the last iteration
+    rating: str  # last evaluation in words, or ""
+
+
+class View(Protocol):
+    """Whoever shows a run while it goes on."""
+
+    def start(self, folder: Path, recipe: Recipe, budget: Budget) -> None:
+        """A session begins."""
+        ...
+
+    def message(self, text: str) -> None:
+        """Something worth a line."""
+        ...
+
+    def update(self, snapshot: Snapshot) -> None:
+        """An iteration is over."""
+        ...
+
+    def close(self) -> None:
+        """The session is over."""
+        ...
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a session ended; numbers are those of the whole run."""
+
+    run: str
+    recipe: str
+    seconds: float
+    iterations: int
+    samples: int
+    games: int
+    checkpoint: str
+    finished: bool  # the budget is used up; otherwise someone stopped the run
+    ratings: list[dict[str, Any]]
+
+
+class DivergedError(RunError):
+    """A loss or a weight is no longer a number."""
+
+
+def run_session(
+    folder: RunFolder,
+    recipe: Recipe,
+    view: View,
+    budget: str = "",
+    accept_changes: bool = False,
+) -> Outcome:
+    """Begin or go on with a run until its budget is used up or a signal arrives.
+
+    Args:
+        folder: The run; its newest sound checkpoint is resumed.
+        recipe: The recipe of this session.
+        view: Shows progress.
+        budget: Instead of the recipe's; may start with `+`.
+        accept_changes: Go on although the recipe is not that of the checkpoint.
+    """
+    with _explaining(folder), FolderLock(folder.path), StopRequest() as stop:
+        folder.prepare()
+        folder.listener = view.message
+        session = _Session(folder, recipe, view, lambda: stop.requested)
+        try:
+            session.restore(accept_changes, budget)
+            return session.run()
+        finally:
+            session.close()
+
+
+@contextlib.contextmanager
+def _explaining(folder: RunFolder) -> Iterator[None]:
+    """Turn trouble with files into one line that says what is left and how to go on."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is None:  # a text of our own, as for missing data
+            raise
+        steps = folder.checkpoints.steps()
+        kept = f"checkpoint {folder_name(steps[-1])} is intact" if steps else "nothing was saved"
+        raise RunError(
+            f"{explain(error)}; {kept}; then go on with 'rookery resume {folder.path}'"
+        ) from error
+
+
+class _Session:
+    """One process at work on a run."""
+
+    def __init__(
+        self, folder: RunFolder, recipe: Recipe, view: View, stopping: Callable[[], bool]
+    ) -> None:
+        import torch
+
+        self.folder, self.recipe, self.view, self.stopping = folder, recipe, view, stopping
+        self.content = recipe.model_dump(mode="json", exclude_none=True)
+        self.metrics = JsonLines(folder.path / "metrics.jsonl")
+        self.timing = JsonLines(folder.path / "timing.jsonl")
+        self.tensorboard: TensorBoard | None = None
+        self.counters = Counters()
+        self.budget = parse_budget(recipe.run.budget)
+        self.saved = -1  # step of the newest checkpoint
+        self.last_save = time.monotonic()
+        self.last_iteration = 0.0  # seconds
+        self.ratings: list[dict[str, Any]] = []
+        workers = worker_count(recipe.run.workers)
+        torch.set_num_threads(workers)
+        torch.manual_seed(seed_of(recipe.run.seed, TORCH_STREAM))
+        self.context: Context[Any] = Context(
+            recipe, folder.path, workers, stopping=stopping, log=folder.log
+        )
+        self.trainer: Trainer = algorithm(recipe.algorithm).trainer(self.context)
+
+    # --- Beginning ---
+
+    def restore(self, accept_changes: bool, budget: str) -> None:
+        """Go back to the newest sound checkpoint, or begin."""
+        found = self.folder.checkpoints.newest()
+        if found is not None:
+            checkpoint, state = found
+            self._check_recipe(checkpoint.recipe, checkpoint.path.name, accept_changes)
+            self.counters = checkpoint.counters
+            self.saved = checkpoint.step
+            self._load(state)
+        self._cut_back()
+        self.started = time.monotonic() - self.counters.seconds
+        if budget:
+            self.budget = parse_budget(budget, self.counters.seconds, self.counters.iterations)
+            run = self.recipe.run.model_copy(update={"budget": str(self.budget)})
+            self.recipe = self.recipe.model_copy(update={"run": run})
+        self.content = self.recipe.model_dump(mode="json", exclude_none=True)
+        if self.folder.recipe_content() != self.content:
+            self.folder.write_recipe(self.recipe)
+        if found is not None and _plan(checkpoint.recipe) != _plan(self.content):
+            # Parts of another plan: those that would be behind us count as evaluated.
+            self.counters.evaluated = self._part()
+        self._update_context()
+        self.tensorboard = TensorBoard(
+            self.folder.path / "tensorboard", self.counters.iterations + 1
+        )
+        self.view.start(self.folder.path, self.recipe, self.budget)
+        if found is None:
+            self.folder.log(f"begins: {self.recipe.name}, seed {self.recipe.run.seed}")
+            self._save()
+        else:
+            self.folder.log(
+                f"goes on from checkpoint {folder_name(self.saved)} with budget {self.budget}"
+            )
+            if self.progress() >= 1.0:
+                self.folder.log("the budget is used up; for more pass, say, --budget +1h")
+
+    def _check_recipe(self, old: dict[str, Any], name: str, accept_changes: bool) -> None:
+        changed = differences(old, self.content)
+        if not changed:
+            return
+        text = "; ".join(changed)
+        if not accept_changes:
+            raise RunError(
+                f"the recipe is not that of checkpoint {name}: {text}; undo the changes, or pass "
+                "--accept-changes to go on with them"
+            )
+        self.folder.log(f"the recipe changes after checkpoint {name}: {text}")
+
+    def _load(self, state: State) -> None:
+        import torch
+
+        stream = state.tensors.pop(TORCH_STREAM, None)
+        try:
+            self.trainer.load_state(state)
+        except (StateError, RuntimeError) as error:
+            raise RunError(
+                f"checkpoint {folder_name(self.saved)} does not fit the recipe: {error}"
+            ) from error
+        if stream is not None:
+            torch.set_rng_state(stream)
+
+    def _cut_back(self) -> None:
+        """Forget records of work that was lost, so that doing it again writes them again."""
+        missing = self.metrics.cut(self.counters.metrics_bytes)
+        if missing:
+            self.folder.log(f"metrics.jsonl has lost {missing} bytes; going on without them")
+        self.timing.cut(self.counters.timing_bytes)
+        step, rounds = self.counters.iterations, self.counters.rounds
+        rows = self.folder.ratings()
+        self.ratings = [row for row in rows if row.get("round", 0) <= rounds]
+        if rows != self.ratings:
+            self.folder.write_ratings(self.ratings)
+        for file in (self.folder.path / "games").glob("*.pgn"):
+            number = file.stem.partition("-")[0]
+            if number.isdigit() and int(number) > step:
+                file.unlink()
+
+    # --- Going on ---
+
+    def run(self) -> Outcome:
+        """Iterate until done; then save."""
+        while True:
+            self._evaluate_if_due()
+            finished = self.progress() >= 1.0
+            if finished or self.stopping():
+                break
+            self._iterate()
+            if self._save_is_due():
+                self._save()
+        if self.saved != self.counters.iterations:
+            self._save()
+        self._publish()
+        how = "finished" if finished else "stopped"
+        self.folder.log(
+            f"{how} after {self.counters.iterations} iterations, {duration(self.counters.seconds)}"
+        )
+        return self._outcome(finished)
+
+    def progress(self) -> float:
+        """Share of the budget used up, [0, 1]."""
+        self.counters.seconds = time.monotonic() - self.started
+        return self.budget.progress(self.counters.seconds, self.counters.iterations)
+
+    def _iterate(self) -> None:
+        self._update_context()
+        began = time.monotonic()
+        metrics = self.trainer.iterate()
+        seconds = time.monotonic() - began
+        counters = self.counters
+        for name, loss in metrics.losses.items():
+            if not math.isfinite(loss):
+                raise self._diverged(f"the loss {name!r} is {loss} in iteration", 1)
+        counters.iterations += 1
+        counters.samples += metrics.samples
+        counters.games += metrics.games
+        self._record(metrics, seconds)
+        self.last_iteration = seconds
+        self.view.update(
+            Snapshot(
+                replace(counters, seconds=time.monotonic() - self.started),
+                self.budget,
+                metrics,
+                seconds,
+                rating_text(self.ratings),
+            )
+        )
+
+    def _update_context(self) -> None:
+        self.context.progress = self.progress()
+        self.context.iteration = self.counters.iterations
+        self.context.samples = self.counters.samples
+        self.context.games = self.counters.games
+
+    def _record(self, metrics: Metrics, seconds: float) -> None:
+        counters = self.counters
+        row: dict[str, Any] = {
+            "iteration": counters.iterations,
+            "samples": counters.samples,
+            "games": counters.games,
+        }
+        for key in ("losses", "values", "results", "endings"):
+            row[key] = dict(getattr(metrics, key))
+        self.metrics.append(row)
+        clock = {
+            "iteration": counters.iterations,
+            "seconds": round(time.monotonic() - self.started, 3),
+            "iteration_seconds": round(seconds, 6),
+            "samples_per_second": round(metrics.samples / max(seconds, 1e-9), 1),
+            "games_per_second": round(metrics.games / max(seconds, 1e-9), 2),
+            **{key: round(value, 6) for key, value in metrics.timing.items()},
+        }
+        self.timing.append(clock)
+        if self.tensorboard is not None:
+            scalars = {f"losses/{key}": float(value) for key, value in metrics.losses.items()}
+            scalars |= {f"values/{key}": float(value) for key, value in metrics.values.items()}
+            scalars["speed/samples_per_second"] = clock["samples_per_second"]
+            for key in ("results", "endings"):
+                counts = getattr(metrics, key)
+                total = max(1, sum(counts.values()))
+                scalars |= {f"{key}/{name}": count / total for name, count in counts.items()}
+            self.tensorboard.write(counters.iterations, scalars)
+
+    def _save_is_due(self) -> bool:
+        """Whether the next iteration would end too late."""
+        work = time.monotonic() - self.last_save
+        return work + self.last_iteration >= self.recipe.run.checkpoint_seconds
+
+    def _save(self, milestone: bool = False) -> None:
+        import torch
+
+        state = self.trainer.state()
+        state.tensors[TORCH_STREAM] = torch.get_rng_state()
+        self._sync_records()
+        try:
+            model = model_bytes(self.trainer.model(), self._info())
+            self.folder.checkpoints.save(state, model, self.counters, self.content, milestone)
+        except ValueError as error:
+            raise self._diverged(f"{error}, after iteration", 0) from None
+        self.saved = self.counters.iterations
+        self.last_save = time.monotonic()
+        self.folder.checkpoints.thin(self.recipe.run.keep_checkpoints)
+
+    def _sync_records(self) -> None:
+        self.counters.metrics_bytes = self.metrics.sync()
+        self.counters.timing_bytes = self.timing.sync()
+        self.counters.seconds = time.monotonic() - self.started
+
+    def _info(self) -> Any:
+        totals = {
+            key: value
+            for key, value in asdict(self.counters).items()
+            if key in ("iterations", "samples", "games", "seconds")
+        }
+        return describe(self.trainer.model(), self.content, totals, self.ratings)
+
+    def _diverged(self, what: str, ahead: int) -> DivergedError:
+        step = self.counters.iterations + ahead
+        message = (
+            f"{what} {step}; nothing of it was kept, the last good state is checkpoint "
+            f"{folder_name(self.saved)}; go on from it with other settings: "
+            f"rookery resume {self.folder.path} --set KEY=VALUE --accept-changes"
+        )
+        self.folder.log(message)
+        return DivergedError(message)
+
+    # --- Evaluating ---
+
+    def _part(self) -> int:
+        """Parts of the run that are complete."""
+        # The small number undoes rounding: 3 of 10 iterations are part 3 of 10.
+        return math.floor(self.progress() * self.recipe.run.evaluations + 1e-9)
+
+    def _evaluate_if_due(self) -> None:
+        part = self._part()
+        if part <= self.counters.evaluated:
+            return
+        if self.saved != self.counters.iterations:
+            self._save(milestone=True)
+        if isinstance(self.trainer, Evaluating):
+            self.counters.rounds += 1
+            self._evaluate(self.trainer)
+        self.counters.evaluated = part
+        self._sync_records()
+        self.folder.checkpoints.amend(self.saved, self.counters, milestone=True)
+        self._publish()
+        self.last_save = time.monotonic()
+
+    def _evaluate(self, trainer: Evaluating) -> None:
+        step = self.counters.iterations
+        rng = self.context.generator("evaluation", step)
+        for evaluation in trainer.evaluate(rng):
+            row = rating_row(evaluation, self.counters)
+            self.ratings.append(row)
+            clock = ("seconds",)
+            self.metrics.append({"evaluation": {k: v for k, v in row.items() if k not in clock}})
+            if self.tensorboard is not None:
+                tag = f"score/{evaluation.opponent}"
+                self.tensorboard.write(step, {tag: float(row["score"])})
+            if evaluation.games:
+                name = "".join(c if c.isalnum() else "-" for c in evaluation.opponent)
+                self.folder.save_games(f"{folder_name(step)}-{name}", evaluation.games)
+            self.folder.log(f"after {step} iterations: {rating_text([row])}")
+        self.folder.write_ratings(self.ratings)
+
+    def _publish(self) -> None:
+        """Write the run's model file, with the ratings known by now."""
+        data = model_bytes(self.trainer.model(), self._info())
+        atomic_write(self.folder.path / MODEL, data)
+
+    def _outcome(self, finished: bool) -> Outcome:
+        counters = self.counters
+        return Outcome(
+            run=str(self.folder.path),
+            recipe=self.recipe.name,
+            seconds=round(counters.seconds, 3),
+            iterations=counters.iterations,
+            samples=counters.samples,
+            games=counters.games,
+            checkpoint=str(self.folder.path / "checkpoints" / folder_name(self.saved)),
+            finished=finished,
+            ratings=self.ratings,
+        )
+
+    def close(self) -> None:
+        """Close files and display."""
+        self.metrics.close()
+        self.timing.close()
+        if self.tensorboard is not None:
+            self.tensorboard.close()
+        self.view.close()
+
+
+def _plan(recipe: dict[str, Any]) -> tuple[Any, Any]:
+    """What the parts of a run depend on."""
+    return recipe["run"]["budget"], recipe["run"]["evaluations"]
+
+
+def worker_count(asked: int) -> int:
+    """Cores to use: 0 means all that this process may use, and more than these are refused."""
+    cores = len(os.sched_getaffinity(0))
+    if asked > cores:
+        raise RunError(
+            f"{asked} workers are more than the {cores} cores of this machine; "
+            "pass --workers 0 for all of them"
+        )
+    return asked or cores

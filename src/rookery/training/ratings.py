@@ -1,0 +1,55 @@
+"""Evaluations as rows of ratings.json, and in words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rookery.arena.elo import estimate_from_games
+from rookery.training.checkpoint import Counters
+from rookery.training.metrics import finite
+from rookery.training.trainer import Evaluation
+
+KEYS = ("wins", "draws", "losses")
+
+
+def rating_row(evaluation: Evaluation, counters: Counters) -> dict[str, Any]:
+    """One evaluation with everything that makes it a figure to quote."""
+    white = dict(zip(KEYS, evaluation.as_white, strict=True))
+    black = dict(zip(KEYS, evaluation.as_black, strict=True))
+    total = {key: white[key] + black[key] for key in KEYS}
+    games = sum(total.values())
+    estimate = estimate_from_games(*(total[key] for key in KEYS))
+    row = {
+        "iteration": counters.iterations,
+        "samples": counters.samples,
+        "seconds": round(counters.seconds, 3),
+        "round": counters.rounds,
+        "opponent": evaluation.opponent,
+        "games": games,
+        **total,
+        "as_white": white,
+        "as_black": black,
+        "score": (total["wins"] + total["draws"] / 2) / games if games else math.nan,
+        "elo": estimate.elo,
+        "elo_low": estimate.elo_low,
+        "elo_high": estimate.elo_high,
+        "values": dict(evaluation.values),
+    }
+    cleaned: dict[str, Any] = finite(row)
+    return cleaned
+
+
+def rating_text(ratings: Sequence[Mapping[str, Any]]) -> str:
+    """The newest evaluation in words, "" if there is none."""
+    if not ratings:
+        return ""
+    row = ratings[-1]
+    text = f"+{row['wins']} ={row['draws']} -{row['losses']} against {row['opponent']}"
+    if row.get("elo") is not None:
+        text += f", Elo difference {row['elo']:+.0f}"
+        low, high = row.get("elo_low"), row.get("elo_high")
+        if low is not None and high is not None:
+            text += f" [{low:+.0f}, {high:+.0f}]"
+    return text

@@ -1,0 +1,269 @@
+"""Recipes: what `rookery train NAME` runs.
+
+A recipe is a TOML file that names an algorithm and lists what differs from the defaults, which
+are typed: every section is a `Section` (a pydantic model), and unknown keys, wrong types and
+values out of range are refused in one line. An algorithm adds its sections to `Recipe`:
+
+    class Settings(Section):
+        learning_rate: float = Field(default=3e-4, gt=0)
+        \"\"\"Step size of the optimiser.\"\"\"
+
+    class MyRecipe(Recipe):
+        mine: Settings = Settings()
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import tomllib
+import typing
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, Field, ValidationError
+
+from rookery.training.budget import parse_budget
+from rookery.training.listing import NOT_MEASURED, SUFFIX, recipe_bytes, recipe_names
+from rookery.training.registry import algorithm
+from rookery.training.section import Section
+from rookery.training.toml import to_toml
+
+
+class RecipeError(ValueError):
+    """A recipe that cannot be used; the text names the key and the way out."""
+
+
+def _budget(text: str) -> str:
+    if text.startswith("+"):
+        raise ValueError(f"budget {text!r} of a recipe is a total and has no '+'")
+    parse_budget(text)
+    return text
+
+
+class RunSettings(Section):
+    """How the run is carried out, for every algorithm."""
+
+    seed: int = Field(default=1, ge=0, lt=1 << 63)
+    """All random streams of the run come from it."""
+    budget: Annotated[str, AfterValidator(_budget)] = "10m"
+    """Total length of the run: 30m, 2h, or iterations as 1000it."""
+    workers: int = Field(default=1, ge=0, le=4096)
+    """Processor cores to use; 0: all. With 1, equal seeds give equal weights."""
+    checkpoint_seconds: float = Field(default=30.0, gt=0, le=60)
+    """A checkpoint is written after so much work; a crash loses no more."""
+    keep_checkpoints: int = Field(default=3, ge=2)
+    """The newest checkpoints, which can be resumed from; of older ones the milestones stay."""
+    evaluations: int = Field(default=10, ge=0)
+    """Equal parts of the run, after each of which the network is evaluated and kept."""
+
+
+# What may differ between a checkpoint and the session that resumes it without being asked for.
+FREE_KEYS = frozenset(
+    f"run.{key}"
+    for key in ("budget", "workers", "checkpoint_seconds", "keep_checkpoints", "evaluations")
+) | {"summary", "result"}
+
+
+class Recipe(Section):
+    """What all recipes have; an algorithm's own recipe derives from it and adds sections."""
+
+    name: str = ""
+    """How the recipe is called: the file's name."""
+    algorithm: str
+    """What trains."""
+    summary: str = ""
+    """What the recipe is for, in one sentence."""
+    result: str = NOT_MEASURED
+    """What it reached, measured how."""
+    run: RunSettings = RunSettings()
+
+
+def load_recipe(source: str, changes: Mapping[str, Any] | None = None) -> Recipe:
+    """Read a recipe by its name or from a file, with changes given as dotted keys."""
+    name, content = read_recipe(source)
+    return resolve(name, content, changes or {})
+
+
+def resolve(name: str, content: Mapping[str, Any], changes: Mapping[str, Any]) -> Recipe:
+    """Fill in the defaults and check everything."""
+    model = recipe_model(content, name)
+    merged = json.loads(json.dumps({"name": name, **content}, default=str))  # a deep copy
+    for key, value in changes.items():
+        _set(merged, key, value, model)
+    _refuse_unknown(merged, model, name)
+    try:
+        return model.model_validate_json(json.dumps(merged))
+    except ValidationError as error:
+        raise RecipeError(_first(error, name)) from None
+
+
+def parse_changes(settings: Sequence[str], model: type[Recipe]) -> dict[str, Any]:
+    """Read `--set key=value` options; the value is TOML, or text where the key takes text."""
+    changes = {}
+    for setting in settings:
+        key, equals, text = setting.partition("=")
+        key = key.strip()
+        if not equals or not key:
+            raise RecipeError(f"--set {setting!r} is not of the form key=value")
+        fields = dict(_leaves(model))
+        if key not in fields:
+            raise RecipeError(_unknown(key, fields))
+        changes[key] = _value(text.strip(), fields[key])
+    return changes
+
+
+def recipe_model(content: Mapping[str, Any], name: str) -> type[Recipe]:
+    """The typed form of a recipe that has been read."""
+    if not isinstance(content.get("algorithm"), str):
+        raise RecipeError(f"recipe {name!r} does not name its algorithm, as in algorithm = 'ppo'")
+    return algorithm(content["algorithm"]).recipe
+
+
+def read_recipe(source: str) -> tuple[str, dict[str, Any]]:
+    """Name and content of a recipe as written, by its name or by the path of a TOML file."""
+    if source.endswith(SUFFIX) or "/" in source:
+        path = Path(source)
+        try:
+            data = path.read_bytes()
+        except FileNotFoundError:
+            raise RecipeError(f"there is no recipe file {source!r}") from None
+        return path.stem, _parse(data, source)
+    names = recipe_names()
+    if source not in names:
+        near = difflib.get_close_matches(source, names, 1)
+        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(names) or 'none'}"
+        raise RecipeError(f"unknown recipe {source!r}; {hint} (or give the path of a .toml file)")
+    return source, _parse(recipe_bytes(source), source)
+
+
+def dump_recipe(recipe: Recipe) -> str:
+    """The complete recipe as TOML, every key with its meaning as a comment."""
+    text = to_toml(recipe.model_dump(mode="json", exclude_none=True), descriptions(type(recipe)))
+    # What cannot be written and read back must not get into a run folder.
+    again = type(recipe).model_validate_json(json.dumps(tomllib.loads(text)))
+    if again != recipe:
+        raise RecipeError(f"recipe {recipe.name!r} cannot be written as TOML and read back")
+    return text
+
+
+def flatten(content: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """A nested mapping with dotted keys."""
+    flat: dict[str, Any] = {}
+    for key, value in content.items():
+        if isinstance(value, Mapping):
+            flat |= flatten(value, f"{prefix}{key}.")
+        else:
+            flat[f"{prefix}{key}"] = value
+    return flat
+
+
+def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+    """What differs between two resolved recipes, one text per key, leaving out the free keys."""
+    before, after = flatten(old), flatten(new)
+    keys = [key for key in {**before, **after} if key not in FREE_KEYS]
+    return [
+        f"{key}: {before.get(key, 'absent')} -> {after.get(key, 'absent')}"
+        for key in keys
+        if before.get(key) != after.get(key)
+    ]
+
+
+def descriptions(model: type[BaseModel]) -> dict[str, str]:
+    """Meaning of every key, by its dotted name."""
+    return {key: field.description or "" for key, field in _leaves(model)}
+
+
+def _leaves(model: type[BaseModel], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Dotted name and field of every key that holds a value."""
+    for name, field in model.model_fields.items():
+        section = _section(field.annotation)
+        if section is None:
+            yield f"{prefix}{name}", field
+        else:
+            yield from _leaves(section, f"{prefix}{name}.")
+
+
+def _section(annotation: Any) -> type[BaseModel] | None:
+    is_section = isinstance(annotation, type) and issubclass(annotation, BaseModel)
+    return annotation if is_section else None
+
+
+def _refuse_unknown(content: Mapping[str, Any], model: type[BaseModel], name: str) -> None:
+    fields = dict(_leaves(model))
+    sections = {key.rpartition(".")[0] for key in fields if "." in key}
+    for key, value in _items(content, sections):
+        if key not in fields:
+            if key in sections:
+                raise RecipeError(f"{key!r} in recipe {name!r} is a section, not {value!r}")
+            raise RecipeError(f"{_unknown(key, fields)} (recipe {name!r})")
+
+
+def _items(
+    content: Mapping[str, Any], sections: set[str], prefix: str = ""
+) -> Iterator[tuple[str, Any]]:
+    """Keys and values; descends into sections only, as a value may be a table, too."""
+    for key, value in content.items():
+        path = f"{prefix}{key}"
+        known = path in sections or any(section.startswith(f"{path}.") for section in sections)
+        if isinstance(value, Mapping) and (known or not prefix):
+            yield from _items(value, sections, f"{path}.")
+        else:
+            yield path, value
+
+
+def _unknown(key: str, fields: Mapping[str, Any]) -> str:
+    near = difflib.get_close_matches(key, fields, 1, 0.6)
+    if not near:  # a forgotten section: 'learning_rate' for 'ppo.learning_rate'
+        near = [known for known in fields if known.rpartition(".")[2] == key][:1]
+    hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(fields)}"
+    return f"unknown key {key!r}; {hint}"
+
+
+def _set(content: dict[str, Any], key: str, value: Any, model: type[BaseModel]) -> None:
+    fields = dict(_leaves(model))
+    if key not in fields:
+        raise RecipeError(_unknown(key, fields))
+    *path, last = key.split(".")
+    for part in path:
+        content = content.setdefault(part, {})
+    content[last] = value
+
+
+def _value(text: str, field: Any) -> Any:
+    """A value from the command line: TOML, but bare text where the key takes text."""
+    try:
+        value = tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+    takes_text = str in _kinds(field.annotation)
+    return text if takes_text and not isinstance(value, str) else value
+
+
+def _kinds(annotation: Any) -> set[Any]:
+    """The plain types that an annotation consists of; a Literal counts as its values' types."""
+    if typing.get_origin(annotation) is typing.Literal:
+        return {type(value) for value in typing.get_args(annotation)}
+    arguments = typing.get_args(annotation)
+    if typing.get_origin(annotation) in (list, tuple, dict) or not arguments:
+        return {annotation}
+    return set().union(*(_kinds(argument) for argument in arguments))
+
+
+def _parse(data: bytes, source: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(data.decode())
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise RecipeError(f"recipe {source!r} is not valid TOML: {error}") from None
+
+
+def _first(error: ValidationError, name: str) -> str:
+    """The first thing wrong, in one line."""
+    detail = error.errors()[0]
+    key = ".".join(str(part) for part in detail["loc"])
+    message = detail["msg"].removeprefix("Value error, ")
+    if detail["type"] == "missing":
+        return f"recipe {name!r} lacks the key {key!r}"
+    found = detail["input"]
+    return f"{key} = {found!r} in recipe {name!r}: {message[:1].lower()}{message[1:]}"

@@ -1,0 +1,104 @@
+"""Starting and resuming runs: what `rookery train` and `rookery resume` do.
+
+Heavy packages are imported inside, after saying which extra brings them.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rookery.training import require_extra
+
+if TYPE_CHECKING:
+    from rookery.training.loop import Outcome, View
+
+RUNS = Path("runs")
+
+
+def start(
+    recipe: str,
+    folder: str | None = None,
+    budget: str | None = None,
+    seed: int | None = None,
+    workers: int | None = None,
+    settings: Sequence[str] = (),
+    view: View | None = None,
+) -> Outcome:
+    """Run a recipe in a new folder.
+
+    Args:
+        recipe: Name of a recipe, or path of a TOML file.
+        folder: The run folder; `runs/NAME` (or `runs/NAME-2`, ...) if None.
+        budget: Total length of the run, such as "30m" or "1000it".
+        seed: Instead of the recipe's.
+        workers: Cores to use; 0 means all.
+        settings: Changes to the recipe as "key=value".
+        view: Shows progress; chosen to fit standard error if None.
+    """
+    require_extra()
+    from rookery.training.folder import RunFolder, free_run_path
+    from rookery.training.loop import run_session, worker_count
+    from rookery.training.recipe import parse_changes, read_recipe, recipe_model, resolve
+    from rookery.training.view import make_view
+
+    name, content = read_recipe(recipe)
+    changes = parse_changes(settings, recipe_model(content, name))
+    changes |= _given({"run.budget": budget, "run.seed": seed, "run.workers": workers})
+    resolved = resolve(name, content, changes)
+    worker_count(resolved.run.workers)
+    path = Path(folder) if folder is not None else free_run_path(RUNS, name)
+    run = RunFolder.create(path, resolved)
+    try:
+        return run_session(run, resolved, view or make_view())
+    except BaseException:
+        # A run that could not even begin leaves nothing behind.
+        if not run.checkpoints.steps():
+            shutil.rmtree(path, ignore_errors=True)
+        raise
+
+
+def resume(
+    folder: str,
+    budget: str | None = None,
+    workers: int | None = None,
+    settings: Sequence[str] = (),
+    accept_changes: bool = False,
+    view: View | None = None,
+) -> Outcome:
+    """Go on with a run from its newest sound checkpoint.
+
+    Args:
+        folder: The run folder.
+        budget: A new total ("3h"), or so much more ("+1h"); the run's own if None.
+        workers: Cores to use; 0 means all.
+        settings: Changes to the recipe as "key=value"; need `accept_changes`.
+        accept_changes: Go on although the recipe is not that of the checkpoint.
+        view: Shows progress; chosen to fit standard error if None.
+    """
+    require_extra()
+    from rookery.training.budget import parse_budget
+    from rookery.training.folder import RunFolder
+    from rookery.training.loop import run_session
+    from rookery.training.recipe import parse_changes, recipe_model
+    from rookery.training.view import make_view
+
+    if budget is not None:
+        parse_budget(budget)
+    run = RunFolder.open(Path(folder))
+    changes = parse_changes(settings, recipe_model(run.recipe_content(), folder))
+    changes |= _given({"run.workers": workers})
+    recipe = run.recipe(changes)
+    return run_session(run, recipe, view or make_view(), budget or "", accept_changes)
+
+
+def result(outcome: Outcome) -> dict[str, Any]:
+    """An outcome as the JSON object of the command line."""
+    return asdict(outcome)
+
+
+def _given(options: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in options.items() if value is not None}

@@ -1,0 +1,124 @@
+"""Writing files so that a crash at any instant leaves the old file or the new one.
+
+The order is always: write to a temporary name, sync the file, rename it, sync the folder. A
+reader that finds a name therefore finds the whole content under it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import hashlib
+import os
+import shutil
+from pathlib import Path
+
+_EXPLANATIONS = {
+    errno.ENOSPC: "no space is left on the disk; free some",
+    errno.EDQUOT: "the disk quota is used up; free some space",
+    errno.EROFS: "the file system is read-only; choose another folder",
+    errno.EACCES: "writing there is not permitted; choose another folder or change its permissions",
+    errno.EPERM: "writing there is not permitted; choose another folder or change its permissions",
+    errno.EIO: "the disk reports an input/output error",
+    errno.ELOOP: "a symbolic link stands in its place; remove it",
+}
+
+
+def checksum(data: bytes) -> str:
+    """SHA-256 in hexadecimal."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def explain(error: OSError) -> str:
+    """Say in words what went wrong with a file, and the way out where there is one."""
+    reason = _EXPLANATIONS.get(error.errno or 0, error.strerror or str(error))
+    return f"{error.filename}: {reason}" if error.filename else reason
+
+
+def write_all(descriptor: int, data: bytes, path: Path) -> None:
+    """Write every byte, or raise an error that names the path."""
+    view = memoryview(data)
+    try:
+        while view:
+            view = view[os.write(descriptor, view) :]
+    except OSError as error:
+        raise _named(error, path) from error
+
+
+def write_synced(path: Path, data: bytes) -> None:
+    """Write a file that must not exist yet and wait until it is on the disk."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+    descriptor = os.open(path, flags, 0o644)
+    try:
+        write_all(descriptor, data, path)
+        try:
+            os.fsync(descriptor)
+        except OSError as error:
+            raise _named(error, path) from error
+    finally:
+        os.close(descriptor)
+
+
+def sync_folder(path: Path) -> None:
+    """Wait until the names in a folder are on the disk."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def atomic_write(path: Path, data: bytes | str) -> None:
+    """Replace the file at `path` (or make it) in one step; a symbolic link is not followed."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    with contextlib.suppress(FileNotFoundError):
+        temporary.unlink()
+    try:
+        write_synced(temporary, data.encode() if isinstance(data, str) else data)
+        os.replace(temporary, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        raise
+    sync_folder(path.parent)
+
+
+def atomic_folder(path: Path, files: dict[str, bytes]) -> None:
+    """Make the folder `path` with these files in one step; it must not exist, or be empty."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    if temporary.exists():
+        shutil.rmtree(temporary)
+    try:
+        temporary.mkdir()
+        for name, data in files.items():
+            write_synced(temporary / name, data)
+        sync_folder(temporary)
+        os.rename(temporary, path)
+    except BaseException:
+        shutil.rmtree(temporary, ignore_errors=True)
+        raise
+    sync_folder(path.parent)
+
+
+def remove_folder(path: Path) -> None:
+    """Remove a folder so that at no instant a part of it stands under its name."""
+    doomed = path.with_name(f".{path.name}.{os.getpid()}.old")
+    if doomed.exists():
+        shutil.rmtree(doomed)
+    os.rename(path, doomed)
+    shutil.rmtree(doomed, ignore_errors=True)
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove temporary names that a killed process left; only while holding the run's lock."""
+    for entry in folder.iterdir():
+        if entry.name.startswith(".") and entry.name.endswith((".tmp", ".old")):
+            if entry.is_dir() and not entry.is_symlink():
+                shutil.rmtree(entry, ignore_errors=True)
+            else:
+                entry.unlink(missing_ok=True)
+
+
+def _named(error: OSError, path: Path) -> OSError:
+    """The same error, with the path that plain descriptors do not know."""
+    return OSError(error.errno, error.strerror, str(path))

@@ -1,0 +1,62 @@
+"""Writing TOML; the standard library only reads it."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from typing import Any
+
+_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def to_toml(content: Mapping[str, Any], comments: Mapping[str, str] | None = None) -> str:
+    """A nested mapping as TOML, with comments by dotted key."""
+    lines = _table(content, "", comments or {})
+    return "\n".join(lines).strip() + "\n"
+
+
+def _table(content: Mapping[str, Any], prefix: str, comments: Mapping[str, str]) -> list[str]:
+    lines = [f"[{prefix.rstrip('.')}]"] if prefix else []
+    tables = []
+    for key, value in content.items():
+        name = _key(key)
+        if isinstance(value, Mapping):
+            tables.append((f"{prefix}{name}.", value))
+            continue
+        line = f"{name} = {_value(value)}"
+        comment = " ".join(comments.get(f"{prefix}{name}", "").split())
+        lines.append(f"{line}  # {comment}" if comment else line)
+    for name, table in tables:
+        lines += ["", *_table(table, name, comments)]
+    return lines
+
+
+def _key(key: str) -> str:
+    return key if _BARE_KEY.fullmatch(key) else json.dumps(key)
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, float):
+        return _float(value)
+    if isinstance(value, str):
+        # JSON's escapes are TOML's, but for the solidus (not escaped by dumps) and DEL.
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(_value(item) for item in value) + "]"
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{_key(k)} = {_value(v)}" for k, v in value.items()) + "}"
+    raise TypeError(f"TOML has no form for {value!r}")
+
+
+def _float(value: float) -> str:
+    if not math.isfinite(value):
+        return str(value)
+    text = repr(value)
+    # TOML wants digits on both sides of the point, or an exponent; Python's repr gives one of them.
+    return text if "." in text or "e" in text else f"{text}.0"

@@ -1,0 +1,166 @@
+"""What a person sees while a run goes on: a live table on a terminal, plain lines elsewhere.
+
+Everything goes to standard error, as standard output belongs to results.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import Counter, deque
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+from rookery.training.budget import Budget, duration
+from rookery.training.recipe import Recipe
+
+if TYPE_CHECKING:
+    from rookery.training.loop import Snapshot, View
+
+WINDOW = 20  # iterations over which speeds, results and endings are summed up
+PLAIN_SECONDS = 10.0  # between two lines where there is no terminal
+
+
+@dataclass
+class Recent:
+    """Sums over the last iterations."""
+
+    snapshots: deque[Snapshot] = field(default_factory=lambda: deque(maxlen=WINDOW))
+
+    def rate(self, key: str) -> float:
+        """Samples or games per second."""
+        seconds = sum(s.seconds for s in self.snapshots)
+        count: int = sum(getattr(s.metrics, key) for s in self.snapshots)
+        return count / max(seconds, 1e-9)
+
+    def counts(self, key: str) -> Counter[str]:
+        """Results or endings."""
+        total: Counter[str] = Counter()
+        for snapshot in self.snapshots:
+            total.update(getattr(snapshot.metrics, key))
+        return total
+
+    def left(self) -> float:
+        """Seconds until the budget is used up."""
+        last = self.snapshots[-1]
+        if last.budget.seconds is not None:
+            return max(0.0, last.budget.seconds - last.counters.seconds)
+        pace = sum(s.seconds for s in self.snapshots) / len(self.snapshots)
+        return max(0, (last.budget.iterations or 0) - last.counters.iterations) * pace
+
+
+def shares(counts: Mapping[str, int], most: int = 5) -> str:
+    """Counts as percentages, the largest first."""
+    total = sum(counts.values())
+    largest = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:most]
+    return ", ".join(f"{name} {100 * count / total:.0f} %" for name, count in largest if count)
+
+
+def summary(recent: Recent) -> list[tuple[str, str]]:
+    """The rows of the display: label and text."""
+    last = recent.snapshots[-1]
+    counters, metrics = last.counters, last.metrics
+    limit = f" of {last.budget.iterations}" if last.budget.iterations is not None else ""
+    rows = [
+        ("iteration", f"{counters.iterations}{limit}"),
+        ("games", f"{counters.games:,} ({recent.rate('games'):.1f} per second)"),
+        ("positions", f"{counters.samples:,} ({recent.rate('samples'):,.0f} per second)"),
+        ("losses", ", ".join(f"{key} {value:.4g}" for key, value in metrics.losses.items())),
+        ("measures", ", ".join(f"{key} {value:.4g}" for key, value in metrics.values.items())),
+        ("results", shares(recent.counts("results"))),
+        ("endings", shares(recent.counts("endings"))),
+        ("rating", last.rating),
+        ("time", f"{duration(round(counters.seconds))}, {duration(round(recent.left()))} left"),
+    ]
+    return [(label, text) for label, text in rows if text]
+
+
+class PlainView:
+    """A line every few seconds, for logs and pipes."""
+
+    def __init__(self, stream: TextIO | None = None, every: float = PLAIN_SECONDS) -> None:
+        """Write to `stream`, standard error by default."""
+        self._stream = stream
+        self._every = every
+        self._recent = Recent()
+        self._next = 0.0
+
+    def start(self, folder: Path, recipe: Recipe, budget: Budget) -> None:
+        """Say what runs where."""
+        self.message(f"{folder}: {recipe.name}, budget {budget}")
+
+    def message(self, text: str) -> None:
+        """One line."""
+        print(text, file=self._stream or sys.stderr, flush=True)
+
+    def update(self, snapshot: Snapshot) -> None:
+        """A line, if the last one is old enough."""
+        self._recent.snapshots.append(snapshot)
+        if time.monotonic() >= self._next:
+            self._next = time.monotonic() + self._every
+            self.message(" | ".join(f"{label} {text}" for label, text in summary(self._recent)))
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+class LiveView:
+    """A table that is redrawn in place."""
+
+    def __init__(self) -> None:
+        """Nothing is drawn yet."""
+        from rich.console import Console
+        from rich.live import Live
+
+        self._console = Console(stderr=True)
+        self._live = Live(console=self._console, auto_refresh=False, transient=False)
+        self._recent = Recent()
+        self._title = ""
+        self._next = 0.0
+
+    def start(self, folder: Path, recipe: Recipe, budget: Budget) -> None:
+        """Begin to draw."""
+        self._title = f"{folder}: {recipe.name}, budget {budget} (Ctrl-C saves and stops)"
+        self._live.start()
+
+    def message(self, text: str) -> None:
+        """A line above the table."""
+        from rich.text import Text
+
+        self._console.print(Text(text))
+
+    def update(self, snapshot: Snapshot) -> None:
+        """Draw again, at most ten times a second."""
+        self._recent.snapshots.append(snapshot)
+        if time.monotonic() >= self._next:
+            self._next = time.monotonic() + 0.1
+            self._live.update(self._table(), refresh=True)
+
+    def close(self) -> None:
+        """Draw a last time and give the terminal back."""
+        if self._recent.snapshots and self._live.is_started:
+            self._live.update(self._table(), refresh=True)
+        self._live.stop()
+
+    def _table(self) -> Any:
+        from rich.progress_bar import ProgressBar
+        from rich.table import Table
+        from rich.text import Text
+
+        last = self._recent.snapshots[-1]
+        done = last.budget.progress(last.counters.seconds, last.counters.iterations)
+        # Text, not str: brackets in names must not be taken for markup.
+        table = Table(title=Text(self._title), show_header=False, title_justify="left")
+        table.add_column(style="cyan")
+        table.add_column(overflow="fold")
+        for label, text in summary(self._recent):
+            table.add_row(label, Text(text))
+        table.add_row("done", ProgressBar(total=1.0, completed=done, width=40))
+        return table
+
+
+def make_view() -> View:
+    """The live table if a person is watching, plain lines otherwise."""
+    return LiveView() if sys.stderr.isatty() else PlainView()

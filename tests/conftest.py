@@ -1,0 +1,39 @@
+"""Shared by all tests: where the data lies, one thread each, reproducible property tests."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+# Before numpy or torch load: tests run beside each other on small machines.
+for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(_variable, "1")
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+PROJECT = Path(__file__).resolve().parent.parent
+for _folder in (PROJECT / "tests", PROJECT / "benchmarks"):  # reference/, differential.py
+    if str(_folder) not in sys.path:
+        sys.path.insert(0, str(_folder))
+
+settings.register_profile(
+    "rookery",
+    deadline=None,  # a busy machine is not a failure
+    derandomize=True,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("rookery")
+
+
+@pytest.fixture(scope="session")
+def data_dir() -> Path:
+    """The data folder; skips the test if there is none."""
+    from rookery.data.paths import data_folder
+
+    folder = data_folder()
+    if folder is None or not folder.is_dir():
+        pytest.skip("needs the data folder: set ROOKERY_DATA to it")
+    return folder

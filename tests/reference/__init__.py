@@ -1,0 +1,1 @@
+"""Slow, obvious implementations on python-chess boards, used as oracles for the native core."""

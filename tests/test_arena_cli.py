@@ -1,0 +1,155 @@
+"""The measuring commands, as a user runs them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from rookery.cli import main
+from rookery.data.tablebases import find_tablebases
+from rookery.players.engines import find_stockfish
+
+needs_stockfish = pytest.mark.skipif(
+    find_stockfish() is None, reason="needs: apt install stockfish"
+)
+needs_tables = pytest.mark.skipif(
+    "KPvK" not in find_tablebases().endings(), reason="needs: apt install gaviotatb"
+)
+
+
+def run_json(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, object]:
+    assert main([*words, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)  # type: ignore[no-any-return]
+
+
+def test_arena_keys(capsys: pytest.CaptureFixture[str]) -> None:
+    found = run_json(capsys, "arena", "random", "greedy", "--games", "20", "--seed", "1")
+    keys = "first second games wins draws losses score elo elo_low elo_high los pentanomial "
+    keys += "seconds faults as_white as_black"
+    assert set(keys.split()) <= set(found)
+    assert found["games"] == 20 and found["faults"] == {"first": 0, "second": 0}
+    for side in ("as_white", "as_black"):
+        assert sum(found[side].values()) == 10  # type: ignore[attr-defined]
+    again = run_json(capsys, "arena", "random", "greedy", "--games", "20", "--seed", "1")
+    same = set(found) - {"seconds"}
+    assert {k: found[k] for k in same} == {k: again[k] for k in same}
+
+
+@needs_stockfish
+def test_stockfish_beats_random_100_of_100(capsys: pytest.CaptureFixture[str]) -> None:
+    found = run_json(capsys, "arena", "stockfish,depth=1", "random", "--games", "100")
+    assert found["wins"] == 100
+    assert found["as_white"]["wins"] == found["as_black"]["wins"] == 50  # type: ignore[index]
+    assert found["elo"] > 500 and found["unbounded"] == "above"  # type: ignore[operator]
+
+
+@needs_stockfish
+@pytest.mark.parametrize(
+    "limit", [["--nodes", "50"], ["--depth", "1"], ["--movetime", "0.01"], ["--tc", "1+0.01"]]
+)
+def test_match_limits_reach_the_engine(
+    limit: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    pgn = str(tmp_path / "games.pgn")
+    words = ["arena", "stockfish", "greedy-safe", "--games", "2", "--margin", "0.5", "--pgn", pgn]
+    found = run_json(capsys, *words, *limit)
+    assert found["games"] == 2 and found["faults"] == {"first": 0, "second": 0}
+    assert "[Termination " in Path(pgn).read_text()
+
+
+def test_human_readable_output(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["arena", "greedy-safe", "random", "--games", "10"]) == 0
+    captured = capsys.readouterr()
+    assert "+10 =0 -0" in captured.out and "no bound" in captured.out
+
+
+def test_a_broken_engine_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    found = run_json(capsys, "arena", "uci,command=/no/such/engine", "random", "--games", "4")
+    assert found["losses"] == 4 and found["faults"] == {"first": 4, "second": 0}
+    assert found["fault_kinds"]["first"] == {"missing": 4}  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["arena", "randon", "random"], "did you mean 'random'"),
+        (["arena", "random", "random", "--tc", "fast"], "time control 'fast'"),
+        (["arena", "random", "random", "--games", "-3"], "-3 games"),
+        (["arena", "random", "random", "--openings", "none.epd"], "no such file"),
+        (["arena", "random", "random", "--sprt", "5", "0"], "ELO0 < ELO1"),
+        (["arena", "random", "random", "--nodes", "0"], "--nodes is 0"),
+        (["arena", "random", "random", "--resign", "3"], "--resign is 3"),
+        (["rate"], "which player"),
+        (["rate", "grdy"], "did you mean 'greedy'"),
+        (["suite", "random", "none.epd"], "no such file"),
+        (["puzzles", "random", "none.csv"], "no such file"),
+        (["puzzles", "random", "none.csv", "--tc", "1"], "no clock"),
+        (["endgame", "KXK", "random"], "not two kings"),
+    ],
+)
+def test_errors_are_one_line(
+    words: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(words) == 1
+    error = capsys.readouterr().err.strip()
+    assert message in error and "\n" not in error
+
+
+def test_players_lists_them_all(capsys: pytest.CaptureFixture[str]) -> None:
+    found = run_json(capsys, "players")
+    names = {row["name"] for row in found["players"]}  # type: ignore[attr-defined]
+    assert {"random", "greedy", "greedy-safe", "stockfish", "sunfish", "tablebase"} <= names
+    assert main(["players"]) == 0
+    assert "random=" in capsys.readouterr().out
+
+
+def test_suite_and_puzzles(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    epd = tmp_path / "one.epd"
+    epd.write_text('6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - bm Rd8#; id "mate";\n')
+    found = run_json(capsys, "suite", "greedy-safe", str(epd))
+    assert (found["total"], found["solved"], found["rate"]) == (1, 1, 1.0)
+    csv = tmp_path / "one.csv"
+    csv.write_text("FEN,Moves,Rating\n5rk1/5ppp/8/8/8/8/5PPP/3R2K1 b - - 0 1,f8b8 d1d8 b8d8,700\n")
+    found = run_json(capsys, "puzzles", "random", str(csv))
+    assert found["total"] == 1 and "0600-0799" in found["bands"]  # type: ignore[operator]
+
+
+@needs_tables
+def test_endgame_keys(capsys: pytest.CaptureFixture[str]) -> None:
+    found = run_json(capsys, "endgame", "KPK", "tablebase", "--positions", "80")
+    keys = "ending against positions won_positions won win_rate drawn_positions won_from_drawn"
+    assert set(keys.split()) <= set(found)
+    assert found["ending"] == "KPK" and found["against"] == "perfect" and found["positions"] == 80
+    assert found["won"] == found["won_positions"]
+    for level in found["levels"].values():  # type: ignore[attr-defined]
+        assert {"won_positions", "won", "win_rate", "mean_moves"} <= set(level)
+    held = run_json(capsys, "endgame", "KPK", "tablebase", "--positions", "40", "--side", "defend")
+    assert held["drawn_held"] == held["drawn_positions"]
+    against = run_json(
+        capsys, "endgame", "KQK", "greedy-safe", "--against", "random", "--positions", "10"
+    )
+    assert against["method"] == "play out" and against["goal"] == "mate"
+
+
+@needs_tables
+@pytest.mark.slow
+def test_every_kpk_position_is_won_by_the_tables(capsys: pytest.CaptureFixture[str]) -> None:
+    found = run_json(capsys, "endgame", "KPK", "tablebase", "--positions", "all")
+    # Over the whole board, White to move: 124,960 won, counted from the Gaviota table.
+    assert found["positions"] == 163_328
+    assert found["won"] == found["won_positions"] == 124_960
+    assert found["drawn_positions"] == 38_368 and found["won_from_drawn"] == 0
+    assert found["moves_kept_win"] == 1.0
+
+
+@needs_stockfish
+def test_rate_keys(capsys: pytest.CaptureFixture[str]) -> None:
+    found = run_json(capsys, "rate", "random", "--games", "24", "--width", "500")
+    assert {"player", "elo", "elo_low", "elo_high", "opponents", "scale"} <= set(found)
+    assert found["elo_low"] <= found["elo"] <= found["elo_high"]  # type: ignore[operator]
+    for row in found["opponents"]:  # type: ignore[attr-defined]
+        assert {"name", "elo", "games", "score", "load_dependent"} <= set(row)
+    ladder = run_json(capsys, "rate", "--ladder")
+    assert len(ladder["rungs"]) >= 14  # type: ignore[arg-type]

@@ -1,0 +1,112 @@
+"""Openings from files, random plies and the start."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from rookery._core import STARTING_FEN
+from rookery.arena.openings import load_openings
+
+EPD = """\
+rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1
+# a comment, then an EPD line with operations
+rnbqkbnr/pppppppp/8/8/3P4/8/PPP1PPPP/RNBQKBNR b KQkq - bm d5; id "x";
+
+rnbqkbnr/pp1ppppp/8/2p5/4P3/8/PPPP1PPP/RNBQKBNR w KQkq c6 0 2
+"""
+PGN = """\
+[Event "one"]
+[ECO "C20"]
+
+1. e4 e5 2. Nf3 Nc6 *
+
+[Event "two"]
+[SetUp "1"]
+[FEN "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1"]
+
+1. e4 Kd7 *
+"""
+
+
+def test_start() -> None:
+    book = load_openings("start")
+    assert book.size == 1
+    assert book.opening(0).game().fen() == book.opening(9).game().fen() == STARTING_FEN
+
+
+def test_random_plies_are_drawn_once_a_pair() -> None:
+    book = load_openings("random:8", seed=1)
+    assert book.size is None
+    lines = [book.opening(pair).moves for pair in range(200)]
+    assert all(len(line) == 8 for line in lines)
+    assert len(set(lines)) == 200
+    assert lines[7] == book.opening(7).moves == load_openings("random:8", seed=1).opening(7).moves
+    assert lines[7] != load_openings("random:8", seed=2).opening(7).moves
+    assert load_openings("random:60").opening(3).game().outcome() is None
+
+
+def test_epd_file(tmp_path: Path) -> None:
+    path = tmp_path / "suite.epd"
+    path.write_text(EPD)
+    book = load_openings(str(path), seed=1)
+    assert book.size == 3
+    fens = {book.opening(pair).game().fen() for pair in range(3)}
+    assert len(fens) == 3
+    assert book.opening(0) == book.opening(3)
+    assert [book.opening(i).fen for i in range(3)] != [
+        load_openings(str(path), seed=3).opening(i).fen for i in range(3)
+    ]
+
+
+def test_pgn_file(tmp_path: Path) -> None:
+    path = tmp_path / "book.pgn.gz"
+    path.write_bytes(gzip.compress(PGN.encode()))
+    book = load_openings(str(path))
+    assert book.size == 2
+    games = {book.opening(pair).game().fen() for pair in range(2)}
+    assert "4k3" not in "".join(games)
+    assert any(fen.startswith("8/3k4/8/8/4P3/8/8/4K3 w") for fen in games)
+    short = load_openings(str(path), plies=1)
+    assert all(len(short.opening(pair).moves) == 1 for pair in range(2))
+
+
+def test_chess960_positions(tmp_path: Path) -> None:
+    path = tmp_path / "frc.epd"
+    path.write_text("bnrbkrqn/pppppppp/8/8/8/8/PPPPPPPP/BNRBKRQN w KQkq - 0 1\n")
+    opening = load_openings(str(path)).opening(0)
+    assert opening.chess960 and opening.game().chess960
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("not a position\n", "line 1"),
+        ("8/8/8/8/8/8/8/8 w - - 0 1\n", "line 1"),
+        ("", "no position"),
+        (f"{STARTING_FEN}\nrnbqkbnr/pppppppp/9/8/8/8/PPPPPPPP/RNBQKBNR w - -\n", "line 2"),
+    ],
+)
+def test_bad_files_are_named(content: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "bad.epd"
+    path.write_text(content)
+    with pytest.raises(ValueError, match=message) as caught:
+        load_openings(str(path))
+    assert "bad.epd" in str(caught.value)
+
+
+@pytest.mark.parametrize("spec", ["nowhere.epd", "random:x", "random:-1", "random:100000"])
+def test_bad_specifications(spec: str) -> None:
+    with pytest.raises(ValueError, match=r"random|no such file"):
+        load_openings(spec)
+
+
+def test_every_public_suite_opens(data_dir: Path) -> None:
+    files = [p for p in (data_dir / "openings").iterdir() if p.name.endswith(("epd", "gz"))]
+    assert files
+    for path in files:
+        book = load_openings(str(path))
+        assert book.size is not None and book.size > 500
+        assert all(book.opening(pair).game().outcome() is None for pair in range(20))
