@@ -1,6 +1,6 @@
-"""A UCI engine that misbehaves on purpose: ``python bad_engine.py MISBEHAVIOUR``.
+"""A UCI engine that misbehaves on purpose: `python bad_engine.py MISBEHAVIOUR`.
 
-Run as a program by ``test_bad_engines.py``. It knows no chess: it keeps the position as text and
+Run as a program by `test_bad_engines.py`. It knows no chess: it keeps the position as text and
 asks python-chess only where a misbehaviour needs a legal move. Fast to start: python-chess is
 imported when the first move is due.
 """
@@ -58,7 +58,7 @@ def spawn_children(new_session: bool) -> None:
 
 
 def start() -> None:
-    """What goes wrong before or in answer to ``uci``."""
+    """What goes wrong before or in answer to `uci`."""
     if MODE == "exit-at-start":
         sys.exit(3)
     if MODE == "ignores-signals":

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 from rookery._core import Game
+from rookery.arena.game import GameRecord, play_game
 from rookery.arena.limits import (
     Adjudication,
     MatchLimits,
@@ -23,7 +24,8 @@ from rookery.arena.limits import (
     ValueJudge,
     parse_time_control,
 )
-from rookery.arena.match import MatchResult, MatchSettings, run_match
+from rookery.arena.match import MatchResult, MatchSettings, game_rngs, run_match
+from rookery.arena.openings import Opening
 from rookery.arena.pgn import PgnError, read_games
 from rookery.players.base import Decision, Limits
 from rookery.players.random import RandomPlayer
@@ -298,6 +300,38 @@ def test_the_clock_runs_and_falls() -> None:
     assert clocks == sorted(clocks, reverse=True) and clocks[0] == 0.2  # type: ignore[type-var]
     assert result.tally.faults["first"]["time"] == 1
     assert result.tally.count("losses") + result.tally.void == 1
+
+
+def test_a_stall_of_our_own_machine_is_nobodys_fault() -> None:
+    def play(stall: float) -> GameRecord | None:
+        return play_game(
+            Scripted(delay=0.05),
+            Scripted(),
+            Opening(),
+            game_rngs(0, 0, 0),
+            limits=MatchLimits(movetime=0.01, margin=0.01),
+            overload=lambda since: stall,
+        )
+
+    blamed, excused = play(0.0), play(1.0)
+    assert blamed is not None and blamed.result == "0-1" and blamed.reason == "forfeit: White time"
+    assert excused is not None and excused.void and excused.result == "*"
+    assert "our own machine stalled" in excused.reason
+
+
+def test_a_wrong_draw_claim_loses() -> None:
+    class Claims(Scripted):
+        def choose(
+            self, game: Game, rng: np.random.Generator, limits: Limits | None = None
+        ) -> Decision:
+            return Decision(game.legal_moves()[0], claims_draw=True)
+
+    record = play_game(Claims(), Scripted(), Opening(), game_rngs(0, 0, 0))
+    assert record is not None and record.result == "0-1"
+    assert record.fault is not None and record.fault.kind == "illegal"
+    repeated = Opening(moves=("g1f3", "g8f6", "f3g1", "f6g8", "g1f3", "g8f6", "f3g1"))
+    record = play_game(Scripted(), Claims(), repeated, game_rngs(0, 0, 0))
+    assert record is not None and (record.result, record.reason) == ("1/2-1/2", "draw claimed")
 
 
 def test_increment_is_added() -> None:

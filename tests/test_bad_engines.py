@@ -29,7 +29,6 @@ def own_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(TEST_RUN, secrets.token_hex(8))
 
 
-
 # Misbehaviour -> the kind of fault it must be blamed for; "" where the games must go on, because
 # it is rude but harmless.
 FAULTS = {

@@ -29,7 +29,7 @@ PENTANOMIAL_SCORES = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
 def expected_score(elo: float) -> float:
-    """Expected score in [0, 1] of a player who is ``elo`` points stronger (logistic curve)."""
+    """Expected score in [0, 1] of a player who is `elo` points stronger (logistic curve)."""
     if elo >= 0:
         return 1.0 / (1.0 + math.exp(-elo / ELO_PER_NATURAL_UNIT))
     power = math.exp(elo / ELO_PER_NATURAL_UNIT)
@@ -37,7 +37,7 @@ def expected_score(elo: float) -> float:
 
 
 def elo_of_score(score: float) -> float:
-    """Elo difference at which ``score`` is expected; limited to +-``UNBOUNDED_ELO``."""
+    """Elo difference at which `score` is expected; limited to +-`UNBOUNDED_ELO`."""
     if not 0.0 <= score <= 1.0:
         raise ValueError(f"score {score!r} is outside [0, 1]")
     if score <= 0.0:
@@ -57,7 +57,7 @@ class EloEstimate:
     elo_low: float  # ends of the interval
     elo_high: float
     normalized_elo: float  # distance from equality in standard deviations of a game, scaled
-    normalized_error: float  # half the interval of ``normalized_elo``
+    normalized_error: float  # half the interval of `normalized_elo`
     los: float  # likelihood of superiority, [0, 1]
     confidence: float  # coverage of the interval, for example 0.95
     unbounded: str  # "", "above" (scored 100 %) or "below" (scored 0 %)

@@ -2,13 +2,13 @@
 
 Two ways to the same columns (paper 003, Tables 4 to 7):
 
-* ``play out``: each position is one game, as it would be played. For any player.
-* ``follow``: for players without memory. What they do in a position is asked once; the games of
+* `play out`: each position is one game, as it would be played. For any player.
+* `follow`: for players without memory. What they do in a position is asked once; the games of
   all positions together then form a graph in which every game is a path. Exhaustive in seconds,
   and exact: a path that returns to itself never wins.
 
-The side that resists: ``perfect`` puts the loss off as long as the tables allow and takes every
-draw offered; ``worst`` (following only) is every defence at once: a position counts as won only
+The side that resists: `perfect` puts the loss off as long as the tables allow and takes every
+draw offered; `worst` (following only) is every defence at once: a position counts as won only
 if no reply, however odd, escapes.
 """
 
@@ -120,7 +120,7 @@ class EndgameResult:
             self.failures.append(f"{outcome.position.fen} ({outcome.end or outcome.fault})")
 
     def to_json(self) -> dict[str, object]:
-        """The object of ``rookery endgame --json``."""
+        """The object of `rookery endgame --json`."""
         summary: dict[str, object] = {
             "ending": self.ending.replace("v", ""),
             "player": self.player,
@@ -140,7 +140,7 @@ class Referee:
     """Says whether a position is still won, and whether a move reached the goal."""
 
     def __init__(self, tables: CachedTables, goal: str) -> None:
-        """Judge by ``tables``; ``goal`` is ``promotion`` or ``mate``."""
+        """Judge by `tables`; `goal` is `promotion` or `mate`."""
         if goal not in GOALS:
             raise ValueError(f"goal {goal!r} is not one of {', '.join(GOALS)}")
         self.tables = tables
@@ -157,7 +157,7 @@ class Referee:
         return (probe.result if game.turn else -probe.result) > 0
 
     def ended(self, game: Game, last: str) -> tuple[bool, str] | None:
-        """(won by White, why) if the game is over for our purpose after the move ``last``."""
+        """(won by White, why) if the game is over for our purpose after the move `last`."""
         over = game.outcome()
         if over is not None:
             return over[1] is True, over[0]

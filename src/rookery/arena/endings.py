@@ -28,13 +28,13 @@ class EndgamePosition:
 
     fen: str
     result: int  # for White, who is to move: 1 won, 0 drawn, -1 lost
-    distance: int  # plies to mate, or to the next capture or pawn move (see ``metric``)
+    distance: int  # plies to mate, or to the next capture or pawn move (see `metric`)
     metric: str  # "dtm" or "dtz"
     level: str  # "easy", "intermediate", "hard" or ""
 
 
 def parse_ending(text: str) -> str:
-    """``KPK``, ``kpk`` or ``KPvK`` as ``KPvK``."""
+    """`KPK`, `kpk` or `KPvK` as `KPvK`."""
     name = text.strip()
     upper = name.upper().replace("V", "v")
     if "v" not in upper:

@@ -1,7 +1,7 @@
 """One game between two players, from its opening to a result that names its reason.
 
 A player that breaks the rules forfeits: the record says who, what kind of fault, and the
-evidence. Nothing a player does can raise out of ``play_game`` except an interrupt from outside.
+evidence. Nothing a player does can raise out of `play_game` except an interrupt from outside.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ POINTS = {"1-0": 1.0, "0-1": 0.0, "1/2-1/2": 0.5}  # White's
 
 @dataclass(frozen=True)
 class Fault:
-    """A broken rule: by whom, of what kind (``players.faults.FAULT_KINDS``), and the evidence."""
+    """A broken rule: by whom, of what kind (`players.faults.FAULT_KINDS`), and the evidence."""
 
     white: bool
     kind: str
@@ -32,7 +32,7 @@ class Fault:
 
 @dataclass(frozen=True)
 class GameRecord:
-    """A finished game. Points of view: ``result`` is White's, as in PGN."""
+    """A finished game. Points of view: `result` is White's, as in PGN."""
 
     pair: int  # from 0
     index: int  # 0: the first player has White; 1: colours swapped
@@ -78,7 +78,7 @@ def play_game(
         rngs: randomness of White and of Black.
         limits: clocks and limits a move.
         adjudication: when to end the game early.
-        tables: endgame tables, used if ``adjudication.tablebase``.
+        tables: endgame tables, used if `adjudication.tablebase`.
         pair: number of the pair, for the record.
         index: number of the game in its pair, for the record.
         names: names of White and Black for the record; the players' own by default.

@@ -79,7 +79,7 @@ class PlayerRating:
     seconds: float
 
     def to_json(self) -> dict[str, object]:
-        """The object of ``rookery rate --json``."""
+        """The object of `rookery rate --json`."""
         played = [s for s in self.standings if s.games]
         anchors = [s.rung for s in played if s.rung.published]
         return {
@@ -123,7 +123,7 @@ class Climb:
         settings: LadderSettings,
         progress: Callable[[PlayerRating], None] | None = None,
     ) -> None:
-        """Prepare to rate ``player`` on ``rungs`` (itself left out, weakest first)."""
+        """Prepare to rate `player` on `rungs` (itself left out, weakest first)."""
         ordered = sorted(rungs, key=lambda rung: rung.elo)
         self._standings = [Standing(rung) for rung in ordered if rung.player != player]
         if not self._standings:

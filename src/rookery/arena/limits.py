@@ -18,12 +18,12 @@ class TimeControl:
     increment: float = 0.0
 
     def __str__(self) -> str:
-        """The form that PGN and the command line use, for example ``10+0.1``."""
+        """The form that PGN and the command line use, for example `10+0.1`."""
         return f"{self.seconds:g}+{self.increment:g}"
 
 
 def parse_time_control(text: str) -> TimeControl:
-    """Read ``10+0.1`` (seconds + increment), ``60`` or ``2:30+1`` (minutes:seconds)."""
+    """Read `10+0.1` (seconds + increment), `60` or `2:30+1` (minutes:seconds)."""
     match = _TIME_CONTROL.match(text.strip())
     if match is None:
         raise ValueError(f"time control {text!r} is not of the form 10+0.1, 60 or 2:30+1 (seconds)")
@@ -36,7 +36,7 @@ def parse_time_control(text: str) -> TimeControl:
 
 @dataclass(frozen=True)
 class MatchLimits:
-    """Limits of both players; a player's own (``stockfish,depth=1``) go before them.
+    """Limits of both players; a player's own (`stockfish,depth=1`) go before them.
 
     Fields:
         time_control: clock of each side; None for no clock.

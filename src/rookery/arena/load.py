@@ -21,7 +21,7 @@ class LoadMonitor:
         self._thread.start()
 
     def worst_delay(self, since: float) -> float:
-        """Longest delay, in seconds, seen since a ``time.monotonic()`` moment."""
+        """Longest delay, in seconds, seen since a `time.monotonic()` moment."""
         return max((late for moment, late in list(self._delays) if moment >= since), default=0.0)
 
     def close(self) -> None:

@@ -40,7 +40,7 @@ class MatchSettings:
 
     Fields:
         games: how many; two make a pair, an odd last one stays single.
-        openings: ``start``, ``random:PLIES`` or a file (``openings.load_openings``).
+        openings: `start`, `random:PLIES` or a file (`openings.load_openings`).
         seed: of openings and players.
         concurrency: games at the same time; 0 chooses by the number of cores.
         limits: clocks and limits a move.
@@ -93,7 +93,7 @@ class MatchResult:
     opening_count: int | None = None  # different openings available; None: unlimited
 
     def to_json(self) -> dict[str, object]:
-        """The object that ``rookery arena --json`` prints."""
+        """The object that `rookery arena --json` prints."""
         summary = describe(self.first, self.second, self.tally, self.seconds, self.settings.sprt)
         summary |= {
             "seed": self.settings.seed,
@@ -142,7 +142,7 @@ def run_match(
 
 
 class _Match:
-    """The shared state of the workers; all of it is touched under ``_lock`` only."""
+    """The shared state of the workers; all of it is touched under `_lock` only."""
 
     def __init__(
         self,

@@ -33,9 +33,6 @@ def native_bots(
         return None
     names = []
     for factory in factories:
-        # Only bots are cheap to make; the others are left to their workers.
-        if not getattr(factory, "may_be_native", True):
-            return None
         player = factory()
         name = getattr(player, "native_bot", None)
         player.close()
@@ -53,7 +50,7 @@ def play_native(
     seed: int,
     max_plies: int,
 ) -> Iterator[GameRecord]:
-    """Play the games (pair, index) of ``tasks``; the first player has White where index is 0.
+    """Play the games (pair, index) of `tasks`; the first player has White where index is 0.
 
     Args:
         bots: names of first and second player in the core.

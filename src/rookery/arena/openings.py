@@ -2,7 +2,7 @@
 
 An opening belongs to a pair of games: each player has it once with either colour. Files are
 visited in an order shuffled by the seed; when a match is longer than the file it starts over,
-which ``OpeningBook.size`` lets the caller notice.
+which `OpeningBook.size` lets the caller notice.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class RandomPlies:
     size = None
 
     def __init__(self, plies: int, seed: int) -> None:
-        """Draw ``plies`` random moves for each pair from ``seed``."""
+        """Draw `plies` random moves for each pair from `seed`."""
         if not 0 <= plies <= 200:
             raise ValueError(f"random:{plies} is outside random:0 to random:200")
         self._plies = plies
@@ -121,7 +121,7 @@ def load_openings(spec: str, seed: int = 0, plies: int | None = None) -> Opening
     """Read an opening specification.
 
     Args:
-        spec: ``start``, ``random:PLIES``, or a file: EPD/FEN lines or PGN, plain or gzipped.
+        spec: `start`, `random:PLIES`, or a file: EPD/FEN lines or PGN, plain or gzipped.
         seed: orders files and draws random plies.
         plies: for PGN files, how many plies of each game to use (all by default).
     """

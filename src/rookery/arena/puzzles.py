@@ -1,7 +1,7 @@
 """Tactics puzzles: the whole line must be found; results by rating band and theme.
 
 Reads Lichess's CSV (the position is before the opponent's first move) and files with the columns
-``fen`` and ``solution_uci`` or ``pv_uci`` (the solver moves first). Any checkmate is right.
+`fen` and `solution_uci` or `pv_uci` (the solver moves first). Any checkmate is right.
 
 The puzzle rating is the rating at which a player would be expected to solve as many of these
 puzzles as it did, each puzzle being an opponent of its own rating.
@@ -31,7 +31,7 @@ BAND = 200  # Elo
 
 @dataclass(frozen=True)
 class Puzzle:
-    """A puzzle; ``line`` alternates solver and opponent, the solver first."""
+    """A puzzle; `line` alternates solver and opponent, the solver first."""
 
     name: str
     fen: str  # the solver is to move
@@ -51,7 +51,7 @@ class PuzzleAnswer:
 
 
 def read_puzzles(path: Path, limit: int | None = None, seed: int = 0) -> list[Puzzle]:
-    """Read a CSV file, plain or gzipped; ``limit`` draws that many by the seed."""
+    """Read a CSV file, plain or gzipped; `limit` draws that many by the seed."""
     if not path.is_file():
         raise ValueError(f"puzzles {str(path)!r}: there is no such file")
     if limit is not None and limit < 1:
@@ -166,7 +166,7 @@ def puzzle_rating(answers: Sequence[PuzzleAnswer]) -> tuple[float, float, float]
 
 
 def summarise_puzzles(player: str, answers: Sequence[PuzzleAnswer]) -> dict[str, object]:
-    """The object of ``rookery puzzles --json``."""
+    """The object of `rookery puzzles --json`."""
     solved = sum(answer.solved for answer in answers)
     bands: defaultdict[str, list[bool]] = defaultdict(list)
     themes: defaultdict[str, list[bool]] = defaultdict(list)

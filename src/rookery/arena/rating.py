@@ -2,17 +2,17 @@
 
 Two models, both fitted by maximum likelihood with Newton steps:
 
-* ``score`` (default): the expected *score* of a game is the logistic curve of the Elo difference
+* `score` (default): the expected *score* of a game is the logistic curve of the Elo difference
   and a draw is half a win and half a loss (Bradley-Terry; the meaning of Elo in rating lists).
   A draw rate is not assumed, so it may differ from pair to pair, as it does between a random
   mover (nine draws in ten) and an engine.
-* ``davidson``: wins, draws and losses each have a probability, with one draw parameter for all
+* `davidson`: wins, draws and losses each have a probability, with one draw parameter for all
   (Davidson 1970). It uses more of the data when draws follow the model and misleads when not.
 
 Intervals come from the information matrix. With draws counted as half a win it takes every game
 to vary like a win or a loss, which is too wide rather than too narrow.
 
-A player who won or lost everything has no finite rating. ``virtual_draws`` draws a played pair
+A player who won or lost everything has no finite rating. `virtual_draws` draws a played pair
 keep the fit finite; the default is next to nothing, because 0.2 of them were measured to squeeze
 a ladder of 2000 Elo by a fifth.
 """
@@ -61,7 +61,7 @@ class Rating:
 
     name: str
     elo: float
-    low: float  # ends of the interval; equal to ``elo`` for an anchor
+    low: float  # ends of the interval; equal to `elo` for an anchor
     high: float
     games: float
     score: float  # points a game over all opponents, [0, 1]
@@ -100,7 +100,7 @@ def rate(
     Args:
         encounters: results; several entries for one pair are added up.
         anchors: ratings that are held fixed; at least one.
-        model: ``score`` or ``davidson``.
+        model: `score` or `davidson`.
         virtual_draws: draws added to each pair that met.
         confidence: coverage of the intervals.
     """

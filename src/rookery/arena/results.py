@@ -92,7 +92,7 @@ def summarise(
     seconds: float,
     sprt: Sprt | None = None,
 ) -> dict[str, object]:
-    """The JSON object of ``rookery arena``."""
+    """The JSON object of `rookery arena`."""
     tally = Tally()
     for game in games:
         tally.add(game)

@@ -2,12 +2,12 @@
 
 The scale hangs on one published table: Stockfish 15.1 by Skill Level, whose ratings were measured
 at 120+1 against CCRL Blitz (Stockfish pull request 4341, January 2023, about +-100). Skill Level
-depends on time, not on depth: run at ``go depth level+1`` the same levels are 100 to 200 Elo
+depends on time, not on depth: run at `go depth level+1` the same levels are 100 to 200 Elo
 weaker, so these rungs get a fixed short time a move and are marked: a busy machine weakens them.
 
 All other rungs (fixed depth, fixed nodes, random moves mixed in) do not depend on load and are
 preferred. Their ratings come from games between neighbours, kept as counts in
-``ladder_games.json`` and fitted anew at each start; ``rookery rate --calibrate`` plays them.
+`ladder_games.json` and fitted anew at each start; `rookery rate --calibrate` plays them.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ PUBLISHED_SKILL: Mapping[int, float] = {
 }
 SOURCE = "Stockfish pull request 4341: Skill Level at 120+1 against CCRL Blitz, about +-100"
 
-MIXED = tuple(f"stockfish,depth=1,random={share}" for share in ("0.75", "0.5", "0.25"))
+MIXED = tuple(f"stockfish,depth=1,random={share}" for share in ("0.75", "0.5", "0.25", "0.1"))
 # Not "greedy": a mover that takes everything and never mates draws with nearly everybody, so its
 # results fit no scale (it scores 62 % against random, which loses 89 % against MIXED[0], which
 # scores 41 % against greedy).
-CHEAP = ("random", *MIXED, "greedy-safe", "stockfish,depth=1")
+CHEAP = ("random", *MIXED[:3], "greedy-safe", MIXED[3], "stockfish,depth=1")
 NODES = tuple(f"stockfish,nodes={n}" for n in (100, 300, 1000, 3000, 10000, 30000, 100000))
 GAMES_FILE = Path(__file__).with_name("ladder_games.json")
 
@@ -70,10 +70,12 @@ class Rung:
 
 
 def calibration_pairs() -> list[tuple[str, str]]:
-    """Which rungs to play against each other: near neighbours, so that scores stay in 5-95 %."""
-    chain = [*CHEAP[:-1], skill_rung(0), skill_rung(2), CHEAP[-1], NODES[0]]
-    pairs = [*pairwise(chain), *zip(chain, chain[2:], strict=False)]
-    pairs += pairwise([CHEAP[-1], *NODES])
+    """Which rungs to play against each other, (stronger, weaker): near neighbours."""
+    fixed = [*CHEAP, *NODES]
+    pairs = [*pairwise(fixed), *zip(CHEAP, CHEAP[2:], strict=False)]
+    # The scale is hung up at several places, so that one doubtful anchor does not bend it.
+    for level, rungs in {0: CHEAP[3:6], 1: CHEAP[4:6], 2: CHEAP[5:], 3: CHEAP[5:]}.items():
+        pairs += [(rung, skill_rung(level)) for rung in rungs]
     pairs += zip(map(skill_rung, (3, 4, 5, 7, 10, 12, 15)), NODES, strict=True)
     return [(stronger, weaker) for weaker, stronger in dict.fromkeys(pairs)]
 

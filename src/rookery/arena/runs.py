@@ -1,4 +1,4 @@
-"""Ratings of training runs: every checkpoint as a player, and ``ratings.json`` in the folder."""
+"""Ratings of training runs: every checkpoint as a player, and `ratings.json` in the folder."""
 
 from __future__ import annotations
 

@@ -4,8 +4,8 @@ The generalised test (GSPRT): of all outcome distributions that satisfy a hypoth
 that makes the results seen most likely; the log of the ratio of the two likelihoods is compared
 with Wald's bounds. Both Elo models of the field are here:
 
-* ``logistic``: a hypothesis fixes the expected score, whatever the draw rate;
-* ``normalized``: it fixes the distance from one half in standard deviations of one game, so that
+* `logistic`: a hypothesis fixes the expected score, whatever the draw rate;
+* `normalized`: it fixes the distance from one half in standard deviations of one game, so that
   the expected length of a test does not depend on draws and openings.
 
 Method: M. Van den Bergh, "A practical introduction to the GSPRT" and "Comments on Normalized
@@ -33,14 +33,14 @@ EMPTY_COUNT = 1e-3
 
 @dataclass(frozen=True)
 class Sprt:
-    """A test of ``elo1`` against ``elo0`` (first player's view) with two error rates.
+    """A test of `elo1` against `elo0` (first player's view) with two error rates.
 
     Fields:
         elo0: the hypothesis that is accepted at the lower bound.
-        elo1: the one accepted at the upper bound; above ``elo0``.
-        alpha: chance of accepting ``elo1`` when ``elo0`` holds.
-        beta: chance of accepting ``elo0`` when ``elo1`` holds.
-        model: ``logistic`` or ``normalized``.
+        elo1: the one accepted at the upper bound; above `elo0`.
+        alpha: chance of accepting `elo1` when `elo0` holds.
+        beta: chance of accepting `elo0` when `elo1` holds.
+        model: `logistic` or `normalized`.
     """
 
     elo0: float
@@ -62,12 +62,12 @@ class Sprt:
 
     @property
     def lower(self) -> float:
-        """Log-likelihood ratio at or below which ``elo0`` is accepted."""
+        """Log-likelihood ratio at or below which `elo0` is accepted."""
         return math.log(self.beta / (1 - self.alpha))
 
     @property
     def upper(self) -> float:
-        """Log-likelihood ratio at or above which ``elo1`` is accepted."""
+        """Log-likelihood ratio at or above which `elo1` is accepted."""
         return math.log((1 - self.beta) / self.alpha)
 
     def llr_of_games(self, wins: int, draws: int, losses: int) -> float:
@@ -79,7 +79,7 @@ class Sprt:
         return self._llr(pentanomial, PENTANOMIAL_SCORES, 2)
 
     def decision(self, llr: float) -> str:
-        """``"elo1"``, ``"elo0"`` or ``"continue"``."""
+        """`"elo1"`, `"elo0"` or `"continue"`."""
         if llr >= self.upper:
             return "elo1"
         return "elo0" if llr <= self.lower else "continue"
@@ -108,7 +108,7 @@ class Sprt:
 def _likeliest_with_mean(
     observed: Sequence[float], scores: Sequence[float], mean: float
 ) -> list[float]:
-    """Distribution with the given mean under which ``observed`` is most likely.
+    """Distribution with the given mean under which `observed` is most likely.
 
     It is q_i = p_i / (1 + x (a_i - mean)), with x the only root at which the q_i have that mean.
     """
@@ -123,7 +123,7 @@ def _likeliest_with_mean(
             p * (a - mean) / (1 + x * (a - mean)) for p, a in zip(observed, scores, strict=True)
         )
 
-    # ``excess`` falls from +infinity to -infinity between the poles: bisection cannot fail.
+    # `excess` falls from +infinity to -infinity between the poles: bisection cannot fail.
     for _ in range(200):
         middle = (low + high) / 2
         if excess(middle) > 0:
@@ -139,7 +139,7 @@ def _likeliest_with_mean(
 def _likeliest_with_distance(
     observed: Sequence[float], scores: Sequence[float], distance: float
 ) -> list[float]:
-    """Distribution whose mean lies ``distance`` standard deviations above one half.
+    """Distribution whose mean lies `distance` standard deviations above one half.
 
     The condition is not linear; it is replaced by its tangent at the last solution, which turns
     each round into a problem with a fixed mean. A handful of rounds settle it.

@@ -1,8 +1,8 @@
 """EPD test suites: does a player find the key moves?
 
-Understood: ``bm`` (best moves) and ``am`` (moves to avoid) in SAN or UCI, ``bm #N`` (a mate in N,
-judged by endgame tables), and the points of the Strategic Test Suite (``c8`` with the moves of
-``c9`` or ``c7``).
+Understood: `bm` (best moves) and `am` (moves to avoid) in SAN or UCI, `bm #N` (a mate in N,
+judged by endgame tables), and the points of the Strategic Test Suite (`c8` with the moves of
+`c9` or `c7`).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class SuitePosition:
 
     fen: str
     name: str
-    best: frozenset[str]  # empty: anything but ``avoid``
+    best: frozenset[str]  # empty: anything but `avoid`
     avoid: frozenset[str]
     points: dict[str, int] = field(default_factory=dict)  # of moves, where the suite gives them
 
@@ -67,7 +67,7 @@ def read_suite(path: Path) -> list[SuitePosition]:
 
 
 def parse_line(line: str, name: str = "", tables: Tablebases | None = None) -> SuitePosition:
-    """One EPD line with ``bm`` or ``am``; ``tables`` judge mates given by their number."""
+    """One EPD line with `bm` or `am`; `tables` judge mates given by their number."""
     words = line.split(None, 4)
     operations = _operations(words[4] if len(words) > 4 else "")
     fen = complete_fen(" ".join(words[:4]))
@@ -112,7 +112,7 @@ def _points(board: chess.Board, operations: dict[str, str]) -> dict[str, int]:
 
 
 def _table_mates(board: chess.Board, key: str, tables: Tablebases | None) -> frozenset[str]:
-    """Moves that mate in N (``#N``) or put a mate off till N (``#-N``), by the endgame tables."""
+    """Moves that mate in N (`#N`) or put a mate off till N (`#-N`), by the endgame tables."""
     try:
         number = int(key[1:])
     except ValueError:
@@ -158,7 +158,7 @@ def run_suite(
 
 
 def summarise_suite(player: str, answers: list[SuiteAnswer]) -> dict[str, object]:
-    """The object of ``rookery suite --json``."""
+    """The object of `rookery suite --json`."""
     solved = sum(answer.solved for answer in answers)
     summary: dict[str, object] = {
         "player": player,

@@ -1,4 +1,4 @@
-"""Options that ``arena`` and ``rate`` share, and the progress line they show."""
+"""Options that `arena` and `rate` share, and the progress line they show."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class ProgressLine:
     """One line on the terminal that is written over; silent where there is no terminal."""
 
     def __init__(self, prefix: str = "") -> None:
-        """Start silent; ``prefix`` goes before every line."""
+        """Start silent; `prefix` goes before every line."""
         self._prefix = prefix
         self._terminal = sys.stderr.isatty()
         self._last = 0.0

@@ -75,7 +75,7 @@ def run(args: argparse.Namespace) -> int:
         games=args.games,
         openings=args.openings,
         seed=args.seed,
-        concurrency=args.concurrency,
+        concurrency=1 if any(name.startswith("human") for name in names) else args.concurrency,
         limits=limits_of(args),
         adjudication=adjudication_of(args),
         sprt=Sprt(args.sprt[0], args.sprt[1], model=args.sprt_model) if args.sprt else None,

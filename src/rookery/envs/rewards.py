@@ -95,11 +95,11 @@ class InterimRewards:
         self._book = book
         self._tablebases = tablebases
         self._metric = metric
-        self._last: dict[bool, int] = {}  # plies to go, by side, stored after its last move
+        self.distances: dict[bool, int] = {}  # plies to go, by side, stored after its last move
 
     def new_game(self) -> None:
         """Forget the stored distances."""
-        self._last.clear()
+        self.distances.clear()
 
     def book_reward(self, before: Game, move: str) -> float:
         """Reward for `move`, about to be made in `before`."""
@@ -118,9 +118,9 @@ class InterimRewards:
 
     def tablebase_reward(self, before: int | None, after: int | None, side: bool) -> float:
         """Reward for a move of `side` that led from one `distance` to another."""
-        last = self._last.get(side, before)
+        last = self.distances.get(side, before)
         if before is None or after is None:
-            self._last.pop(side, None)
+            self.distances.pop(side, None)
             return 0.0
-        self._last[side] = after
+        self.distances[side] = after
         return self._rewards.tablebase if last is not None and after < last else 0.0

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 _MODULES = {
     "mlp": "rookery.nets.mlp",
     "resnet": "rookery.nets.resnet",
+    "squares": "rookery.nets.squares",
 }
 
 

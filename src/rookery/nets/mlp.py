@@ -81,7 +81,7 @@ class Mlp(nn.Module):
         return self.policy(self.policy_trunk(inputs)), self._values(inputs)
 
     def _inputs(self, observations: Tensor) -> Tensor:
-        return observations.float().flatten(1) / self.sizes.scale
+        return observations.to(self.value.weight.dtype).flatten(1) / self.sizes.scale
 
     def _values(self, inputs: Tensor) -> Tensor:
         values: Tensor = self.value(self.value_trunk(inputs)).squeeze(-1)

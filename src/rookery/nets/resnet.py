@@ -109,7 +109,7 @@ class Resnet(nn.Module):
         return policy.flatten(2).transpose(1, 2).flatten(1), values
 
     def _maps(self, observations: Tensor) -> tuple[Tensor, Tensor]:
-        observations = observations.float()
+        observations = observations.to(next(self.parameters()).dtype)
         trunk = self.stem(observations).relu()
         for block in self.blocks:
             trunk = block(trunk)

@@ -44,7 +44,7 @@ def find_sunfish() -> str | None:
 
 
 def stockfish_player(name: str, options: dict[str, Any]) -> UciPlayer:
-    """Stockfish with ``elo``, ``skill``, ``threads``, ``hash`` and the limits of a search."""
+    """Stockfish with `elo`, `skill`, `threads`, `hash` and the limits of a search."""
     program = _program(options, find_stockfish())
     if not program:
         raise SpecError(
@@ -62,7 +62,7 @@ def stockfish_player(name: str, options: dict[str, Any]) -> UciPlayer:
 
 
 def sunfish_player(name: str, options: dict[str, Any]) -> UciPlayer:
-    """Sunfish with ``nodes``, ``depth`` or ``movetime``."""
+    """Sunfish with `nodes`, `depth` or `movetime`."""
     program = _program(options, find_sunfish())
     if not program:
         raise SpecError(
@@ -73,7 +73,7 @@ def sunfish_player(name: str, options: dict[str, Any]) -> UciPlayer:
 
 
 def uci_player(name: str, options: dict[str, Any]) -> UciPlayer:
-    """Any engine: ``command`` is split like a shell would, but no shell runs it."""
+    """Any engine: `command` is split like a shell would, but no shell runs it."""
     command = _program(options, None)
     if not command:
         raise SpecError("player 'uci' needs the engine: uci,command=/path/to/engine")
@@ -86,7 +86,7 @@ def uci_player(name: str, options: dict[str, Any]) -> UciPlayer:
 
 
 def _program(options: dict[str, Any], found: str | None) -> list[str]:
-    """The argument list: ``command`` split like a shell would, or the program that was found."""
+    """The argument list: `command` split like a shell would, or the program that was found."""
     if "command" not in options:
         return [found] if found else []
     try:

@@ -19,7 +19,7 @@ class EngineFault(Exception):
     """A player broke the rules of the match and forfeits the game.
 
     Attributes:
-        kind: a key of ``FAULT_KINDS``.
+        kind: a key of `FAULT_KINDS`.
         evidence: one line for the PGN: what was seen, never longer than a few hundred characters.
     """
 

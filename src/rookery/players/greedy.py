@@ -1,9 +1,9 @@
 """Players without network or search, decided in the core: random, greedy, greedy-safe.
 
-``greedy`` takes what leaves it the most material after its own move. ``greedy-safe`` mates in
+`greedy` takes what leaves it the most material after its own move. `greedy-safe` mates in
 one, counts the best capture that its move allows, and will not stalemate or repeat while another
 move is as good. Equally good moves are drawn at random. A match between two of them is played
-by the core in batches (``rookery.arena.native``).
+by the core in batches (`rookery.arena.native`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ class BotPlayer:
     """A player of the core by its name there."""
 
     def __init__(self, bot: str) -> None:
-        """Take one of ``bot_names()``."""
+        """Take one of `bot_names()`."""
         if bot not in bot_names():
             raise ValueError(f"unknown bot {bot!r}; there are {', '.join(bot_names())}")
         self.name = bot
@@ -27,7 +27,7 @@ class BotPlayer:
     def choose(
         self, game: Game, rng: np.random.Generator, limits: Limits | None = None
     ) -> Decision:
-        """Choose at once; ``limits`` are always kept."""
+        """Choose at once; `limits` are always kept."""
         return Decision(bot_move(game, self.native_bot, int(rng.integers(1 << 63))))
 
     def new_game(self) -> None:

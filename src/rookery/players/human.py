@@ -27,7 +27,7 @@ class HumanPlayer:
         output: TextIO | None = None,
         unicode_pieces: bool = True,
     ) -> None:
-        """Read answers by ``ask`` and write the board to ``output`` (standard error)."""
+        """Read answers by `ask` and write the board to `output` (standard error)."""
         self._ask = ask
         self._output = output
         self._unicode = unicode_pieces

@@ -10,14 +10,14 @@ from rookery.players.base import Decision, Limits, Player
 
 
 class MixedPlayer:
-    """With probability ``random`` a uniformly random legal move, else the inner player's.
+    """With probability `random` a uniformly random legal move, else the inner player's.
 
     Stockfish at depth 1 with 75, 50 and 25 % random moves fills the gap between a greedy mover
     and the weakest Stockfish in even steps.
     """
 
     def __init__(self, inner: Player, random: float, name: str = "") -> None:
-        """Wrap ``inner``; ``random`` in [0, 1]."""
+        """Wrap `inner`; `random` in [0, 1]."""
         if not 0.0 <= random <= 1.0:
             raise ValueError(f"share of random moves {random!r} is outside [0, 1]")
         self.inner = inner
@@ -48,7 +48,7 @@ class BookPlayer:
     """Plays from a Polyglot book while it knows the position, then as the inner player."""
 
     def __init__(self, inner: Player, path: str | None, name: str = "") -> None:
-        """Open the book at ``path``, or the first one in the usual places."""
+        """Open the book at `path`, or the first one in the usual places."""
         self.inner = inner
         self.book: Book = find_book(path)
         self.name = name or f"{inner.name},book={path or 'auto'}"

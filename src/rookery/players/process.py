@@ -1,11 +1,11 @@
 """A line-based engine process that can never block, flood or outlive us.
 
 The process runs in a session of its own. All its pipes are non-blocking and every read has a
-deadline; how much it may print before it must be judged is bounded. ``close`` ends it politely,
+deadline; how much it may print before it must be judged is bounded. `close` ends it politely,
 then by force, together with everything it started: first the process group, then (on Linux)
 whatever escaped into a group of its own but still carries our mark in its environment.
 
-Nothing here knows UCI; see ``uci_engine.py``.
+Nothing here knows UCI; see `uci_engine.py`.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class ProcessLimits:
         output_bytes: most output (both streams) between a question and its answer.
         write_seconds: how long the program may leave its input unread.
         memory_bytes: address space of each of its processes; None leaves the system's limit.
-        quit_seconds: how long it may take to leave after ``quit``.
+        quit_seconds: how long it may take to leave after `quit`.
     """
 
     line_bytes: int = 1 << 20
@@ -51,7 +51,7 @@ class ProcessLimits:
 
 
 class EngineProcess:
-    """A child process spoken to in lines; every fault is an ``EngineFault``."""
+    """A child process spoken to in lines; every fault is an `EngineFault`."""
 
     def __init__(
         self,
@@ -60,7 +60,7 @@ class EngineProcess:
         environment: Mapping[str, str] | None = None,
         directory: str | None = None,
     ) -> None:
-        """Start ``command`` (an argument list; no shell ever sees it)."""
+        """Start `command` (an argument list; no shell ever sees it)."""
         if not command or not command[0]:
             raise EngineFault("missing", "empty engine command")
         self.limits = limits or ProcessLimits()
@@ -124,7 +124,7 @@ class EngineProcess:
         self._printed = 0
 
     def read_line(self, deadline: float) -> tuple[str, float] | None:
-        """Next line with its time of arrival, or None if ``deadline`` (monotonic) passes first."""
+        """Next line with its time of arrival, or None if `deadline` (monotonic) passes first."""
         while True:
             if self._lines:
                 return self._lines.popleft()
@@ -182,7 +182,7 @@ class EngineProcess:
                     stream.close()
 
     def __del__(self) -> None:
-        """Last resort for a forgotten ``close``."""
+        """Last resort for a forgotten `close`."""
         if getattr(self, "_selector", None) is not None and not self._closed:
             with contextlib.suppress(Exception):
                 self.limits = ProcessLimits(quit_seconds=0.0, write_seconds=0.0)
@@ -191,7 +191,7 @@ class EngineProcess:
     # Reading
 
     def _pump(self, timeout: float) -> None:
-        """Wait up to ``timeout`` seconds for output and take one helping of it."""
+        """Wait up to `timeout` seconds for output and take one helping of it."""
         for key, _ in self._selector.select(max(0.0, timeout)):
             try:
                 data = os.read(key.fd, 65536)
@@ -280,7 +280,7 @@ class EngineProcess:
 
 
 def kill_marked(mark: str) -> int:
-    """Kill processes that carry ``mark`` in their environment; returns how many were found.
+    """Kill processes that carry `mark` in their environment; returns how many were found.
 
     Finds grandchildren that started a session of their own. Only the processes we started can
     carry the mark: it is random and handed to one child. Without /proc nothing is done.

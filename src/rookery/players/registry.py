@@ -1,8 +1,8 @@
 """All players by name: what they are, which options they take, how they are made.
 
-``make_player("stockfish,depth=1,random=0.5")`` is the way from words to a player everywhere.
-Every player takes two more options: ``random=P`` mixes in random moves and ``book=FILE`` (or
-``book=auto``) plays from an opening book first.
+`make_player("stockfish,depth=1,random=0.5")` is the way from words to a player everywhere.
+Every player takes two more options: `random=P` mixes in random moves and `book=FILE` (or
+`book=auto`) plays from an opening book first.
 """
 
 from __future__ import annotations
@@ -166,7 +166,7 @@ MODIFIERS = (
 
 
 def make_player(text: str) -> Player:
-    """Make a player from words; every error is a ``SpecError`` naming the word and a remedy."""
+    """Make a player from words; every error is a `SpecError` naming the word and a remedy."""
     parsed = parse_spec(text)
     options = dict(parsed.options)
     modifiers = {

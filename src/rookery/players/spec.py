@@ -1,9 +1,9 @@
-r"""The language of players: ``name[,key=value ...]``.
+r"""The language of players: `name[,key=value ...]`.
 
-Examples: ``random``, ``stockfish,depth=1,random=0.5``, ``uci,command=./engine --fast``.
+Examples: `random`, `stockfish,depth=1,random=0.5`, `uci,command=./engine --fast`.
 
-A value runs to the next comma; a comma inside it is written ``\,`` or the value is put in double
-quotes. A player inside a player (``book,otherwise=stockfish;depth=1``) separates its own options
+A value runs to the next comma; a comma inside it is written `\,` or the value is put in double
+quotes. A player inside a player (`book,otherwise=stockfish;depth=1`) separates its own options
 by semicolons. Nothing is ever handed to a shell.
 """
 
@@ -111,7 +111,7 @@ def whole(low: int, high: int) -> Callable[[str], int]:
 
 
 def seconds(text: str) -> float:
-    """A duration: ``0.05``, ``0.05s`` or ``50ms``."""
+    """A duration: `0.05`, `0.05s` or `50ms`."""
     match = re.fullmatch(r"(\d+(?:\.\d+)?|\.\d+)(ms|s)?", text)
     if match is None or float(match[1]) <= 0:
         raise ValueError("expected seconds above 0, as 0.05, 0.05s or 50ms")
@@ -119,7 +119,7 @@ def seconds(text: str) -> float:
 
 
 def probability(text: str) -> float:
-    """A number from 0 to 1, or a percentage such as ``25%``."""
+    """A number from 0 to 1, or a percentage such as `25%`."""
     try:
         value = float(text[:-1]) / 100 if text.endswith("%") else float(text)
     except ValueError:

@@ -22,19 +22,28 @@ class CachedTables:
     """Tables that remember their answers: endgames ask for the same positions again and again."""
 
     def __init__(self, tables: Tablebases, size: int = 1 << 21) -> None:
-        """Remember at most ``size`` positions of ``tables``, which stay the caller's to close."""
+        """Remember at most `size` positions of `tables`, which stay the caller's to close."""
         self.tables = tables
         self._size = size
         self._known: dict[str, Probe | None] = {}
 
     def probe(self, game: Game) -> Probe | None:
         """What the tables say about the position, from the side to move."""
-        key = game.epd()
+        key = _either_way(game.epd())
         if key not in self._known:
             if len(self._known) >= self._size:
                 self._known.clear()
             self._known[key] = self.tables.probe(game)
         return self._known[key]
+
+
+def _either_way(epd: str) -> str:
+    """One key for a position and its mirror image (a-file to h-file), which are worth the same."""
+    placement, rest = epd.split(" ", 1)
+    if not rest.endswith(" - -"):
+        return epd  # castling or en passant: leave it alone
+    mirrored = "/".join(row[::-1] for row in placement.split("/"))
+    return f"{min(placement, mirrored)} {rest}"
 
 
 class TablebasePlayer:

@@ -1,10 +1,10 @@
-"""Any UCI engine as a player; every misbehaviour becomes an ``EngineFault``.
+"""Any UCI engine as a player; every misbehaviour becomes an `EngineFault`.
 
 The engine is started at its first game, so that a missing or broken program forfeits games
 instead of stopping a tournament, and it is started afresh in the game after a fault.
 
-Before each ``go`` an ``isready`` is answered: whatever the engine printed earlier (a second
-``bestmove``, the rest of a flood) is read and dropped there and cannot be taken for the answer.
+Before each `go` an `isready` is answered: whatever the engine printed earlier (a second
+`bestmove`, the rest of a flood) is read and dropped there and cannot be taken for the answer.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class UciSettings:
         command: argument list.
         options: UCI options by name; a name the engine does not offer is a fault.
         depth, nodes, movetime: fixed limits of every search; they go before the match's limits.
-        start_seconds: time for ``uciok`` and each ``readyok``.
+        start_seconds: time for `uciok` and each `readyok`.
         hang_seconds: time for a move where neither clock nor movetime bounds it.
         grace_seconds: what a move may exceed a movetime or clock by before the search is given up
             (whether it lost on time is the match's decision, by its own margin).
@@ -87,7 +87,7 @@ class UciPlayer:
     def choose(
         self, game: Game, rng: np.random.Generator, limits: Limits | None = None
     ) -> Decision:
-        """Ask for a move; raises ``EngineFault`` with evidence if none comes."""
+        """Ask for a move; raises `EngineFault` with evidence if none comes."""
         process = self._running()
         self._fresh = False
         with self._faults_end_the_process():
@@ -155,7 +155,7 @@ class UciPlayer:
         self._process.send(f"setoption name {name} value {value}")
 
     def _synchronise(self) -> None:
-        """Wait for ``readyok``; everything printed before it is old news."""
+        """Wait for `readyok`; everything printed before it is old news."""
         assert self._process is not None
         self._process.begin_answer()
         self._process.send("isready")
@@ -255,7 +255,7 @@ class _EndOnFault:
 
 
 def _read_info(words: Sequence[str], answer: _Answer) -> None:
-    """Keep depth, nodes, score and line of an ``info``; anything malformed is ignored."""
+    """Keep depth, nodes, score and line of an `info`; anything malformed is ignored."""
     try:
         if "multipv" in words and words[words.index("multipv") + 1] != "1":
             return

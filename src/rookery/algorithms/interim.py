@@ -1,0 +1,103 @@
+"""Interim rewards of paper 000 (sections 3.1.5-3.1.6) for many games at once.
+
+A learner's move that the opening book lists, or that brings a won tablebase position closer to its
+end, is rewarded right away. `VectorGames` does not know books and tables; here the few games are
+picked out that stand in a book position or have few pieces left, and only these are looked up.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rookery._core import Game, VectorGames
+from rookery.data.books import Book
+from rookery.data.tablebases import Tablebases
+from rookery.envs.rewards import InterimRewards, Rewards
+
+CACHED_POSITIONS = 1 << 18
+
+
+class InterimJudge:
+    """Call `before` and `after` each step; the same verdicts as `rookery.envs.rewards`."""
+
+    def __init__(
+        self,
+        rewards: Rewards,
+        count: int,
+        book: Book | None,
+        tablebases: Tablebases | None,
+        actions: str = "az4672",
+    ) -> None:
+        """Judge `count` games; a book or tables that are missing reward nothing."""
+        self._actions = actions
+        self._book_reward = rewards.book
+        self._book = book if rewards.book else None
+        positions = list(book.positions()) if self._book is not None and book else []
+        self._book_keys = np.array(sorted(positions), dtype=np.uint64)
+        self._tables = tablebases if rewards.tablebase else None
+        endings = self._tables.endings() if self._tables is not None else []
+        self._max_pieces = max((len(name.replace("v", "")) for name in endings), default=0)
+        self._judges = [InterimRewards(rewards, None, self._tables) for _ in range(count)]
+        self._book_actions: dict[int, frozenset[int]] = {}
+        self._distance = lru_cache(CACHED_POSITIONS)(self._probe)
+        self._rewards = np.zeros(count, dtype=np.float32)
+        self._watched: list[tuple[int, bool, int | None]] = []  # game, mover is White, distance
+
+    def before(
+        self, games: VectorGames, actions: NDArray[np.int64], learning: NDArray[np.bool_]
+    ) -> None:
+        """Look at the positions in which `actions` [N] are about to be taken."""
+        self._rewards[:] = 0.0
+        self._watched.clear()
+        if len(self._book_keys):
+            keys = games.polyglot_keys
+            near = np.searchsorted(self._book_keys, keys).clip(max=len(self._book_keys) - 1)
+            for index in np.flatnonzero((self._book_keys[near] == keys) & learning):
+                if int(actions[index]) in self._listed(games, int(index)):
+                    self._rewards[index] += self._book_reward
+        if self._max_pieces:
+            few = (games.piece_counts <= self._max_pieces) & learning
+            for index in np.flatnonzero(few):
+                white = bool(games.to_move[index])
+                distance = self._distance(games.fen(int(index)), white)
+                self._watched.append((int(index), white, distance))
+
+    def after(self, games: VectorGames) -> NDArray[np.float32]:
+        """Rewards [N] for the moves made since `before`."""
+        for index, white, distance in self._watched:
+            ended = bool(games.terminations[index] | games.truncations[index])
+            fen = games.final_fen(index) if ended else games.fen(index)
+            after = self._distance(fen, white)
+            self._rewards[index] += self._judges[index].tablebase_reward(distance, after, white)
+        for ended_game in np.flatnonzero(games.terminations | games.truncations):
+            self._judges[ended_game].new_game()
+        return self._rewards
+
+    def _listed(self, games: VectorGames, index: int) -> frozenset[int]:
+        """Actions of the book in a position that it holds."""
+        key = int(games.polyglot_keys[index])
+        if key not in self._book_actions:
+            game = Game(games.fen(index))
+            moves = self._book.moves(game) if self._book is not None else []
+            self._book_actions[key] = frozenset(
+                game.action_of(move.move, self._actions) for move in moves
+            )
+        return self._book_actions[key]
+
+    def _probe(self, fen: str, white: bool) -> int | None:
+        return self._judges[0].distance(Game(fen), white)
+
+    def state(self) -> list[dict[str, int]]:
+        """Distances stored for each game, for an exact resume."""
+        return [
+            {str(int(side)): plies for side, plies in judge.distances.items()}
+            for judge in self._judges
+        ]
+
+    def load_state(self, state: list[dict[str, int]]) -> None:
+        """Go on from there."""
+        for judge, stored in zip(self._judges, state, strict=True):
+            judge.distances = {side == "1": plies for side, plies in stored.items()}

@@ -1,0 +1,481 @@
+"""Proximal policy optimisation on games of chess, without any search.
+
+Schulman et al., "Proximal Policy Optimization Algorithms" (2017): play with the present policy,
+estimate how much better each move was than expected (generalised advantages), then improve the
+policy by several passes over these moves, never further than a clipped ratio allows.
+
+Two players share a game, so every colour has a trajectory of its own: its rewards are those of its
+moves and of the opponent's replies, and its next state is the one where it moves again.
+Probabilities exist for legal actions only (`rookery.nets.ragged`): an illegal action has no logit.
+"""
+
+from __future__ import annotations
+
+import copy
+import time
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from pydantic import Field, model_validator
+from torch import Tensor
+from torch.nn import functional
+
+from rookery._core import VectorGames
+from rookery.algorithms.evaluation import play_bot
+from rookery.algorithms.interim import InterimJudge
+from rookery.algorithms.rollout import Collector, Incentives, Rollout
+from rookery.data.books import find_book
+from rookery.data.paths import MissingDataError
+from rookery.data.tablebases import find_tablebases
+from rookery.envs.rewards import Rewards
+from rookery.nets import Network, make_network, ragged
+from rookery.nets.mlp import MlpSizes
+from rookery.nets.resnet import ResnetSizes
+from rookery.nets.squares import SquaresSizes
+from rookery.training.recipe import Recipe
+from rookery.training.section import Section
+from rookery.training.state import State
+from rookery.training.trainer import Algorithm, Context, Evaluation, Metrics
+
+
+class PPOSettings(Section):
+    """The algorithm."""
+
+    games: int = Field(default=256, ge=1)
+    """Games played at a time."""
+    plies: int = Field(default=128, ge=1)
+    """Plies of each game in an iteration."""
+    passes: int = Field(default=2, ge=1)
+    """Times that every sample is learnt from."""
+    minibatch: int = Field(default=1024, ge=1)
+    """Samples of one step of the optimiser."""
+    learning_rate: float = Field(default=5e-4, gt=0)
+    """Step size of Adam at the start."""
+    final_learning_rate: float = Field(default=5e-5, ge=0)
+    """At the end of the run; linear in between."""
+    clip: float = Field(default=0.2, gt=0)
+    """How far the probability ratio may go from 1 before it stops paying."""
+    discount: float = Field(default=0.998, gt=0, le=1)
+    """Of rewards, per own move."""
+    gae_lambda: float = Field(default=0.95, ge=0, le=1)
+    """Of generalised advantages; 1: plain returns minus the value."""
+    entropy: float = Field(default=0.01, ge=0)
+    """Weight of the entropy bonus at the start."""
+    final_entropy: float = Field(default=0.001, ge=0)
+    """At the end of the run; linear in between."""
+    value_weight: float = Field(default=0.5, ge=0)
+    """Weight of the critic's squared error."""
+    value_clip: float = Field(default=0.0, ge=0)
+    """Squared errors above it are cut off and teach nothing (RLlib's vf_clip_param); 0: none."""
+    kl_coefficient: float = Field(default=0.0, ge=0)
+    """Weight of the KL penalty at the start; 0: none."""
+    kl_target: float = Field(default=0.01, gt=0)
+    """The weight grows or shrinks by half to keep the divergence near this."""
+    gradient_norm: float = Field(default=0.5, ge=0)
+    """Gradients are scaled down to this length; 0: never."""
+
+
+class GameSettings(Section):
+    """What is played."""
+
+    observation: str = "tactical70"
+    actions: Literal["az4672", "az4673"] = "az4672"
+    win: float = 1.0
+    loss: float = -1.0
+    draw: float = 0.0
+    move: float = 0.0
+    book: float = 0.0
+    """For a move of the opening book."""
+    tablebase: float = 0.0
+    """For a move that brings a won tablebase position closer to its end."""
+    draw_incentive: float = 0.0
+    """Added to a draw for both sides at the start, falling to 0."""
+    material_incentive: float = 0.0
+    """Per pawn of material gained at the start, falling to 0."""
+    incentives_end: float = Field(default=0.7, gt=0, le=1)
+    """Share of the run after which both have fallen to 0."""
+    draw_after_plies: int = Field(default=0, ge=0)
+    """A draw by decree; 0: never."""
+    max_plies: int = Field(default=0, ge=0)
+    """Cut off, without a result; 0: never."""
+    random_plies: list[int] = Field(default=[0, 0], min_length=2, max_length=2)
+    """Least and most random plies before a game begins."""
+
+
+class OpponentSettings(Section):
+    """Who the learner plays."""
+
+    learn_both: bool = True
+    """Without a rival, learn from both colours; otherwise from one, drawn for every game."""
+    rival: Literal["random", "snapshots"] = "snapshots"
+    """A random mover, or one of the learner's older selves, drawn for every iteration."""
+    rival_share: float = Field(default=0.0, ge=0, le=1)
+    """Share of the games against the rival."""
+    snapshots: int = Field(default=12, ge=1)
+    """Older selves that are kept."""
+    snapshot_every: int = Field(default=50, ge=1)
+    """Iterations between two of them."""
+
+
+class NetworkSettings(Section):
+    """Policy and critic."""
+
+    family: Literal["mlp", "resnet", "squares"] = "squares"
+    mlp: MlpSizes = MlpSizes()
+    resnet: ResnetSizes = ResnetSizes()
+    squares: SquaresSizes = SquaresSizes()
+
+
+class EvaluationSettings(Section):
+    """What is measured at every tenth of the run."""
+
+    games: int = Field(default=1000, ge=2, multiple_of=2)
+    """Against each opponent, half of them with each colour."""
+    opponents: list[Literal["random", "greedy", "greedy-safe"]] = Field(default=["random"])
+    temperature: float = Field(default=1.0, ge=0)
+    """Of the policy; 0: the most probable move."""
+
+
+class PPORecipe(Recipe):
+    """All settings of a PPO run."""
+
+    ppo: PPOSettings = PPOSettings()
+    game: GameSettings = GameSettings()
+    opponent: OpponentSettings = OpponentSettings()
+    network: NetworkSettings = NetworkSettings()
+    evaluation: EvaluationSettings = EvaluationSettings()
+
+    @model_validator(mode="after")
+    def _check(self) -> PPORecipe:
+        low, high = self.game.random_plies
+        if not 0 <= low <= high:
+            raise ValueError("game.random_plies must be [low, high] with 0 <= low <= high")
+        return self
+
+
+# --- Targets ---
+
+
+def advantages(rollout: Rollout, discount: float, gae_lambda: float) -> NDArray[np.float32]:
+    """Generalised advantages [T, N] of the learner's plies (Schulman et al. 2016); 0 elsewhere.
+
+    Walks back through time with, for each game and colour: the value of the state in which this
+    colour moves next, its advantage there, and the rewards since.
+    """
+    plies, count = rollout.rewards.shape
+    each = np.arange(count)
+    value = np.zeros((count, 2), dtype=np.float32)
+    advantage = np.zeros((count, 2), dtype=np.float32)
+    pending = np.zeros((count, 2), dtype=np.float32)
+    # The critic speaks for the side to move; what is good for it is bad for the other.
+    value[each, rollout.last_colours] = rollout.last_values
+    value[each, 1 - rollout.last_colours] = -rollout.last_values
+    result = np.zeros((plies, count), dtype=np.float32)
+    for t in reversed(range(plies)):
+        ended, mover = rollout.ended[t], rollout.colours[t]
+        value[ended] = rollout.bootstrap[t, ended]
+        advantage[ended] = 0.0
+        pending[ended] = 0.0
+        pending[each, 1 - mover] += rollout.other_rewards[t]
+        reward = rollout.rewards[t] + pending[each, mover]
+        error = reward + discount * value[each, mover] - rollout.values[t]
+        now = error + discount * gae_lambda * advantage[each, mover]
+        learning = rollout.learning[t]
+        result[t, learning] = now[learning]
+        chosen, colour = each[learning], mover[learning]
+        value[chosen, colour] = rollout.values[t, learning]
+        advantage[chosen, colour] = now[learning]
+        pending[chosen, colour] = 0.0
+    return result
+
+
+@dataclass
+class Batch:
+    """The samples of a rollout: B positions, L legal actions in all."""
+
+    observations: Tensor  # [B, *shape]
+    legal: Tensor  # int64 [L]
+    offsets: NDArray[np.int64]  # [B + 1]
+    places: NDArray[np.int64]  # [B] of the chosen action in its own legal list
+    log_probabilities: Tensor  # [L] of the policy that acted
+    advantages: Tensor  # [B], with mean 0 and deviation 1
+    returns: Tensor  # [B], what the critic should have said
+
+    def __len__(self) -> int:
+        """B."""
+        return len(self.places)
+
+    def minibatch(self, index: NDArray[np.int64]) -> tuple[Tensor, ...]:
+        """Observations, legal, rows, chosen places, old log probabilities of some samples."""
+        counts = self.offsets[index + 1] - self.offsets[index]
+        firsts = np.cumsum(counts) - counts  # where each sample's list begins in the minibatch
+        entries = np.repeat(self.offsets[index] - firsts, counts) + np.arange(counts.sum())
+        rows = torch.from_numpy(np.repeat(np.arange(len(index)), counts))
+        chosen = torch.from_numpy(firsts + self.places[index])
+        old = self.log_probabilities[torch.from_numpy(entries)]
+        samples = torch.from_numpy(index)
+        return self.observations[samples], self.legal[torch.from_numpy(entries)], rows, chosen, old
+
+
+def batch_of(rollout: Rollout, discount: float, gae_lambda: float) -> Batch:
+    """The learner's plies with their targets."""
+    gained = advantages(rollout, discount, gae_lambda)
+    learning = rollout.learning
+    counts = np.concatenate([np.diff(offsets) for offsets in rollout.offsets])
+    listed = np.repeat(learning.ravel(), counts)  # legal actions of the learner's plies
+    chosen = gained[learning]
+    return Batch(
+        observations=torch.from_numpy(rollout.observations[learning]),
+        legal=torch.from_numpy(np.concatenate(rollout.legal)[listed]),
+        offsets=np.concatenate([[0], np.cumsum(counts[learning.ravel()])]),
+        places=rollout.places[learning],
+        log_probabilities=torch.from_numpy(np.concatenate(rollout.log_probabilities)[listed]),
+        advantages=torch.from_numpy((chosen - chosen.mean()) / (chosen.std() + 1e-8)),
+        returns=torch.from_numpy(chosen + rollout.values[learning]),
+    )
+
+
+# --- Loss ---
+
+
+@dataclass(frozen=True)
+class Losses:
+    """Terms of the objective, each a mean over the minibatch."""
+
+    policy: Tensor
+    value: Tensor
+    entropy: Tensor
+    kl: Tensor
+
+
+def losses(
+    network: Network, batch: Batch, index: NDArray[np.int64], clip: float, value_clip: float
+) -> Losses:
+    """The clipped objective and its companions on some samples of a batch."""
+    count = len(index)
+    observations, legal, rows, chosen, old = batch.minibatch(index)
+    logits, values = network(observations, legal, rows)
+    new = ragged.log_softmax(logits, rows, count)
+    samples = torch.from_numpy(index)
+    advantage, target = batch.advantages[samples], batch.returns[samples]
+    ratio = (new[chosen] - old[chosen]).exp()
+    clipped = ratio.clamp(1 - clip, 1 + clip)
+    value_error = functional.mse_loss(values, target, reduction="none")
+    if value_clip:
+        value_error = value_error.clamp(max=value_clip)
+    return Losses(
+        policy=-torch.min(ratio * advantage, clipped * advantage).mean(),
+        value=value_error.mean(),
+        entropy=ragged.entropy(new, rows, count).mean(),
+        kl=ragged.kl_divergence(old, new, rows, count).mean(),
+    )
+
+
+# --- The loop ---
+
+
+class PPOTrainer:
+    """Collect, estimate, improve; see `rookery.training.trainer.Trainer`."""
+
+    def __init__(self, context: Context[PPORecipe]) -> None:
+        """Make the network, the optimiser and the games."""
+        self.context = context
+        recipe = context.recipe
+        settings = recipe.ppo
+        self.network = self._new_network()
+        self.rival = copy.deepcopy(self.network)
+        self.ring: list[dict[str, Tensor]] = []  # weights of older selves, oldest first
+        self.optimizer = torch.optim.Adam(
+            self.network.parameters(), lr=settings.learning_rate, eps=1e-5
+        )
+        self.kl_coefficient = settings.kl_coefficient
+        self.rng = context.generator("learn")
+        self.judge = self._new_judge()
+        self.collector = Collector(
+            self._new_games(settings.games, context.seed("games")),
+            context.generator("play"),
+            recipe.opponent.learn_both,
+            recipe.opponent.rival_share,
+        )
+
+    def _new_network(self) -> Any:
+        network, game = self.context.recipe.network, self.context.recipe.game
+        sizes = getattr(network, network.family)
+        generator = self.context.torch_generator("weights")
+        return make_network(network.family, game.observation, game.actions, sizes, generator)
+
+    def _new_games(self, count: int, seed: int) -> VectorGames:
+        game = self.context.recipe.game
+        return VectorGames(
+            count,
+            game.observation,
+            game.actions,
+            seed,
+            claims="action" if game.actions == "az4673" else "automatic",
+            win=game.win,
+            loss=game.loss,
+            draw=game.draw,
+            move=game.move,
+            max_plies=game.max_plies,
+            draw_after_plies=game.draw_after_plies,
+            random_plies=(game.random_plies[0], game.random_plies[1]),
+            dtype="uint8" if game.observation == "tactical70" else "float32",
+        )
+
+    def _new_judge(self) -> InterimJudge | None:
+        game = self.context.recipe.game
+        if not game.book and not game.tablebase:
+            return None
+        rewards = Rewards(book=game.book, tablebase=game.tablebase)
+        book = None
+        try:
+            book = find_book() if game.book else None
+        except MissingDataError as error:
+            self.context.log(f"rewards for book moves are off: {error}")
+        tables = find_tablebases()
+        if game.tablebase:
+            self.context.log(f"rewards for tablebase progress: {tables.describe()}")
+        return InterimJudge(rewards, self.context.recipe.ppo.games, book, tables, game.actions)
+
+    def iterate(self) -> Metrics:
+        """Play, then learn from it."""
+        settings, progress = self.context.recipe.ppo, self.context.progress
+        began = time.perf_counter()
+        self._take_snapshot()
+        rollout = self.collector.collect(
+            self.network,
+            settings.plies,
+            self.rival if self.context.recipe.opponent.rival == "snapshots" else None,
+            self._incentives(progress),
+            self.judge,
+        )
+        played = time.perf_counter()
+        batch = batch_of(rollout, settings.discount, settings.gae_lambda)
+        means = self._learn(batch, progress)
+        explained = 1 - float(
+            (batch.returns - self._predicted(rollout)).var() / batch.returns.var()
+        )
+        self._adapt_kl(means["kl"])
+        return Metrics(
+            samples=len(batch),
+            games=len(rollout.lengths),
+            losses={"policy": means["policy"], "value": means["value"]},
+            values={
+                "entropy": means["entropy"],
+                "kl": means["kl"],
+                "kl_coefficient": self.kl_coefficient,
+                "explained_variance": 1.0 - unexplained,
+                "game_plies": float(np.mean(rollout.lengths)) if rollout.lengths else float("nan"),
+            },
+            results=dict(sorted(rollout.results.items())),
+            endings=dict(sorted(rollout.endings.items())),
+            timing={"play": played - began, "learn": time.perf_counter() - played},
+        )
+
+    def _incentives(self, progress: float) -> Incentives:
+        game = self.context.recipe.game
+        left = max(0.0, 1.0 - progress / game.incentives_end)
+        return Incentives(game.draw_incentive * left, game.material_incentive * left)
+
+    def _learn(self, batch: Batch, progress: float) -> dict[str, float]:
+        """Passes over the batch in random order; means of all losses."""
+        settings = self.context.recipe.ppo
+        rate = _between(settings.learning_rate, settings.final_learning_rate, progress)
+        entropy_weight = _between(settings.entropy, settings.final_entropy, progress)
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate
+        sums: dict[str, float] = defaultdict(float)
+        steps = 0
+        for _ in range(settings.passes):
+            order = self.rng.permutation(len(batch))
+            for start in range(0, len(batch), settings.minibatch):
+                index = np.sort(order[start : start + settings.minibatch])
+                terms = losses(self.network, batch, index, settings.clip, settings.value_clip)
+                total = terms.policy + settings.value_weight * terms.value
+                total = total - entropy_weight * terms.entropy + self.kl_coefficient * terms.kl
+                self.optimizer.zero_grad()
+                total.backward()  # type: ignore[no-untyped-call]
+                if settings.gradient_norm:
+                    torch.nn.utils.clip_grad_norm_(
+                        self.network.parameters(), settings.gradient_norm
+                    )
+                self.optimizer.step()
+                for name in ("policy", "value", "entropy", "kl"):
+                    sums[name] += float(getattr(terms, name).detach())
+                steps += 1
+        return {name: total / steps for name, total in sums.items()}
+
+    def _adapt_kl(self, kl: float) -> None:
+        """RLlib's rule: keep the divergence within a factor of two of the target."""
+        target = self.context.recipe.ppo.kl_target
+        if kl > 2.0 * target:
+            self.kl_coefficient *= 1.5
+        elif kl < 0.5 * target:
+            self.kl_coefficient *= 0.5
+
+    def _take_snapshot(self) -> None:
+        """Every so often keep the weights; every time draw the rival of this iteration."""
+        opponent = self.context.recipe.opponent
+        if opponent.rival != "snapshots" or opponent.rival_share == 0:
+            return
+        if self.context.iteration % opponent.snapshot_every == 0:
+            weights = {name: t.detach().clone() for name, t in self.network.state_dict().items()}
+            self.ring = [*self.ring, weights][-opponent.snapshots :]
+        self.rival.load_state_dict(self.ring[int(self.rng.integers(len(self.ring)))])
+
+    def model(self) -> Network:
+        """The network as it is."""
+        network: Network = self.network
+        return network
+
+    def evaluate(self, rng: np.random.Generator) -> list[Evaluation]:
+        """Matches of the policy alone against simple players."""
+        settings = self.context.recipe.evaluation
+        return [
+            play_bot(
+                self.network, bot, settings.games, int(rng.integers(1 << 62)), settings.temperature
+            )
+            for bot in settings.opponents
+        ]
+
+    def state(self) -> State:
+        """Weights, optimiser, games, random streams, older selves."""
+        state = State()
+        state.put_module("network", self.network)
+        state.put_optimizer("optimizer", self.optimizer)
+        state.put_bytes("games", self.collector.games.get_state())
+        state.put_generator("play", self.collector.rng)
+        state.put_generator("learn", self.rng)
+        for number, weights in enumerate(self.ring):
+            state.put_tensors(f"ring{number}", weights)
+        state.values["ring"] = len(self.ring)
+        state.values["kl_coefficient"] = self.kl_coefficient
+        state.values["learner"] = self.collector.learner.tolist()
+        state.values["against_rival"] = self.collector.against_rival.tolist()
+        state.values["judge"] = self.judge.state() if self.judge is not None else None
+        return state
+
+    def load_state(self, state: State) -> None:
+        """Go on from there."""
+        state.get_module("network", self.network)
+        state.get_optimizer("optimizer", self.optimizer)
+        self.collector.games.set_state(state.get_bytes("games"))
+        state.get_generator("play", self.collector.rng)
+        state.get_generator("learn", self.rng)
+        self.ring = [state.get_tensors(f"ring{i}") for i in range(state.value("ring"))]
+        self.kl_coefficient = state.value("kl_coefficient")
+        self.collector.learner = np.array(state.value("learner"), dtype=np.int64)
+        self.collector.against_rival = np.array(state.value("against_rival"), dtype=np.bool_)
+        if self.judge is not None:
+            self.judge.load_state(state.value("judge"))
+
+
+def _between(first: float, last: float, progress: float) -> float:
+    return first + (last - first) * progress
+
+
+ALGORITHM = Algorithm(PPORecipe, PPOTrainer)

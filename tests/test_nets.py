@@ -1,0 +1,283 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rookery import Game, VectorGames
+from rookery._core import action_count, play_random_plies
+from rookery.nets import Network, family_names, make_network, ragged
+
+torch.set_num_threads(1)
+
+
+def batch(observation: str, actions: str = "az4672", count: int = 6, plies: int = 20) -> Any:
+    """Positions some random moves into the game: observations, legal [L], offsets, rows."""
+    games = VectorGames(count, observation, actions, seed=3, random_plies=(plies, plies))
+    games.reset(3)
+    offsets = torch.from_numpy(np.array(games.legal_offsets))
+    legal = torch.from_numpy(np.array(games.legal_actions)).long()
+    return torch.from_numpy(np.array(games.observations)), legal, offsets, ragged.rows_of(offsets)
+
+
+NETWORKS = [
+    ("mlp", "vector66", "az4672", {}),
+    ("mlp", "vector69", "az4673", {"activation": "relu", "value": "tanh"}),
+    ("mlp", "planes22", "az4672", {"hidden": [32]}),
+    ("mlp", "vector66", "az4672", {"hidden": []}),
+    ("resnet", "planes22", "az4672", {"blocks": 2, "filters": 16}),
+    ("resnet", "planes19", "az4672", {"blocks": 1, "filters": 12, "norm": "group"}),
+    ("resnet", "planes119", "az4672", {"blocks": 1, "filters": 8, "norm": "none"}),
+]
+
+
+def scramble(network: Any) -> Any:
+    """Weights without the symmetries and near-zeros of a new network."""
+    generator = torch.Generator().manual_seed(9)
+    with torch.no_grad():
+        for parameter in network.parameters():
+            parameter += 0.2 * torch.randn(parameter.shape, generator=generator)
+    return network
+
+
+def test_the_network_of_paper_000_has_its_number_of_parameters() -> None:
+    network = make_network("mlp", "vector66", "az4672")
+    assert sum(parameter.numel() for parameter in network.parameters()) == 1_366_849
+
+
+@pytest.mark.parametrize(("family", "observation", "actions", "sizes"), NETWORKS)
+def test_legal_logits_are_those_of_the_dense_network(
+    family: str, observation: str, actions: str, sizes: dict[str, Any]
+) -> None:
+    network = scramble(make_network(family, observation, actions, sizes)).eval()
+    assert isinstance(network, Network)
+    observations, legal, _, rows = batch(observation, actions)
+    logits, values = network(observations, legal, rows)
+    dense, dense_values = network.dense(observations)
+    assert dense.shape == (len(observations), action_count(actions))
+    torch.testing.assert_close(logits, dense[rows, legal])
+    torch.testing.assert_close(values, dense_values)
+    if network.bounded:
+        assert values.abs().max() <= 1
+
+
+@pytest.mark.parametrize(("family", "observation", "actions", "sizes"), NETWORKS)
+def test_gradients_are_those_of_the_dense_network(
+    family: str, observation: str, actions: str, sizes: dict[str, Any]
+) -> None:
+    network = scramble(make_network(family, observation, actions, sizes)).double().eval()
+    observations, legal, _, rows = batch(observation, actions)
+    weights = torch.randn(len(legal), generator=torch.Generator().manual_seed(1)).double()
+    gradients = []
+    for dense in (False, True):
+        network.zero_grad()
+        if dense:
+            everything, values = network.dense(observations)
+            logits = everything[rows, legal]
+        else:
+            logits, values = network(observations, legal, rows)
+        ((logits * weights).sum() + values.square().sum()).backward()
+        gradients.append([parameter.grad.clone() for parameter in network.parameters()])
+    for ours, reference in zip(*gradients, strict=True):
+        torch.testing.assert_close(ours, reference)
+
+
+def test_the_legal_product_passes_gradcheck_across_chunks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(ragged, "CHUNK", 3)
+    hidden = torch.randn(3, 4, dtype=torch.double, requires_grad=True)
+    weight = torch.randn(6, 4, dtype=torch.double, requires_grad=True)
+    bias = torch.randn(6, dtype=torch.double, requires_grad=True)
+    legal = torch.tensor([0, 5, 2, 2, 1, 0, 3])
+    rows = torch.tensor([0, 0, 0, 1, 1, 2, 2])
+    assert torch.autograd.gradcheck(
+        lambda h, w, b: ragged.legal_product(h, w, b, legal, rows), (hidden, weight, bias)
+    )
+
+
+def test_equal_seeds_give_equal_weights() -> None:
+    for family, observation in (("mlp", "vector66"), ("resnet", "planes22")):
+        made = [
+            make_network(family, observation, "az4672", None, torch.Generator().manual_seed(seed))
+            for seed in (1, 1, 2)
+        ]
+        first, second, third = (torch.cat([p.flatten() for p in n.parameters()]) for n in made)
+        assert torch.equal(first, second)
+        assert not torch.equal(first, third)
+
+
+def test_first_policy_is_nearly_uniform_and_first_value_nearly_zero() -> None:
+    for family, observation in (("mlp", "vector66"), ("resnet", "planes22")):
+        network = make_network(family, observation, "az4672").eval()
+        observations, legal, _, rows = batch(observation)
+        logits, values = network(observations, legal, rows)
+        assert logits.abs().max() < 0.3
+        assert values.abs().max() < 0.3
+
+
+def test_mirrored_positions_look_the_same_to_a_resnet_in_whites_orientation() -> None:
+    """planes19 shows White's board to Black; the policy map is turned instead.
+
+    A network whose policy is a plain 1x1 convolution of planes 'White pawns' (or 'Black pawns')
+    must put its logit on the square where the pawn is, for either side to move.
+    """
+    network = make_network(
+        "resnet", "planes19", "az4672", {"blocks": 0, "filters": 19, "norm": "none"}
+    )
+    with torch.no_grad():
+        for parameter in network.parameters():
+            parameter.zero_()
+        for plane in range(19):
+            network.stem[0].weight[plane, plane, 1, 1] = 1
+            network.policy[0][0].weight[plane, plane, 0, 0] = 1
+        network.policy[2].weight[:, 6] = 1  # White pawns
+        network.policy[2].weight[:, 12] = 1  # Black pawns
+    for fen, square in (
+        ("4k3/8/8/8/8/8/P7/4K3 w - - 0 1", 8),  # a2 for White
+        ("4k3/p7/8/8/8/8/8/4K3 b - - 0 1", 8),  # a7 is the mover's a2
+    ):
+        game = Game(fen)
+        dense, _ = network.dense(torch.from_numpy(game.encode("planes19"))[None])
+        origins = dense.reshape(64, 73).sum(1).nonzero().flatten().tolist()
+        assert origins == [square]
+        action = game.action_of("a2a3" if game.turn else "a7a6")
+        assert dense[0, action] == 1
+
+
+def test_bad_networks_are_refused() -> None:
+    with pytest.raises(ValueError, match="did you mean 'resnet'"):
+        make_network("resnett", "planes22", "az4672")
+    with pytest.raises(ValueError, match="8x8"):
+        make_network("resnet", "vector66", "az4672")
+    with pytest.raises(ValueError, match="kpk"):
+        make_network("resnet", "planes22", "kpk")
+    with pytest.raises(ValueError, match="filters"):
+        make_network("resnet", "planes22", "az4672", {"filters": 10**9})
+    with pytest.raises(ValueError, match="hiden"):
+        make_network("mlp", "vector66", "az4672", {"hiden": [3]})
+    assert family_names() == ["mlp", "resnet"]
+
+
+LENGTHS = st.lists(st.integers(1, 12), min_size=1, max_size=9)
+
+
+def dense_log_softmax(logits: torch.Tensor, rows: torch.Tensor, count: int) -> torch.Tensor:
+    """The slow way: one position at a time."""
+    return torch.cat([torch.log_softmax(logits[rows == row], 0) for row in range(count)])
+
+
+@given(LENGTHS, st.integers(0, 1000), st.sampled_from([0.1, 1.0, 30.0, 1e4]))
+def test_ragged_functions_agree_with_dense_ones(
+    lengths: list[int], seed: int, scale: float
+) -> None:
+    generator = torch.Generator().manual_seed(seed)
+    count = len(lengths)
+    offsets = torch.tensor([0, *np.cumsum(lengths)])
+    rows = ragged.rows_of(offsets)
+    assert rows.tolist() == [row for row, length in enumerate(lengths) for _ in range(length)]
+    logits = scale * torch.randn(len(rows), generator=generator, dtype=torch.double)
+    logits.requires_grad_()
+    ours = ragged.log_softmax(logits, rows, count)
+    reference = dense_log_softmax(logits, rows, count)
+    torch.testing.assert_close(ours, reference)
+    torch.testing.assert_close(
+        ragged.segment_sum(ours.exp(), rows, count), torch.ones(count, dtype=torch.double)
+    )
+    weights = torch.randn(len(rows), generator=generator, dtype=torch.double)
+    grads = [
+        torch.autograd.grad((value * weights).sum(), logits)[0] for value in (ours, reference)
+    ]
+    torch.testing.assert_close(*grads)
+
+    expected = [
+        torch.distributions.Categorical(logits=logits[rows == row]).entropy()
+        for row in range(count)
+    ]
+    torch.testing.assert_close(ragged.entropy(ours, rows, count), torch.stack(expected))
+    other = ragged.log_softmax(torch.roll(logits.detach(), 1), rows, count)
+    divergence = ragged.kl_divergence(ours.detach(), other, rows, count)
+    assert (divergence > -1e-9).all()
+    same = ragged.kl_divergence(ours, ours, rows, count)
+    torch.testing.assert_close(same, torch.zeros(count, dtype=torch.double))
+
+    places = ragged.sample(ours, offsets, generator)
+    assert ((places >= offsets[:-1]) & (places < offsets[1:])).all()
+    best = ragged.best_places(logits.detach().numpy(), offsets.numpy())
+    for row in range(count):
+        start, stop = int(offsets[row]), int(offsets[row + 1])
+        assert best[row] == start + int(logits[start:stop].argmax())
+
+
+def test_sampling_follows_the_distribution() -> None:
+    offsets = torch.tensor([0, 2, 5])
+    logits = torch.tensor([0.0, 1.0, -1.0, 2.0, 0.5])
+    rows = ragged.rows_of(offsets)
+    log_probabilities = ragged.log_softmax(logits, rows, 2)
+    generator = torch.Generator().manual_seed(1)
+    draws = 4000
+    counts = torch.zeros(5)
+    for _ in range(draws):
+        counts[ragged.sample(log_probabilities, offsets, generator)] += 1
+    expected = draws * log_probabilities.exp()
+    spread = (expected * (1 - log_probabilities.exp())).sqrt()
+    assert ((counts - expected).abs() < 4 * spread).all()
+
+
+def test_sampling_never_leaves_the_legal_list() -> None:
+    """At the very ends of the distribution, with probabilities that underflow to zero."""
+    log_probabilities = np.array([-800.0, 0.0, -800.0, -800.0, 0.0, 0.0])
+    offsets = np.array([0, 3, 5, 6])
+    for uniform in (0.0, np.nextafter(1.0, 0.0), 0.5):
+        places = ragged.sample_places(log_probabilities, offsets, np.full(3, uniform))
+        assert places.tolist() == [1, 4, 5]
+
+
+def test_entropy_survives_probabilities_of_zero() -> None:
+    rows = torch.tensor([0, 0])
+    logits = torch.tensor([0.0, -1e5], requires_grad=True)
+    entropy = ragged.entropy(ragged.log_softmax(logits, rows, 1), rows, 1)
+    entropy.sum().backward()
+    assert entropy.item() == 0
+    assert logits.grad is not None
+    assert logits.grad.isfinite().all()
+
+
+def test_a_position_without_legal_actions_is_refused() -> None:
+    with pytest.raises(ValueError, match="position 1"):
+        ragged.rows_of(torch.tensor([0, 2, 2, 3]))
+
+
+def test_no_illegal_action_is_ever_sampled() -> None:
+    """Thousands of moves drawn from a scrambled network; the games refuse an illegal one."""
+    network = scramble(make_network("mlp", "vector66", "az4672", {"hidden": [16]})).eval()
+    games = VectorGames(64, "vector66", seed=5, on_illegal="raise")
+    games.reset(5)
+    generator = torch.Generator().manual_seed(5)
+    for _ in range(80):
+        offsets = torch.from_numpy(np.array(games.legal_offsets))
+        legal = torch.from_numpy(np.array(games.legal_actions)).long()
+        rows = ragged.rows_of(offsets)
+        with torch.no_grad():
+            logits, _ = network(torch.from_numpy(np.array(games.observations)), legal, rows)
+            logp = ragged.log_softmax(3 * logits, rows, 64)
+        games.step(legal[ragged.sample(logp, offsets, generator)].numpy())
+
+
+def test_mover_orientation_makes_both_colours_equal() -> None:
+    network = scramble(make_network("mlp", "vector66", "az4672", {"hidden": [16]})).eval()
+    game = Game()
+    play_random_plies(game, 31, 4)
+    import chess
+
+    mirrored = Game(chess.Board(game.fen()).mirror().fen())
+    answers = []
+    for position in (game, mirrored):
+        legal = torch.from_numpy(np.sort(position.legal_actions())).long()
+        observations = torch.from_numpy(position.encode("vector66"))[None]
+        answers.append(network(observations, legal, torch.zeros_like(legal)))
+    torch.testing.assert_close(answers[0], answers[1])
