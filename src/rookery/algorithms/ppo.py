@@ -356,9 +356,8 @@ class PPOTrainer:
         played = time.perf_counter()
         batch = batch_of(rollout, settings.discount, settings.gae_lambda)
         means = self._learn(batch, progress)
-        explained = 1 - float(
-            (batch.returns - self._predicted(rollout)).var() / batch.returns.var()
-        )
+        predicted = torch.from_numpy(rollout.values[rollout.learning])
+        unexplained = float((batch.returns - predicted).var() / batch.returns.var())
         self._adapt_kl(means["kl"])
         return Metrics(
             samples=len(batch),
