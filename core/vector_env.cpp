@@ -305,7 +305,7 @@ const Position& VectorGames::final_position(std::size_t index) const {
 
 namespace {
 
-constexpr std::uint64_t STATE_MAGIC = 0x31764E45564B4F52ULL;  // "ROKVENv1"
+constexpr std::uint64_t STATE_MAGIC = 0x32764E45564B4F52ULL;  // "ROKVENv2"
 
 template <class T> void append(std::string& out, const T& value) {
     static_assert(std::is_trivially_copyable_v<T>);
@@ -355,6 +355,7 @@ std::string VectorGames::save() const {
     append(out, STATE_MAGIC);
     append(out, std::uint64_t(slots_.size()));
     append(out, std::uint64_t(sizeof(Position)));
+    append(out, std::uint64_t(layout_->history));
     for (const Slot& slot : slots_) {
         append(out, slot.line.now);
         append_all(out, slot.line.keys.keys());
@@ -380,6 +381,9 @@ void VectorGames::restore(const std::string& state) {
         throw std::invalid_argument("the saved state has another number of games");
     if (read.take<std::uint64_t>() != sizeof(Position))
         throw std::invalid_argument("the saved state comes from another version");
+    if (read.take<std::uint64_t>() != std::uint64_t(layout_->history))
+        throw std::invalid_argument("the saved state keeps another length of history than " +
+                                    options_.observation + " needs");
     std::vector<Slot> slots(slots_.size());
     for (Slot& slot : slots) {
         slot.line.now = read.take<Position>();

@@ -17,7 +17,10 @@ torch.set_num_threads(1)
 
 def batch(observation: str, actions: str = "az4672", count: int = 6, plies: int = 20) -> Any:
     """Positions some random moves into the game: observations, legal [L], offsets, rows."""
-    games = VectorGames(count, observation, actions, seed=3, random_plies=(plies, plies))
+    claims = "action" if actions == "az4673" else "automatic"
+    games = VectorGames(
+        count, observation, actions, seed=3, claims=claims, random_plies=(plies, plies)
+    )
     games.reset(3)
     offsets = torch.from_numpy(np.array(games.legal_offsets))
     legal = torch.from_numpy(np.array(games.legal_actions)).long()
@@ -59,7 +62,7 @@ def test_legal_logits_are_those_of_the_dense_network(
     logits, values = network(observations, legal, rows)
     dense, dense_values = network.dense(observations)
     assert dense.shape == (len(observations), action_count(actions))
-    torch.testing.assert_close(logits, dense[rows, legal])
+    torch.testing.assert_close(logits, dense[rows, legal], rtol=1e-4, atol=1e-4)
     torch.testing.assert_close(values, dense_values)
     if network.bounded:
         assert values.abs().max() <= 1
@@ -160,7 +163,7 @@ def test_bad_networks_are_refused() -> None:
         make_network("resnet", "planes22", "az4672", {"filters": 10**9})
     with pytest.raises(ValueError, match="hiden"):
         make_network("mlp", "vector66", "az4672", {"hiden": [3]})
-    assert family_names() == ["mlp", "resnet"]
+    assert {"mlp", "resnet"} <= set(family_names())
 
 
 LENGTHS = st.lists(st.integers(1, 12), min_size=1, max_size=9)
@@ -189,9 +192,7 @@ def test_ragged_functions_agree_with_dense_ones(
         ragged.segment_sum(ours.exp(), rows, count), torch.ones(count, dtype=torch.double)
     )
     weights = torch.randn(len(rows), generator=generator, dtype=torch.double)
-    grads = [
-        torch.autograd.grad((value * weights).sum(), logits)[0] for value in (ours, reference)
-    ]
+    grads = [torch.autograd.grad((value * weights).sum(), logits)[0] for value in (ours, reference)]
     torch.testing.assert_close(*grads)
 
     expected = [

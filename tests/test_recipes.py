@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-import runs  # registers the tests' algorithm
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import Field
-from runs import run_to_end, write_recipe
 
+import runs  # registers the tests' algorithm
 from rookery.training import registry
 from rookery.training.budget import Budget, duration, parse_budget
 from rookery.training.listing import list_recipes, recipe_names
@@ -29,6 +28,7 @@ from rookery.training.recipe import (
 )
 from rookery.training.section import Section
 from rookery.training.toml import to_toml
+from runs import run_to_end, write_recipe
 
 assert runs
 
@@ -41,7 +41,7 @@ class Inner(Section):
 class Settings(Section):
     learning_rate: float = Field(default=5e-5, gt=0)
     name: str = "x"
-    widths: list[int] = [256, 256]
+    widths: list[int] = Field(default=[256, 256])
     pair: tuple[float, float] = (0.5, 1.0)
     flag: bool = False
     limit: int | None = None

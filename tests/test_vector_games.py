@@ -264,3 +264,9 @@ def test_other_integer_types_are_understood() -> None:
         games = VectorGames(2)
         games.step(games.legal_actions[games.legal_offsets[:-1]].astype(dtype))
         assert games.plies.tolist() == [1, 1]
+
+
+def test_a_state_without_the_history_that_a_layout_needs_is_refused() -> None:
+    state = VectorGames(2, observation="planes19").get_state()
+    with pytest.raises(ValueError, match="history than planes119 needs"):
+        VectorGames(2, observation="planes119").set_state(state)

@@ -55,6 +55,8 @@ def onnx_bytes(network: Any) -> bytes:
     with warnings.catch_warnings():
         # The newer exporter needs onnxscript, one package more for graphs as simple as ours.
         warnings.simplefilter("ignore", DeprecationWarning)
+        # Group normalisation checks sizes that are the same for all batches.
+        warnings.simplefilter("ignore", torch.jit.TracerWarning)  # type: ignore[attr-defined]
         torch.onnx.export(
             Dense().eval(),
             (example,),

@@ -66,7 +66,9 @@ class PPOSettings(Section):
     entropy: float = Field(default=0.01, ge=0)
     """Weight of the entropy bonus at the start."""
     final_entropy: float = Field(default=0.001, ge=0)
-    """At the end of the run; linear in between."""
+    """What it falls to, linearly."""
+    entropy_end: float = Field(default=1.0, gt=0, le=1)
+    """Share of the run after which it has fallen."""
     value_weight: float = Field(default=0.5, ge=0)
     """Weight of the critic's squared error."""
     value_clip: float = Field(default=0.0, ge=0)
@@ -384,7 +386,8 @@ class PPOTrainer:
         """Passes over the batch in random order; means of all losses."""
         settings = self.context.recipe.ppo
         rate = _between(settings.learning_rate, settings.final_learning_rate, progress)
-        entropy_weight = _between(settings.entropy, settings.final_entropy, progress)
+        explored = min(1.0, progress / settings.entropy_end)
+        entropy_weight = _between(settings.entropy, settings.final_entropy, explored)
         for group in self.optimizer.param_groups:
             group["lr"] = rate
         sums: dict[str, float] = defaultdict(float)

@@ -41,11 +41,12 @@ PUBLISHED_SKILL: Mapping[int, float] = {
 }
 SOURCE = "Stockfish pull request 4341: Skill Level at 120+1 against CCRL Blitz, about +-100"
 
-MIXED = tuple(f"stockfish,depth=1,random={share}" for share in ("0.75", "0.5", "0.25", "0.1"))
+SHARES = ("0.9", "0.75", "0.5", "0.25", "0.1")  # of random moves in Stockfish at depth 1
+MIXED = tuple(f"stockfish,depth=1,random={share}" for share in SHARES)
 # Not "greedy": a mover that takes everything and never mates draws with nearly everybody, so its
-# results fit no scale (it scores 62 % against random, which loses 89 % against MIXED[0], which
-# scores 41 % against greedy).
-CHEAP = ("random", *MIXED[:3], "greedy-safe", MIXED[3], "stockfish,depth=1")
+# results fit no scale: it scores 62 % against random, who scores 11 % against a share of 0.75,
+# who scores 41 % against greedy.
+CHEAP = ("random", *MIXED[:4], "greedy-safe", MIXED[4], "stockfish,depth=1")
 NODES = tuple(f"stockfish,nodes={n}" for n in (100, 300, 1000, 3000, 10000, 30000, 100000))
 GAMES_FILE = Path(__file__).with_name("ladder_games.json")
 
@@ -74,7 +75,7 @@ def calibration_pairs() -> list[tuple[str, str]]:
     fixed = [*CHEAP, *NODES]
     pairs = [*pairwise(fixed), *zip(CHEAP, CHEAP[2:], strict=False)]
     # The scale is hung up at several places, so that one doubtful anchor does not bend it.
-    for level, rungs in {0: CHEAP[3:6], 1: CHEAP[4:6], 2: CHEAP[5:], 3: CHEAP[5:]}.items():
+    for level, rungs in {0: CHEAP[4:7], 1: CHEAP[5:7], 2: CHEAP[6:], 3: CHEAP[6:]}.items():
         pairs += [(rung, skill_rung(level)) for rung in rungs]
     pairs += zip(map(skill_rung, (3, 4, 5, 7, 10, 12, 15)), NODES, strict=True)
     return [(stronger, weaker) for weaker, stronger in dict.fromkeys(pairs)]

@@ -1,1 +1,1 @@
-"""Reports."""
+"""`rookery report`: one self-contained page about any set of runs."""

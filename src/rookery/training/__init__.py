@@ -9,16 +9,13 @@ from __future__ import annotations
 
 import importlib
 
-_NEEDED = ("pydantic", "torch", "safetensors")
 
-
-def require_extra() -> None:
-    """Refuse to go on without the packages of the extra `train`, saying how to get them."""
-    for name in _NEEDED:
+def require_extra(*packages: str) -> None:
+    """Refuse to go on without packages of the extra `train`, saying how to get them."""
+    for name in packages or ("pydantic", "torch", "safetensors"):
         try:
             importlib.import_module(name)
         except ImportError as error:
             raise ImportError(
-                f"training needs {error.name or name}; "
-                "install it with: pip install 'rookery[train]'"
+                f"this needs {error.name or name}; install it with: pip install 'rookery[train]'"
             ) from None

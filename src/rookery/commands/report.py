@@ -1,0 +1,43 @@
+"""`rookery report`: one page about any set of runs."""
+
+from __future__ import annotations
+
+import argparse
+
+from rookery.commands import Subparsers, write_json
+
+
+def register(subparsers: Subparsers) -> None:
+    """Add the command."""
+    parser = subparsers.add_parser(
+        "report",
+        help="make a page of curves, tables and games out of runs",
+        description="Make one self-contained HTML page that compares runs: evaluations, curves, "
+        "sample games on a board, and configurations with their differences.",
+    )
+    parser.add_argument("runs", metavar="RUN", nargs="+", help="run folders")
+    parser.add_argument("--out", metavar="FILE", required=True, help="the .html file to write")
+    parser.add_argument("--title", default="Training report", help="heading of the page")
+    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Read the runs and write the page."""
+    from pathlib import Path
+
+    from rookery.training import require_extra
+
+    require_extra("pydantic")
+    from rookery.report.page import make_page
+    from rookery.report.read import read_runs
+    from rookery.training.storage import atomic_write
+
+    out = Path(args.out)
+    page = make_page(read_runs([Path(name) for name in args.runs]), args.title)
+    atomic_write(out, page)
+    if args.json:
+        write_json({"file": str(out), "bytes": out.stat().st_size, "runs": len(args.runs)})
+    else:
+        print(f"{out}: {len(args.runs)} {'run' if len(args.runs) == 1 else 'runs'}")
+    return 0

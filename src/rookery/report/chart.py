@@ -1,0 +1,171 @@
+"""Charts as inline SVG: lines over a common axis, and bars with whiskers.
+
+Colours come from the page's style sheet by class (`s0` ... `s9`), so that no inline style is
+needed and a strict content security policy holds. All text is escaped here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from html import escape
+
+WIDTH, HEIGHT = 560, 260
+LEFT, RIGHT, TOP, BOTTOM = 58, 12, 28, 36
+MOST_POINTS = 300  # drawn per line; more are averaged in groups
+COLOURS = 10  # classes in the style sheet
+
+
+@dataclass(frozen=True)
+class Series:
+    """One line: points (x, y) in order of x, finite."""
+
+    name: str
+    points: Sequence[tuple[float, float]]
+    colour: int = 0
+    marked: bool = False  # a dot per point, with its value as a tooltip
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One bar, with the smallest and largest value behind its mean."""
+
+    name: str
+    value: float
+    low: float
+    high: float
+    colour: int = 0
+    note: str = ""
+
+
+def short(value: float) -> str:
+    """A number in few characters: 1.2k, 3M, 0.05."""
+    size = abs(value)
+    for limit, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if size >= limit:
+            return f"{value / limit:.3g}{unit}"
+    return f"{value:.3g}"
+
+
+def ticks(low: float, high: float, count: int = 5) -> list[float]:
+    """Round numbers that cover [low, high]."""
+    if high - low <= 1e-9 * max(abs(low), abs(high)):  # flat, or beyond a float's precision
+        high = low + (abs(low) or 1.0)
+    raw = (high - low) / count
+    power = 10.0 ** math.floor(math.log10(raw))
+    step = next(factor * power for factor in (1, 2, 5, 10) if factor * power >= raw * 0.999)
+    first = math.floor(low / step + 1e-9)
+    last = math.ceil(high / step - 1e-9)
+    return [round(index * step, 12) for index in range(first, last + 1)]
+
+
+def thinned(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """At most `MOST_POINTS` points, each the mean of a group."""
+    if len(points) <= MOST_POINTS:
+        return list(points)
+    groups = []
+    for index in range(MOST_POINTS):
+        begin = index * len(points) // MOST_POINTS
+        group = points[begin : (index + 1) * len(points) // MOST_POINTS]
+        groups.append(
+            (sum(x for x, _ in group) / len(group), sum(y for _, y in group) / len(group))
+        )
+    return groups
+
+
+def line_chart(
+    title: str,
+    series: Sequence[Series],
+    x_label: str,
+    y_name: Callable[[float], str] = short,
+    x_name: Callable[[float], str] = short,
+    include: Sequence[float] = (),
+) -> str:
+    """Lines over one pair of axes; `include` are values that the y-axis must cover."""
+    drawn = [(line, thinned(line.points)) for line in series if line.points]
+    if not drawn:
+        return ""
+    xs = [x for _, points in drawn for x, _ in points]
+    ys = [y for _, points in drawn for _, y in points] + list(include)
+    x_ticks, y_ticks = ticks(min(xs), max(xs), 6), ticks(min(ys), max(ys))
+    x_of = _scale(x_ticks, LEFT, WIDTH - RIGHT)
+    y_of = _scale(y_ticks, HEIGHT - BOTTOM, TOP)
+    parts = [_head(title, HEIGHT), _grid(y_ticks, y_of, y_name)]
+    for tick in x_ticks:
+        place = f'x="{x_of(tick):.1f}" y="{HEIGHT - BOTTOM + 14}"'
+        parts.append(f'<text class="tick middle" {place}>{escape(x_name(tick))}</text>')
+    middle = (LEFT + WIDTH - RIGHT) / 2
+    parts.append(
+        f'<text class="label middle" x="{middle}" y="{HEIGHT - 6}">{escape(x_label)}</text>'
+    )
+    for line, points in drawn:
+        kind = f"s{line.colour % COLOURS}"
+        path = " ".join(f"{x_of(x):.1f},{y_of(y):.1f}" for x, y in points)
+        parts.append(f'<polyline class="line {kind}" points="{path}"/>')
+        for x, y in points if line.marked or len(points) == 1 else ():
+            text = escape(f"{line.name}: {y_name(y)} at {x_name(x)}")
+            place = f'cx="{x_of(x):.1f}" cy="{y_of(y):.1f}" r="3"'
+            parts.append(f'<circle class="dot {kind}" {place}><title>{text}</title></circle>')
+    return "".join([*parts, "</svg>"])
+
+
+def bar_chart(title: str, bars: Sequence[Bar], name: Callable[[float], str] = short) -> str:
+    """Horizontal bars from zero, with whiskers from the smallest to the largest value."""
+    if not bars:
+        return ""
+    row, left = 22, 150
+    height = TOP + row * len(bars) + BOTTOM - 12
+    ends = [0.0, *(bar.low for bar in bars), *(bar.high for bar in bars)]
+    marks = ticks(min(ends), max(ends), 6)
+    x_of = _scale(marks, left, WIDTH - RIGHT - 70)
+    parts = [_head(title, height)]
+    bottom = TOP + row * len(bars)
+    for mark in marks:
+        at, text = f"{x_of(mark):.1f}", escape(name(mark))
+        parts.append(f'<line class="grid" x1="{at}" x2="{at}" y1="{TOP}" y2="{bottom}"/>')
+        parts.append(f'<text class="tick middle" x="{at}" y="{bottom + 14}">{text}</text>')
+    for index, bar in enumerate(bars):
+        top, kind = TOP + row * index + 4, f"s{bar.colour % COLOURS}"
+        begin, end = sorted((x_of(0.0), x_of(bar.value)))
+        width = max(1.0, end - begin)
+        middle = top + 7
+        parts.append(
+            f'<text class="tick end" x="{left - 6}" y="{top + 11}">{escape(bar.name)}</text>'
+        )
+        parts.append(
+            f'<rect class="bar {kind}" x="{begin:.1f}" y="{top}" width="{width:.1f}" height="14">'
+            f"<title>{escape(f'{bar.name}: {name(bar.value)} {bar.note}')}</title></rect>"
+        )
+        if bar.high > bar.low:
+            ends_of = f'x1="{x_of(bar.low):.1f}" x2="{x_of(bar.high):.1f}"'
+            parts.append(f'<line class="whisker" {ends_of} y1="{middle}" y2="{middle}"/>')
+        x = max(x_of(bar.high), end) + 5
+        text = escape(f"{name(bar.value)} {bar.note}".strip())
+        parts.append(f'<text class="tick" x="{x:.1f}" y="{top + 11}">{text}</text>')
+    return "".join([*parts, "</svg>"])
+
+
+def _head(title: str, height: int) -> str:
+    text = escape(title)
+    return (
+        f'<svg class="chart" viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{text}">'
+        f'<text class="title" x="8" y="16">{text}</text>'
+    )
+
+
+def _grid(
+    marks: Sequence[float], y_of: Callable[[float], float], name: Callable[[float], str]
+) -> str:
+    parts = []
+    for mark in marks:
+        y = f"{y_of(mark):.1f}"
+        parts.append(f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y}" y2="{y}"/>')
+        text = escape(name(mark))
+        parts.append(f'<text class="tick end" x="{LEFT - 5}" y="{float(y) + 4:.1f}">{text}</text>')
+    return "".join(parts)
+
+
+def _scale(marks: Sequence[float], begin: float, end: float) -> Callable[[float], float]:
+    low, high = marks[0], marks[-1]
+    return lambda value: begin + (value - low) / (high - low) * (end - begin)

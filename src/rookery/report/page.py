@@ -1,0 +1,342 @@
+"""The report: tables, curves, sample games and configurations of runs on one page.
+
+The page needs nothing from anywhere else, and its content security policy allows nothing: style
+and script are admitted by their hashes. Every text from a run is escaped.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import asdict
+from html import escape
+from importlib import resources
+from typing import Any
+
+import chess.svg
+
+from rookery.report.chart import Bar, Series, bar_chart, line_chart
+from rookery.report.read import RunData, number
+from rookery.training.budget import duration
+
+GROUPS = {"losses": "Losses", "values": "Measures", "results": "Results", "endings": "Endings"}
+SHARES = ("results", "endings")  # counts, shown as shares of their sum
+
+
+def make_page(runs: Sequence[RunData], title: str = "Training report") -> str:
+    """The whole page as HTML."""
+    style, script = _asset("style.css"), _asset("script.js")
+    policy = (
+        f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    body = [
+        f"<h1>{escape(title)}</h1>",
+        _legend(runs),
+        _section("Runs", _summary(runs)),
+        _section("Evaluation", _evaluation(runs)),
+        _section("Curves", _curves(runs)),
+        _section("Games", _games(runs)),
+        _section("Configuration", _configuration(runs)),
+        _section("Log", _logs(runs)),
+    ]
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{escape(title)}</title>\n<style>{style}</style></head>\n"
+        f"<body>\n{''.join(body)}\n<script>{script}</script>\n</body></html>\n"
+    )
+
+
+# --- Runs ---
+
+
+def _legend(runs: Sequence[RunData]) -> str:
+    items = (
+        f'<li><span class="swatch s{index % 10}"></span>{escape(run.name)}</li>'
+        for index, run in enumerate(runs)
+    )
+    return f'<ul class="legend">{"".join(items)}</ul>'
+
+
+def _summary(runs: Sequence[RunData]) -> str:
+    heads = ["run", "recipe", "seed", "iterations", "positions", "games", "time", "positions/s"]
+    rows = []
+    for run in runs:
+        last, seconds = run.last, run.seconds
+        samples = number(last.get("samples")) or 0
+        rows.append(
+            [
+                run.name,
+                str(run.recipe.get("name", "")),
+                str(run.recipe.get("run.seed", "")),
+                f"{int(number(last.get('iteration')) or 0):,}",
+                f"{int(samples):,}",
+                f"{int(number(last.get('games')) or 0):,}",
+                duration(round(seconds)),
+                f"{samples / seconds:,.0f}" if seconds else "",
+            ]
+        )
+    bars = [
+        Bar(run.name, run.seconds / 60, run.seconds / 60, run.seconds / 60, index)
+        for index, run in enumerate(runs)
+    ]
+    return _table(heads, rows) + _charts([bar_chart("Training time in minutes", bars)])
+
+
+# --- Evaluation ---
+
+
+def _evaluation(runs: Sequence[RunData]) -> str:
+    opponents = dict.fromkeys(name for run in runs for name in run.opponents())
+    parts = [_opponent(runs, opponent) for opponent in opponents]
+    return "".join(parts) or "<p>No evaluation yet.</p>"
+
+
+def _opponent(runs: Sequence[RunData], opponent: str) -> str:
+    charts = []
+    for key, label in (("iteration", "iterations"), ("seconds", "minutes of training")):
+        scale = 60.0 if key == "seconds" else 1.0
+        lines = []
+        for index, run in enumerate(runs):
+            points = [
+                ((number(row.get(key)) or 0.0) / scale, net_wins(row))
+                for row in run.against(opponent)
+            ]
+            lines.append(Series(run.name, points, index, marked=True))
+        charts.append(line_chart("Wins minus losses in 1000 games", lines, label, include=[0.0]))
+    charts.append(
+        bar_chart("Last evaluation by recipe (mean, range over runs)", _bars(runs, opponent))
+    )
+    heads = ["run", "games", "wins", "draws", "losses", "score", "Elo difference",
+             "as White", "as Black"]  # fmt: skip
+    rows = [_row(run, run.against(opponent)[-1]) for run in runs if run.against(opponent)]
+    text = f"<h3>Against {escape(opponent)}</h3>"
+    return text + _table(heads, rows) + _charts(charts)
+
+
+def net_wins(row: dict[str, Any]) -> float:
+    """Wins minus losses, scaled to 1000 games."""
+    wins, losses, games = (number(row.get(key)) or 0.0 for key in ("wins", "losses", "games"))
+    return 1000.0 * (wins - losses) / max(games, 1.0)
+
+
+def _bars(runs: Sequence[RunData], opponent: str) -> list[Bar]:
+    """A bar per recipe; runs of one recipe (other seeds) share it."""
+    values: dict[str, list[float]] = {}
+    for run in runs:
+        if found := run.against(opponent):
+            values.setdefault(str(run.recipe.get("name", run.name)), []).append(net_wins(found[-1]))
+    return [
+        Bar(name, sum(found) / len(found), min(found), max(found), index,
+            f"({len(found)} runs)" if len(found) > 1 else "")
+        for index, (name, found) in enumerate(values.items())
+    ]  # fmt: skip
+
+
+def _row(run: RunData, row: dict[str, Any]) -> list[str]:
+    counts = [f"{int(number(row.get(key)) or 0):,}" for key in ("games", "wins", "draws", "losses")]
+    elo, low, high = (number(row.get(key)) for key in ("elo", "elo_low", "elo_high"))
+    difference = "" if elo is None else f"{elo:+.0f}"
+    if low is not None and high is not None:
+        difference += f" [{low:+.0f}, {high:+.0f}]"
+    score = number(row.get("score"))
+    sides = []
+    for side in ("as_white", "as_black"):
+        part = row.get(side)
+        part = part if isinstance(part, dict) else {}
+        sides.append(" ".join(
+            f"{sign}{int(number(part.get(key)) or 0)}"
+            for sign, key in (("+", "wins"), ("=", "draws"), ("-", "losses"))
+        ))  # fmt: skip
+    return [run.name, *counts, "" if score is None else f"{100 * score:.1f} %", difference, *sides]
+
+
+# --- Curves ---
+
+
+def _curves(runs: Sequence[RunData]) -> str:
+    parts = []
+    for group, heading in GROUPS.items():
+        keys = dict.fromkeys(
+            key for run in runs for row in run.rows for key in _mapping(row.get(group))
+        )
+        charts = []
+        for key in keys:
+            lines = [
+                Series(run.name, _points(run, group, key), index) for index, run in enumerate(runs)
+            ]
+            share = group in SHARES
+            title = f"{key} (share)" if share else key
+            ends = [0.0, 1.0] if share else []
+            charts.append(line_chart(title, lines, "iterations", include=ends))
+        if any(charts):
+            parts.append(f"<h3>{heading}</h3>{_charts(charts)}")
+    speed = [
+        Series(run.name, _points(run, "", "samples_per_second"), index)
+        for index, run in enumerate(runs)
+    ]
+    chart = line_chart("Positions per second", speed, "iterations", include=[0.0])
+    return "".join([*parts, f"<h3>Speed</h3>{_charts([chart])}" if chart else ""])
+
+
+def _points(run: RunData, group: str, key: str) -> list[tuple[float, float]]:
+    points = []
+    for row in run.rows:
+        values = _mapping(row.get(group)) if group else row
+        value, x = number(values.get(key)), number(row.get("iteration"))
+        if group in SHARES:
+            total = sum(number(count) or 0.0 for count in values.values())
+            value = (value or 0.0) / total if total else None
+        if value is not None and x is not None:
+            points.append((x, value))
+    return points
+
+
+def _mapping(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+# --- Games ---
+
+
+def _games(runs: Sequence[RunData]) -> str:
+    games = [
+        {**asdict(game), "title": f"{run.name}, {game.title}"} for run in runs for game in run.games
+    ]
+    if not games:
+        return "<p>No sample games.</p>"
+    options = "".join(
+        f'<option value="{index}">{escape(_title(game))}</option>'
+        for index, game in enumerate(games)
+    )
+    buttons = "".join(
+        f'<button type="button" data-step="{step}" aria-label="{label}">{sign}</button>'
+        for step, sign, label in (
+            ("first", "|&lt;", "first position"),
+            ("-1", "&lt;", "one move back"),
+            ("1", "&gt;", "one move on"),
+            ("last", "&gt;|", "last position"),
+        )
+    )
+    return (
+        f'<div class="viewer" id="viewer"><label>Game <select id="game">{options}</select></label>'
+        f'<div class="table">{_board(games[0]["placements"][-1])}<div><p id="place"></p>'
+        f'<ol id="moves" class="moves"></ol></div></div><p>{buttons}</p></div>'
+        f'<script type="application/json" id="games-data">{_json(games)}</script>'
+    )
+
+
+def _title(game: dict[str, Any]) -> str:
+    return f"{game['title']}: {game['players']} {game['result']}"
+
+
+def _board(placement: str) -> str:
+    """A board that shows a position without any script; the script changes its pieces."""
+    squares = "".join(
+        f'<rect class="{"light" if (row + column) % 2 == 0 else "dark"}" '
+        f'x="{45 * column}" y="{45 * row}" width="45" height="45"/>'
+        for row in range(8)
+        for column in range(8)
+    )
+    pieces = []
+    for row, text in enumerate(placement.split("/")):
+        column = 0
+        for letter in text:
+            if letter.isdigit():
+                column += int(letter)
+                continue
+            pieces.append(f'<use href="#piece-{letter}" x="{45 * column}" y="{45 * row}"/>')
+            column += 1
+    return (
+        '<svg class="board" viewBox="0 0 360 360" role="img" aria-label="board">'
+        f"<defs>{''.join(map(_piece, 'PNBRQKpnbrqk'))}</defs>{squares}"
+        f'<g id="pieces">{"".join(pieces)}</g></svg>'
+    )
+
+
+def _piece(letter: str) -> str:
+    """A piece of python-chess's set, with attributes in place of inline styles."""
+    drawing = re.sub(r'style="([^"]*)"', _attributes, chess.svg.PIECES[letter])
+    return re.sub(r'id="[^"]*"', f'id="piece-{letter}"', drawing, count=1)
+
+
+def _attributes(match: re.Match[str]) -> str:
+    pairs = (part.split(":", 1) for part in match[1].split(";") if ":" in part)
+    return " ".join(f'{key.strip()}="{value.strip()}"' for key, value in pairs)
+
+
+# --- Configuration ---
+
+
+def _configuration(runs: Sequence[RunData]) -> str:
+    keys = dict.fromkeys(key for run in runs for key in run.recipe)
+    same: list[list[str]] = []
+    different: list[list[str]] = []
+    for key in keys:
+        values = [_value(run.recipe.get(key)) for run in runs]
+        (same if len(set(values)) == 1 else different).append([key, *values])
+    heads = ["key", *(run.name for run in runs)]
+    parts = []
+    if different:
+        parts.append(f"<h3>Differences</h3>{_table(heads, different, 'different')}")
+    if same:
+        shared = [row[:2] for row in same]
+        title = "The same in all runs" if len(runs) > 1 else "All keys"
+        table = _table(["key", "value"], shared)
+        parts.append(f"<details><summary>{title} ({len(same)})</summary>{table}</details>")
+    return "".join(parts)
+
+
+def _value(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, default=str)
+
+
+def _logs(runs: Sequence[RunData]) -> str:
+    return "".join(
+        f"<details><summary>{escape(run.name)}</summary>"
+        f"<pre>{escape(chr(10).join(run.log))}</pre></details>"
+        for run in runs
+        if run.log
+    )
+
+
+# --- Pieces of HTML ---
+
+
+def _section(title: str, content: str) -> str:
+    return f"<section><h2>{escape(title)}</h2>{content}</section>"
+
+
+def _charts(charts: Sequence[str]) -> str:
+    return f'<div class="charts">{"".join(charts)}</div>'
+
+
+def _table(heads: Sequence[str], rows: Sequence[Sequence[str]], kind: str = "") -> str:
+    head = "".join(f"<th>{escape(text)}</th>" for text in heads)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{escape(str(cell))}</td>" for cell in row) + "</tr>" for row in rows
+    )
+    return (
+        f'<div class="scroll"><table class="{kind}"><thead><tr>{head}</tr></thead>'
+        f"<tbody>{body}</tbody></table></div>"
+    )
+
+
+def _json(value: object) -> str:
+    """JSON that cannot end the element that it stands in."""
+    text = json.dumps(value, ensure_ascii=True)
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _asset(name: str) -> str:
+    return (resources.files("rookery.report") / "assets" / name).read_text("utf-8")
+
+
+def _hash(text: str) -> str:
+    digest = hashlib.sha256(text.encode()).digest()
+    return f"sha256-{base64.b64encode(digest).decode()}"

@@ -1,0 +1,274 @@
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+import shutil
+import subprocess
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rookery.report.chart import Bar, Series, bar_chart, line_chart, short, thinned, ticks
+from rookery.report.page import make_page, net_wins
+from rookery.report.read import read_run, read_runs
+from rookery.training.folder import RunError
+from rookery.training.session import start
+from runs import QuietView, run_to_end, write_recipe
+
+VOID = {"meta", "br", "input"}
+
+
+class Checker(HTMLParser):
+    """Notes elements and attributes, and that every element is closed in order."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stack: list[str] = []
+        self.attributes: list[tuple[str, str]] = []
+        self.scripts: list[str] = []
+        self.texts: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag not in VOID:
+            self.stack.append(tag)
+        self.attributes += [(key, value or "") for key, value in attrs]
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.attributes += [(key, value or "") for key, value in attrs]
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.stack.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.stack and self.stack[-1] in ("script", "style"):
+            self.scripts.append(data)
+        else:
+            self.texts.append(data)
+
+
+def checked(page: str) -> Checker:
+    checker = Checker()
+    checker.feed(page)
+    checker.close()
+    assert not checker.stack
+    return checker
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    folder = tmp_path_factory.mktemp("reported")
+    recipe = write_recipe(folder)
+    for name, seed, rate in (("one", 1, 0.01), ("<b>two</b>", 2, 0.05)):
+        path = str(folder / name.replace("/", ""))
+        settings = [f"tiny.learning_rate={rate}"]
+        start(recipe, path, "12it", seed, settings=settings, view=QuietView())
+    return [folder / "one", folder / "<b>two<b>"]
+
+
+@pytest.fixture(scope="module")
+def page(runs: list[Path]) -> str:
+    return make_page(read_runs(runs))
+
+
+def test_page_is_whole_and_needs_nothing_from_elsewhere(page: str) -> None:
+    checker = checked(page)
+    for key, value in checker.attributes:
+        assert not key.startswith("on"), (key, value)
+        assert key != "style"
+        if key in ("src", "href", "action", "data"):
+            assert value.startswith("#"), (key, value)
+    without_namespace = page.replace('"http://www.w3.org/2000/svg"', "")
+    assert not re.search(r"https?:|//[a-z]+\.|@import|url\(", without_namespace)
+
+
+def test_policy_admits_style_and_script_by_their_hashes(page: str) -> None:
+    policy = page.split('Content-Security-Policy" content="')[1].split('"')[0]
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+    for element, directive in (("style", "style-src"), ("script", "script-src")):
+        content = re.findall(rf"<{element}>(.*?)</{element}>", page, re.DOTALL)
+        assert len(content) == 1
+        digest = base64.b64encode(hashlib.sha256(content[0].encode()).digest()).decode()
+        assert f"{directive} 'sha256-{digest}'" in policy
+
+
+def test_everything_from_a_run_is_escaped(page: str) -> None:
+    assert "<b>two" not in page
+    assert "&lt;b&gt;two" in page
+    assert "<script>alert" not in page
+
+
+def test_page_tells_what_it_should(page: str) -> None:
+    text = " ".join(checked(page).texts)
+    for word in (
+        "Training time in minutes",
+        "Wins minus losses in 1000 games",
+        "Against random",
+        "as White",
+        "Differences",
+        "tiny.learning_rate",
+        "0.05",
+        "The same in all runs",
+        "Positions per second",
+    ):
+        assert word in text, word
+    assert page.count('class="chart"') >= 6
+    highlighted = page.split('class="different"')[1].split("</table>")[0]
+    assert "tiny.learning_rate" in highlighted
+    assert "run.seed" in highlighted
+    assert "tiny.games" not in highlighted
+
+
+def test_games_can_be_stepped_through(page: str) -> None:
+    data = re.search(r'id="games-data">(.*?)</script>', page, re.DOTALL)
+    assert data is not None
+    games = json.loads(data[1])
+    assert games
+    assert games[0]["moves"][0] == "e4"
+    assert len(games[0]["placements"]) == len(games[0]["moves"]) + 1
+    assert games[0]["placements"][-1].startswith("r1bqkb1r/pppp1Qpp")
+    assert page.count("<use ") == 31  # the final position, even without scripts
+
+
+STUB = """
+const made = [];
+function element(id) {
+  const e = { id, children: [], attributes: {}, listeners: {}, dataset: {}, className: "",
+    textContent: "", offsetTop: 0, clientHeight: 0, scrollTop: 0, value: "0",
+    setAttribute(k, v) { this.attributes[k] = v; },
+    appendChild(c) { this.children.push(c); },
+    replaceChildren(...c) { this.children = c; },
+    addEventListener(n, f) { this.listeners[n] = f; },
+    querySelector(s) { return this.children.find((c) => c.className === s.slice(1)) || null; } };
+  made.push(e);
+  return e;
+}
+const named = {};
+for (const id of ["games-data", "pieces", "moves", "place", "game", "viewer"]) {
+  named[id] = element(id);
+}
+named["games-data"].textContent = process.argv[2];
+const buttons = ["first", "-1", "1", "last"].map((step) => {
+  const b = element("button");
+  b.dataset.step = step;
+  return b;
+});
+globalThis.document = { getElementById: (id) => named[id], createElement: () => element("li"),
+  createElementNS: () => element("use"), querySelectorAll: () => buttons };
+"""
+CHECK = """
+const placed = () => named.pieces.children.length;
+const log = [placed(), named.place.textContent];
+buttons[0].listeners.click();
+log.push(placed(), named.place.textContent);
+buttons[2].listeners.click();
+buttons[1].listeners.click();
+buttons[1].listeners.click();
+log.push(named.place.textContent);
+named.moves.children[2].listeners.click();
+log.push(named.place.textContent, named.moves.children[2].className);
+console.log(JSON.stringify(log));
+"""
+
+
+def test_script_steps_through_games(page: str) -> None:
+    if shutil.which("node") is None:
+        pytest.skip("needs node")
+    script = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)[0]
+    data = re.search(r'id="games-data">(.*?)</script>', page, re.DOTALL)
+    assert data is not None
+    done = subprocess.run(
+        ["node", "-e", STUB + script + CHECK, "x", data[1]], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    log = json.loads(done.stdout)
+    assert log[0] == 31
+    assert log[1].startswith("Position 7 of 7")
+    assert log[2] == 32
+    assert log[3].startswith("Position 0 of 7")
+    assert log[4].startswith("Position 0 of 7")
+    assert log[5].startswith("Position 3 of 7")
+    assert log[6] == "now"
+
+
+def test_runs_in_progress_or_damaged(runs: list[Path], tmp_path: Path) -> None:
+    run = tmp_path / "copy"
+    shutil.copytree(runs[0], run)
+    with (run / "metrics.jsonl").open("ab") as file:
+        file.write(b'{"iteration": 13, "los')
+    (run / "ratings.json").unlink()
+    (run / "games" / "99999999-x.pgn").write_bytes(b"\xff\xfe[Event \x00 1. e4 e5 2. Ke8 nonsense")
+    checked(make_page(read_runs([run])))
+    (run / "ratings.json").write_text("{broken")
+    (run / "timing.jsonl").unlink()
+    page = make_page(read_runs([run]))
+    assert "No evaluation yet" in page
+    shutil.rmtree(run / "games")
+    assert "No sample games" in make_page(read_runs([run]))
+    (run / "metrics.jsonl").unlink()
+    with pytest.raises(RunError, match="nothing to report"):
+        read_run(run)
+    with pytest.raises(RunError, match="not a run folder"):
+        read_run(tmp_path)
+
+
+def test_strange_rows_do_no_harm(runs: list[Path], tmp_path: Path) -> None:
+    run = tmp_path / "copy"
+    shutil.copytree(runs[0], run)
+    rows = [
+        {"iteration": 1, "losses": {"a": None, "b": "x", "c": True}, "results": "none"},
+        {"iteration": "two", "losses": {"a": 1.0}},
+        {"iteration": 3, "losses": {"</script><script>": 1e300, "a": 1}, "endings": {"x": 0}},
+        {"evaluation": 5},
+    ]
+    text = "\n".join(json.dumps(row) for row in [*rows, [1], 5]) + "\nnull\n"
+    (run / "metrics.jsonl").write_text(text)
+    odd = [{"opponent": "<x>", "games": 3}, {"opponent": 5, "games": "many"}, {}]
+    (run / "ratings.json").write_text(json.dumps({"evaluations": odd}))
+    page = make_page(read_runs([run]))
+    checked(page)
+    assert "</script><script>" not in page
+
+
+def test_command(runs: list[Path], tmp_path: Path) -> None:
+    out = tmp_path / "report.html"
+    words = ["report", *map(str, runs), "--out", str(out), "--title", "A <title>", "--json"]
+    status, output, errors = run_to_end(tmp_path, *words)
+    assert status == 0, errors
+    assert json.loads(output) == {"file": str(out), "bytes": out.stat().st_size, "runs": 2}
+    assert "A &lt;title&gt;" in out.read_text()
+    status, _, errors = run_to_end(tmp_path, "report", str(tmp_path), "--out", str(out))
+    assert status == 1
+    assert "not a run folder" in errors
+
+
+def test_net_wins_and_seeds_share_a_bar(runs: list[Path]) -> None:
+    assert net_wins({"wins": 30, "losses": 10, "games": 100}) == 200.0
+    assert net_wins({}) == 0.0
+    assert "(2 runs)" in make_page(read_runs(runs))
+
+
+@given(st.floats(-1e12, 1e12), st.floats(0, 1e12))
+def test_ticks_cover_and_are_few(low: float, width: float) -> None:
+    marks = ticks(low, low + width)
+    slack = 1e-7 * max(width, abs(low))
+    assert marks[0] <= low + slack
+    assert marks[-1] >= low + width - slack
+    assert marks == sorted(set(marks))
+    assert 2 <= len(marks) <= 9
+
+
+def test_charts_of_unusual_data() -> None:
+    assert line_chart("none", [Series("a", [])], "x") == ""
+    assert bar_chart("none", []) == ""
+    checked(line_chart("one", [Series("a", [(0.0, 5.0)])], "x"))
+    checked(line_chart("flat", [Series("a<", [(0, 2.0), (1, 2.0)], marked=True)], "x & y"))
+    checked(bar_chart("b", [Bar("n<", -3.0, -5.0, 2.0), Bar("m", 0.0, 0.0, 0.0)]))
+    many = [(float(i), float(i)) for i in range(10_000)]
+    assert len(thinned(many)) == 300
+    assert short(1234567) == "1.23M"
