@@ -292,7 +292,7 @@ class PPOTrainer:
         self.rival = copy.deepcopy(self.network)
         self.ring: list[dict[str, Tensor]] = []  # weights of older selves, oldest first
         self.optimizer = torch.optim.Adam(
-            self.network.parameters(), lr=settings.learning_rate, eps=1e-5
+            self.network.parameters(), lr=settings.learning_rate, eps=1e-5, fused=True
         )
         self.kl_coefficient = settings.kl_coefficient
         self.rng = context.generator("learn")

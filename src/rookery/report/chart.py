@@ -50,14 +50,15 @@ def short(value: float) -> str:
 
 def ticks(low: float, high: float, count: int = 5) -> list[float]:
     """Round numbers that cover [low, high]."""
-    if high - low <= 1e-9 * max(abs(low), abs(high)):  # flat, or beyond a float's precision
-        high = low + (abs(low) or 1.0)
+    size = max(abs(low), abs(high))
+    if high - low <= max(1e-9 * size, 1e-200):  # flat, or beyond a float's precision
+        high = low + (size if size > 1e-200 else 1.0)
     raw = (high - low) / count
     power = 10.0 ** math.floor(math.log10(raw))
     step = next(factor * power for factor in (1, 2, 5, 10) if factor * power >= raw * 0.999)
     first = math.floor(low / step + 1e-9)
     last = math.ceil(high / step - 1e-9)
-    return [round(index * step, 12) for index in range(first, last + 1)]
+    return [float(f"{index * step:.12g}") for index in range(first, last + 1)]
 
 
 def thinned(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
