@@ -4,25 +4,33 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
-from rookery.players.base import Player
+
+class Closable(Protocol):
+    """Anything a worker owns: a player, or several."""
+
+    def close(self) -> None:
+        """Give back what is held."""
+        ...
+
 
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
+Owned = TypeVar("Owned", bound=Closable)
 
 
 def ask_all(
-    make_player: Callable[[], Player],
+    make_player: Callable[[], Owned],
     items: Sequence[Item],
-    ask: Callable[[Player, Item, int], Answer],
+    ask: Callable[[Owned, Item, int], Answer],
     workers: int = 1,
     progress: Callable[[int], None] | None = None,
 ) -> list[Answer]:
     """Answers to all items in order.
 
     Args:
-        make_player: called once a worker.
+        make_player: makes what a worker asks (a player, or a pair of them), once a worker.
         items: the questions.
         ask: gets a player, an item and its number; must not raise for a player's faults.
         workers: number of threads.
@@ -35,7 +43,7 @@ def ask_all(
     stop = threading.Event()
 
     def work() -> None:
-        player: Player | None = None
+        player: Owned | None = None
         try:
             player = make_player()
             while not stop.is_set():

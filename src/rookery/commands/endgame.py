@@ -9,7 +9,7 @@ from rookery.commands import Subparsers, write_json
 from rookery.commands._match_options import ProgressLine
 
 if TYPE_CHECKING:
-    from rookery.arena.endgames import EndgameResult, Referee
+    from rookery.arena.endgames import EndgameResult, Outcome, Referee
     from rookery.arena.endings import EndgamePosition
     from rookery.players.base import Player
 
@@ -48,6 +48,9 @@ def register(subparsers: Subparsers) -> None:
     )
     parser.add_argument(
         "--max-moves", type=int, default=100, metavar="N", help="no win after N moves (100)"
+    )
+    parser.add_argument(
+        "--concurrency", type=int, default=1, metavar="N", help="positions at once (1)"
     )
     parser.add_argument("--level", choices=["easy", "intermediate", "hard"], help="KPK: only these")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed (0)")
@@ -124,7 +127,7 @@ def _attack(
 ) -> EndgameResult:
     import numpy as np
 
-    from rookery.arena.endgames import EndgameResult, Follower, play_out
+    from rookery.arena.endgames import EndgameResult, Follower
 
     memoryless = bool(getattr(player, "memoryless", False))
     follow = memoryless and args.against in ("perfect", "worst")
@@ -146,14 +149,9 @@ def _attack(
             if number % 1000 == 0:
                 line.write(f"{number}/{len(positions)} positions")
     else:
-        defender = _opponent(args.against)
-        try:
-            for number, position in enumerate(positions):
-                rngs = _rngs(args.seed, number)
-                result.add(play_out(position, player, defender, referee, rngs, args.max_moves))
-                line.write(f"{number + 1}/{len(positions)} positions, {result.total.won} won")
-        finally:
-            defender.close()
+        outcomes = _play_all(args, positions, referee, args.player, args.against, line)
+        for outcome in outcomes:
+            result.add(outcome)
     line.clear()
     return result
 
@@ -169,7 +167,6 @@ def _defend(
     import numpy as np
 
     from rookery.arena.defence import held_positions
-    from rookery.arena.endgames import play_out
 
     drawn = [position for position in positions if position.result == 0]
     summary: dict[str, object] = {
@@ -191,14 +188,9 @@ def _defend(
         count = len(held)
         summary |= {"method": "every attack", "moves_kept_draw": good / asked if asked else None}
     else:
-        attacker = _opponent(args.against)
-        try:
-            outcomes = [
-                play_out(p, attacker, player, referee, _rngs(args.seed, n), args.max_moves)
-                for n, p in enumerate(drawn)
-            ]
-        finally:
-            attacker.close()
+        line = ProgressLine(f"{args.ending} {name}: ")
+        outcomes = _play_all(args, drawn, referee, args.against, args.player, line)
+        line.clear()
         count = sum(not outcome.won and not outcome.fault for outcome in outcomes)
         failures = [o.position.fen for o in outcomes if o.won or o.fault][:20]
         summary["method"] = "play out"
@@ -210,12 +202,49 @@ def _defend(
     return summary
 
 
-def _opponent(against: str) -> Player:
+class _Board:
+    """What a worker needs to play positions out: both players."""
+
+    def __init__(self, attacker: str, defender: str) -> None:
+        self.attacker = _make(attacker)
+        self.defender = _make(defender)
+
+    def close(self) -> None:
+        """Close both."""
+        self.attacker.close()
+        self.defender.close()
+
+
+def _play_all(
+    args: argparse.Namespace,
+    positions: list[EndgamePosition],
+    referee: Referee,
+    attacker: str,
+    defender: str,
+    line: ProgressLine,
+) -> list[Outcome]:
+    from rookery.arena.endgames import play_out
+    from rookery.arena.workers import ask_all
+
+    def ask(board: _Board, position: EndgamePosition, number: int) -> Outcome:
+        rngs = _rngs(args.seed, number)
+        return play_out(position, board.attacker, board.defender, referee, rngs, args.max_moves)
+
+    return ask_all(
+        lambda: _Board(attacker, defender),
+        positions,
+        ask,
+        args.concurrency,
+        lambda done: line.write(f"{done}/{len(positions)} positions"),
+    )
+
+
+def _make(player: str) -> Player:
     from rookery.players.registry import make_player
 
-    if against == "worst":
+    if player == "worst":
         raise ValueError("--against worst needs a player without memory")
-    return make_player("tablebase" if against == "perfect" else against)
+    return make_player("tablebase" if player == "perfect" else player)
 
 
 def _rngs(seed: int, number: int) -> tuple[Any, Any]:

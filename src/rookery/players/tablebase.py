@@ -7,6 +7,9 @@ capture or pawn move.
 
 from __future__ import annotations
 
+import threading
+from typing import ClassVar
+
 import numpy as np
 
 from rookery._core import Game, MoveError
@@ -19,22 +22,39 @@ Rank = tuple[int, int]
 
 
 class CachedTables:
-    """Tables that remember their answers: endgames ask for the same positions again and again."""
+    """Tables that remember their answers: endgames ask for the same positions again and again.
+
+    Whoever uses the same folders shares what is known. Safe to use from several threads.
+    """
+
+    _shared: ClassVar[dict[tuple[str, ...], dict[int, Probe | None]]] = {}
+    _mirrored: ClassVar[dict[tuple[str, ...], dict[str, Probe | None]]] = {}
+    _lock = threading.Lock()  # python-chess's Gaviota reader keeps blocks without one
 
     def __init__(self, tables: Tablebases, size: int = 1 << 21) -> None:
         """Remember at most `size` positions of `tables`, which stay the caller's to close."""
         self.tables = tables
         self._size = size
-        self._known: dict[str, Probe | None] = {}
+        folders = tuple(str(path) for path in (*tables.gaviota_folders, *tables.syzygy_folders))
+        self._known = self._shared.setdefault(folders, {})
+        self._either = self._mirrored.setdefault(folders, {})
 
     def probe(self, game: Game) -> Probe | None:
         """What the tables say about the position, from the side to move."""
-        key = _either_way(game.epd())
-        if key not in self._known:
+        key = game.key
+        try:
+            return self._known[key]
+        except KeyError:
+            pass
+        with self._lock:
             if len(self._known) >= self._size:
                 self._known.clear()
-            self._known[key] = self.tables.probe(game)
-        return self._known[key]
+                self._either.clear()
+            name = _either_way(game.epd())
+            if name not in self._either:
+                self._either[name] = self.tables.probe(game)
+            self._known[key] = self._either[name]
+            return self._known[key]
 
 
 def _either_way(epd: str) -> str:

@@ -1,0 +1,129 @@
+"""Kill a training run with SIGKILL at random instants, and check that nothing is ever lost.
+
+For example: python benchmarks/kill_loop.py RECIPE --kills 50 --set run.checkpoint_seconds=1
+
+The run is killed, checked and resumed until it has been killed often enough. After every kill all
+checkpoints must be sound and the newest one young enough; each session must resume. Whenever the
+run comes to its end it is compared with a run of the same recipe that nobody disturbed: weights
+and metrics must be the same, bit by bit (on one core); then it begins again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from rookery.training.checkpoint import STATE, Checkpoints, folder_name
+
+LARGEST_LOSS = 60.0  # seconds of work
+
+
+def main() -> int:
+    """Run the loop and print one JSON object."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("recipe", help="name of a recipe, or a .toml file")
+    parser.add_argument("--kills", type=int, default=50)
+    parser.add_argument("--iterations", type=int, default=100, help="length of the run")
+    parser.add_argument("--seed", type=int, default=1, help="of the instants")
+    parser.add_argument("--latest", type=float, default=20.0, help="seconds a session lives")
+    parser.add_argument("--set", action="append", default=[], dest="settings")
+    parser.add_argument("--driver", help="a script to call in place of the rookery command")
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        result = kill_loop(args, Path(folder))
+    print(json.dumps(result, indent=2))
+    return 0
+
+
+def kill_loop(args: argparse.Namespace, folder: Path) -> dict[str, object]:
+    """Kill, check, resume; compare with an undisturbed run."""
+    command = [sys.executable, *([args.driver] if args.driver else ["-m", "rookery.cli"])]
+    settings = [word for text in args.settings for word in ("--set", text)]
+    begin = ["train", args.recipe, "--budget", f"{args.iterations}it", "--workers", "1", *settings]
+    straight, run = folder / "straight", folder / "run"
+    began = time.monotonic()
+    session(command, [*begin, "--run", str(straight)])
+    straight_seconds = time.monotonic() - began
+
+    instants = random.Random(args.seed)
+    kills = resumed = ends = 0
+    worst = 0.0
+    while kills < args.kills or run.exists():
+        words = ["resume", str(run)] if run.exists() else [*begin, "--run", str(run)]
+        life = instants.uniform(0.0, args.latest) if kills < args.kills else None
+        resumed += run.exists()
+        if session(command, words, life):
+            compare(run, straight)
+            shutil.rmtree(run)
+            ends += 1
+            continue
+        kills += 1
+        worst = max(worst, check(run))
+        print(f"kill {kills}: at step {newest(run)}", file=sys.stderr)
+    return {
+        "kills": kills,
+        "resumed": resumed,
+        "identical_ends": ends,
+        "worst_loss_seconds": round(worst, 2),
+        "straight_seconds": round(straight_seconds, 1),
+    }
+
+
+def session(command: list[str], words: list[str], life: float | None = None) -> bool:
+    """Run a session to its end (True), or kill it after `life` seconds (False)."""
+    with subprocess.Popen(
+        [*command, *words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            _, errors = process.communicate(timeout=life)
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGKILL)
+            process.communicate()
+            return False
+    if process.returncode != 0:
+        raise SystemExit(f"a session failed: {errors}")
+    return True
+
+
+def check(run: Path) -> float:
+    """Every checkpoint must be sound; returns the seconds of work that the kill has cost."""
+    checkpoints = Checkpoints(run / "checkpoints")
+    for step in checkpoints.steps():
+        checkpoint = checkpoints.read(step)
+        for name in checkpoint.files:
+            checkpoint.read(name)
+    if not checkpoints.steps():
+        return 0.0
+    manifest = run / "checkpoints" / folder_name(newest(run)) / "manifest.json"
+    # What was recorded after the newest checkpoint is what was lost.
+    lost = max(0.0, os.stat(run / "timing.jsonl").st_mtime - os.stat(manifest).st_mtime)
+    if lost > LARGEST_LOSS:
+        raise SystemExit(f"{lost:.1f} s of work were lost")
+    return lost
+
+
+def compare(run: Path, straight: Path) -> None:
+    """The killed run must have ended exactly as the undisturbed one."""
+    tensors = [Checkpoints(r / "checkpoints").read(newest(r)).read(STATE) for r in (run, straight)]
+    if tensors[0] != tensors[1]:
+        raise SystemExit("the weights differ from those of an undisturbed run")
+    if (run / "metrics.jsonl").read_bytes() != (straight / "metrics.jsonl").read_bytes():
+        raise SystemExit("the metrics differ from those of an undisturbed run")
+
+
+def newest(run: Path) -> int:
+    """Step of the newest checkpoint, 0 if there is none."""
+    return max(Checkpoints(run / "checkpoints").steps(), default=0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
