@@ -116,20 +116,23 @@ def test_pentanomial_counts() -> None:
         pentanomial_of([2.5])
 
 
-# fastchess's published figure for which the issue asks the hypotheses: normalised Elo 0 against
-# 2 with alpha = beta = 0.05 gives 2.9455, its bounds are -2.944 and +2.944 (accepted).
+# The figure 379/10170/21828/10640/343 -> 2.946 is given without its hypotheses. They were found by
+# trying 19 pairs in common use with both models: normalised Elo 0 against 2 (alpha = beta = 0.05)
+# gives 2.9455 and is the only one within 0.06 (next: normalised 0 against 4 with 3.018, logistic 0
+# against 1 with 2.877). That is an inference from the number, not read in a source.
 def test_llr_of_the_published_match() -> None:
     pairs = (379, 10170, 21828, 10640, 343)
     sprt = Sprt(0, 2, alpha=0.05, beta=0.05, model="normalized")
     assert sprt.llr_of_pairs(pairs) == pytest.approx(2.946, abs=1e-3)
     assert sprt.upper == pytest.approx(2.944, abs=1e-3)
     assert sprt.decision(sprt.llr_of_pairs(pairs)) == "elo1"
-    # No other pair of round hypotheses in use comes near.
-    for elo0, elo1, model in [(0, 2, "logistic"), (0, 2.5, "normalized"), (0.5, 2.5, "logistic")]:
-        assert abs(Sprt(elo0, elo1, model=model).llr_of_pairs(pairs) - 2.946) > 0.1
+    for elo0, elo1, model in [(0, 4, "normalized"), (0, 1, "logistic"), (0, 2, "logistic")]:
+        assert abs(Sprt(elo0, elo1, model=model).llr_of_pairs(pairs) - 2.946) > 0.06
 
 
-# Published by fastchess (app/tests/sprt_test.cpp), to two decimals.
+# Published by fastchess (app/tests/sprt_test.cpp), to two decimals. Two cases of that file are NOT
+# reproduced, both one-sided and normalised [0, 5]: 16,700 draws (published 2.97, here -3.45) and
+# 104 pairs won 2-0 (published 2.94, here 2.09); see test_llr_of_one_sided_results_is_finite.
 @pytest.mark.parametrize(
     ("wins", "losses", "draws", "elo0", "elo1", "model", "llr"),
     [
@@ -169,12 +172,17 @@ def test_llr_of_one_sided_results_is_finite() -> None:
         assert sprt.llr_of_pairs((0, 0, 0, 0, 104)) > 0
         assert sprt.llr_of_pairs((104, 0, 0, 0, 0)) < 0
         assert math.isfinite(sprt.llr_of_games(0, 1000, 0))
-    # By hand: the likeliest worlds have wins and losses only, (1 + t)/2 of them won, so that
-    # 104 pairs weigh 104 log(1 + t) with t = 5 sqrt(2) ln(10) / 800.
+    # By hand, as fastchess publishes another value here: the likeliest worlds have wins and
+    # losses only, (1 + t)/2 of them won, so that 104 pairs weigh 104 log(1 + t) with
+    # t = 5 sqrt(2) ln(10) / 800.
     t = 5 * math.sqrt(2) * math.log(10) / 800
     assert Sprt(0, 5).llr_of_pairs((0, 0, 0, 0, 104)) == pytest.approx(
         104 * math.log(1 + t), rel=0.01
     )
+    # Draws only: equality explains them perfectly, while under Elo 5 a share t^2 (per game) must be
+    # wins, so that n draws weigh about -n t^2 against it. A general solver gave -3.45 as well.
+    t = 5 * math.log(10) / 800
+    assert Sprt(0, 5).llr_of_games(0, 16700, 0) == pytest.approx(-16700 * t * t, abs=0.05)
 
 
 def test_sprt_refuses_nonsense() -> None:

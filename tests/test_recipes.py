@@ -11,7 +11,7 @@ from typing import Any, Literal
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import Field
+from pydantic import Field, model_validator
 
 import runs  # registers the tests' algorithm
 from rookery.training import registry
@@ -36,6 +36,12 @@ assert runs
 class Inner(Section):
     depth: int = Field(default=3, ge=1)
     kind: Literal["one", "two"] = "one"
+
+    @model_validator(mode="after")
+    def _fits(self) -> Inner:
+        if self.kind == "two" and self.depth == 1:
+            raise ValueError("kind 'two' needs a depth of 2")
+        return self
 
 
 class Settings(Section):
@@ -104,6 +110,7 @@ def test_unknown_keys_name_the_nearest(content: dict[str, Any], key: str, hint: 
         ({"ppo": {"widths": 256}}, ["ppo.widths", "256", "array"]),
         ({"ppo": {"inner": {"kind": "three"}}}, ["ppo.inner.kind", "'one' or 'two'"]),
         ({"ppo": 3}, ["'ppo'", "section"]),
+        ({"ppo": {"inner": {"kind": "two", "depth": 1}}}, ["ppo.inner of", "needs a depth of 2"]),
         ({"run": {"seed": 1.5}}, ["run.seed", "integer"]),
         ({"run": {"seed": True}}, ["run.seed", "integer"]),
         ({"run": {"seed": -1}}, ["run.seed", "-1"]),

@@ -157,6 +157,7 @@ def test_second_signal_stops_at_once(tmp_path: Path) -> None:
     time.sleep(0.2)
     child.send(signal.SIGINT)
     assert child.wait(5) == 130
+    assert "a second signal stops at once" in child.err.read_text()
     assert RunFolder.open(run).checkpoints.newest() is not None
 
 
@@ -319,6 +320,19 @@ def test_links_are_refused(tmp_path: Path) -> None:
     with pytest.raises(RunError, match="symbolic link"):
         resume(str(tmp_path / "run"), budget="4it", view=QuietView())
     assert target.read_text() == "precious"
+
+
+def test_the_last_run_is_the_default(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(RunError, match="no run in runs/"):
+        resume(view=QuietView())
+    recipe = write_recipe(tmp_path)
+    for _ in range(2):
+        start(recipe, budget="2it", view=QuietView())
+    os.utime("runs/tiny-2/log.txt", (1, 1))
+    assert resume(budget="3it", view=QuietView()).run == "runs/tiny"
+    os.utime("runs/tiny/log.txt", (0, 0))
+    assert resume(budget="3it", view=QuietView()).run == "runs/tiny-2"
 
 
 def test_what_is_not_a_run_is_refused(tmp_path: Path) -> None:

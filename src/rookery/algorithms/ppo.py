@@ -24,7 +24,7 @@ from pydantic import Field, model_validator
 from torch import Tensor
 from torch.nn import functional
 
-from rookery._core import VectorGames
+from rookery._core import STARTING_FEN, VectorGames, random_position
 from rookery.algorithms.evaluation import play_bot
 from rookery.algorithms.interim import InterimJudge
 from rookery.algorithms.rollout import Collector, Incentives, Rollout
@@ -40,6 +40,8 @@ from rookery.training.recipe import Recipe
 from rookery.training.section import Section
 from rookery.training.state import State
 from rookery.training.trainer import Algorithm, Context, Evaluation, Metrics
+
+ENDING_POSITIONS = 500  # random positions of each kind of ending that games start from
 
 
 class PPOSettings(Section):
@@ -106,6 +108,10 @@ class GameSettings(Section):
     """Cut off, without a result; 0: never."""
     random_plies: list[int] = Field(default=[0, 0], min_length=2, max_length=2)
     """Least and most random plies before a game begins."""
+    endings: list[str] = Field(default=[])
+    """Material of endings that games also start from, such as KQvK, both colours alike."""
+    endings_share: float = Field(default=0.0, ge=0, lt=1)
+    """Share of the games that start from one of them."""
 
 
 class OpponentSettings(Section):
@@ -156,6 +162,8 @@ class PPORecipe(Recipe):
         low, high = self.game.random_plies
         if not 0 <= low <= high:
             raise ValueError("game.random_plies must be [low, high] with 0 <= low <= high")
+        for material in self.game.endings:
+            random_position(material, 0)  # refuses what is no material, naming it
         return self
 
 
@@ -325,8 +333,24 @@ class PPOTrainer:
             max_plies=game.max_plies,
             draw_after_plies=game.draw_after_plies,
             random_plies=(game.random_plies[0], game.random_plies[1]),
+            start_fens=self._start_fens(),
             dtype="uint8" if game.observation == "tactical70" else "float32",
         )
+
+    def _start_fens(self) -> list[str]:
+        """Random endings and as many standard positions as the share asks for; none: standard."""
+        game = self.context.recipe.game
+        if not game.endings or not game.endings_share:
+            return []
+        rng = self.context.generator("endings")
+        fens = []
+        for material in game.endings:
+            strong, weak = material.split("v")
+            for number in range(ENDING_POSITIONS):
+                sides = material if number % 2 else f"{weak}v{strong}"
+                fens.append(random_position(sides, int(rng.integers(1 << 62)), "random"))
+        standard = round(len(fens) * (1 - game.endings_share) / game.endings_share)
+        return fens + [STARTING_FEN] * standard
 
     def _new_judge(self) -> InterimJudge | None:
         game = self.context.recipe.game

@@ -44,6 +44,10 @@ class LadderSettings:
     limits: MatchLimits = field(default_factory=MatchLimits)
     start: str = "stockfish,depth=1,random=0.25"
 
+    def describe(self) -> str:
+        """One line for reports."""
+        return f"openings {self.openings}, limits {self.limits.describe()}, seed {self.seed}"
+
 
 @dataclass
 class Standing:
@@ -76,6 +80,7 @@ class PlayerRating:
     high: float
     standings: list[Standing]
     bracketed: bool  # it beat a rung and lost to one (or to none above / below)
+    conditions: str  # openings, limits, seed
     seconds: float
 
     def to_json(self) -> dict[str, object]:
@@ -105,6 +110,7 @@ class PlayerRating:
                 }
                 for s in sorted(played, key=lambda s: s.rung.elo)
             ],
+            "conditions": self.conditions,
             "scale": SOURCE,
             "anchors_played": [rung.player for rung in anchors],
             "seconds": round(self.seconds, 1),
@@ -160,6 +166,7 @@ class Climb:
             found.high,
             self._standings,
             self._bracketed(),
+            self._settings.describe(),
             time.monotonic() - self._started,
         )
 

@@ -140,8 +140,12 @@ def report(rating: dict[str, Any]) -> str:
             f" {marks} {row['name']:36}{row['elo']:6.0f}{row['elo_error']:5.0f}"
             f"{row['games']:7}{100 * row['score']:7.1f}%"
         )
-    lines.append(f"    scale: {rating['scale']} (P); t: timed, weaker on a busy machine;")
-    lines.append("    the interval is that of the games; +- is the rung's own error")
+    lines.append(f"    conditions: {rating['conditions']}")
+    lines.append(f"    scale: {rating['scale']} (P)")
+    lines.append(
+        "    the interval is that of the games, +- the rung's own error; t: timed, weaker on a "
+        "busy machine"
+    )
     return "\n".join(lines)
 
 

@@ -16,7 +16,9 @@ def register(subparsers: Subparsers) -> None:
         description="Go on with a run from its newest sound checkpoint. A budget is the total of "
         "the run, whatever number of sessions it takes; '+1h' means one hour more.",
     )
-    parser.add_argument("folder", metavar="RUN", help="run folder")
+    parser.add_argument(
+        "folder", metavar="RUN", nargs="?", help="run folder; default: the last one in runs/"
+    )
     parser.add_argument("--budget", metavar="B", help="new total: 3h, 2000it; or more: +1h, +100it")
     add_settings(parser)
     parser.add_argument(

@@ -26,7 +26,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from rookery.training.checkpoint import Checkpoints
+from rookery.training.checkpoint import Checkpoints, folder_name
 from rookery.training.recipe import Recipe, RecipeError, dump_recipe, resolve
 from rookery.training.storage import (
     atomic_folder,
@@ -108,7 +108,9 @@ class RunFolder:
             if part.is_symlink():
                 raise RunError(f"{part} is a symbolic link; remove it")
             part.mkdir(exist_ok=True)
-        for folder in (self.path, self.path / "checkpoints", self.path / "games"):
+        checkpoints = self.path / "checkpoints"
+        steps = [checkpoints / folder_name(step) for step in self.checkpoints.steps()]
+        for folder in (self.path, checkpoints, *steps, self.path / "games", self.path / "replay"):
             remove_leftovers(folder)
 
     def log(self, text: str) -> None:
@@ -145,6 +147,19 @@ class RunFolder:
     def save_games(self, name: str, games: Sequence[str]) -> None:
         """Store games (PGN) in games/NAME.pgn."""
         atomic_write(self.path / "games" / f"{name}.pgn", "\n\n".join(map(str.strip, games)) + "\n")
+
+
+def newest_run(parent: Path) -> Path:
+    """The run in a folder of runs that was worked on last."""
+    runs = [path.parent for path in parent.glob(f"*/{RECIPE}") if not path.parent.is_symlink()]
+    if not runs:
+        raise RunError(f"there is no run in {parent}/; name the run folder")
+    return max(runs, key=_last_work)
+
+
+def _last_work(run: Path) -> float:
+    log = run / "log.txt"
+    return (log if log.exists() else run).stat().st_mtime
 
 
 def free_run_path(parent: Path, name: str) -> Path:

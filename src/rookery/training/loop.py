@@ -31,6 +31,7 @@ from rookery.training.state import State, StateError, seed_of
 from rookery.training.storage import atomic_write, explain
 from rookery.training.trainer import Context, Evaluating, Metrics, Trainer
 
+LONG_ITERATION = 60.0  # seconds
 TORCH_STREAM = "rookery.torch"  # torch's global random stream, kept for trainers that use it
 
 
@@ -100,7 +101,7 @@ def run_session(
         budget: Instead of the recipe's; may start with `+`.
         accept_changes: Go on although the recipe is not that of the checkpoint.
     """
-    with _explaining(folder), FolderLock(folder.path), StopRequest() as stop:
+    with _explaining(folder), FolderLock(folder.path), StopRequest(view.message) as stop:
         folder.prepare()
         folder.listener = view.message
         session = _Session(folder, recipe, view, lambda: stop.requested)
@@ -144,6 +145,7 @@ class _Session:
         self.saved = -1  # step of the newest checkpoint
         self.last_save = time.monotonic()
         self.last_iteration = 0.0  # seconds
+        self.warned = False
         self.ratings: list[dict[str, Any]] = []
         workers = worker_count(recipe.run.workers)
         torch.set_num_threads(workers)
@@ -272,6 +274,12 @@ class _Session:
         counters.games += metrics.games
         self._record(metrics, seconds)
         self.last_iteration = seconds
+        if seconds > LONG_ITERATION and not self.warned:
+            self.warned = True
+            self.folder.log(
+                f"an iteration takes {seconds:.0f} s, all of which a crash would lose; "
+                "smaller iterations are safer"
+            )
         self.view.update(
             Snapshot(
                 replace(counters, seconds=time.monotonic() - self.started),

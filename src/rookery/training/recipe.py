@@ -265,5 +265,8 @@ def _first(error: ValidationError, name: str) -> str:
     message = detail["msg"].removeprefix("Value error, ")
     if detail["type"] == "missing":
         return f"recipe {name!r} lacks the key {key!r}"
+    message = f"{message[:1].lower()}{message[1:]}"
     found = detail["input"]
-    return f"{key} = {found!r} in recipe {name!r}: {message[:1].lower()}{message[1:]}"
+    if isinstance(found, dict):  # a whole section, or the recipe: no single key is to blame
+        return f"{key or 'the whole'} of recipe {name!r}: {message}"
+    return f"{key} = {found!r} in recipe {name!r}: {message}"

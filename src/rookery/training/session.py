@@ -62,7 +62,7 @@ def start(
 
 
 def resume(
-    folder: str,
+    folder: str | None = None,
     budget: str | None = None,
     workers: int | None = None,
     settings: Sequence[str] = (),
@@ -72,7 +72,7 @@ def resume(
     """Go on with a run from its newest sound checkpoint.
 
     Args:
-        folder: The run folder.
+        folder: The run folder; the one in runs/ that was worked on last if None.
         budget: A new total ("3h"), or so much more ("+1h"); the run's own if None.
         workers: Cores to use; 0 means all.
         settings: Changes to the recipe as "key=value"; need `accept_changes`.
@@ -81,15 +81,15 @@ def resume(
     """
     require_extra()
     from rookery.training.budget import parse_budget
-    from rookery.training.folder import RunFolder
+    from rookery.training.folder import RunFolder, newest_run
     from rookery.training.loop import run_session
     from rookery.training.recipe import parse_changes, recipe_model
     from rookery.training.view import make_view
 
     if budget is not None:
         parse_budget(budget)
-    run = RunFolder.open(Path(folder))
-    changes = parse_changes(settings, recipe_model(run.recipe_content(), folder))
+    run = RunFolder.open(Path(folder) if folder is not None else newest_run(RUNS))
+    changes = parse_changes(settings, recipe_model(run.recipe_content(), str(run.path)))
     changes |= _given({"run.workers": workers})
     recipe = run.recipe(changes)
     return run_session(run, recipe, view or make_view(), budget or "", accept_changes)

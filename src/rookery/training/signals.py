@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
 import threading
+from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
@@ -13,9 +15,10 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 class StopRequest:
     """While its context lasts, `requested` tells whether someone wants the run to end."""
 
-    def __init__(self) -> None:
-        """Nothing is installed yet."""
+    def __init__(self, notify: Callable[[str], None] = lambda text: None) -> None:
+        """Nothing is installed yet; `notify` is told of the first signal."""
         self.requested = False
+        self._notify = notify
         self._before: dict[int, Any] = {}
 
     def __enter__(self) -> StopRequest:
@@ -36,3 +39,5 @@ class StopRequest:
         if self.requested:
             raise KeyboardInterrupt
         self.requested = True
+        with contextlib.suppress(Exception):  # a display in trouble must not stop the stopping
+            self._notify("stopping after this iteration; a second signal stops at once")
