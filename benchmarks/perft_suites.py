@@ -1,6 +1,6 @@
 """Every line of the perft suites at its full depth, against the counts in the files.
 
-    python benchmarks/perft_suites.py --threads 2 [--max-nodes 1000000000] [FILE.epd ...]
+    python benchmarks/perft_suites.py --threads 2 [--hash 256] [--max-nodes 1000000000] [FILE.epd ...]
 
 Lines are `FEN ;D1 20 ;D2 400 ...`. Without file names, all suites of the data folder (the
 environment variable ROOKERY_DATA, or shared/data beside the checkout). The largest depth within
@@ -13,13 +13,14 @@ import argparse
 import gzip
 import json
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from rookery._core import perft
+from rookery._core import PerftTable, perft
 from rookery.data.paths import data_folder
 
 CHESS960_SUITES = ("chess960.epd", "tricky.epd")  # these use Chess960 castling
@@ -67,6 +68,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Perft suites at full depth.")
     parser.add_argument("files", nargs="*", type=Path)
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument(
+        "--hash", type=int, default=0, metavar="MB", help="count transpositions once"
+    )
     parser.add_argument("--max-nodes", type=int, default=sys.maxsize)
     arguments = parser.parse_args()
     paths = arguments.files or default_suites()
@@ -83,9 +87,16 @@ def main() -> int:
                 work.append((line, depth))
     total = sum(line.nodes[depth] for line, depth in work)
 
+    tables = threading.local()  # a table of its own for each thread
+
     def count(task: tuple[Line, int]) -> int:
         line, depth = task
-        return perft(line.fen, depth, chess960=line.chess960)  # without the GIL
+        if not arguments.hash:
+            return perft(line.fen, depth, chess960=line.chess960)  # without the GIL
+        if not hasattr(tables, "mine"):
+            tables.mine = PerftTable(arguments.hash)
+        found: int = tables.mine.count(line.fen, depth, chess960=line.chess960)
+        return found
 
     differences: list[str] = []
     nodes = 0

@@ -5,6 +5,7 @@
 #include "actions.h"
 #include "encode.h"
 #include "movegen.h"
+#include "perft.h"
 
 namespace rookery {
 
@@ -88,6 +89,19 @@ NB_MODULE(_core, m) {
             return perft(position, depth);
         },
         "fen"_a, "depth"_a, "chess960"_a = false, "Leaf nodes of the legal move tree.");
+    nb::class_<PerftTable>(m, "PerftTable", "Counts that perft already knows, for long runs.")
+        .def(nb::init<std::size_t>(), "megabytes"_a)
+        .def(
+            "count",
+            [](PerftTable& table, std::string_view fen, int depth, bool chess960) {
+                if (depth < 0)
+                    throw std::invalid_argument("depth " + std::to_string(depth) + " is negative");
+                const Position position = parse_fen(fen, chess960);
+                const nb::gil_scoped_release release;
+                return table.count(position, depth);
+            },
+            "fen"_a, "depth"_a, "chess960"_a = false,
+            "As perft, but positions reached by several move orders are counted once.");
     m.def(
         "perft_divide",
         [](std::string_view fen, int depth, bool chess960) {

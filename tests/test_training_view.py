@@ -11,7 +11,7 @@ import pytest
 
 from rookery.training.budget import parse_budget
 from rookery.training.checkpoint import Counters
-from rookery.training.loop import Snapshot
+from rookery.training.progress import Snapshot
 from rookery.training.recipe import load_recipe
 from rookery.training.session import start
 from rookery.training.trainer import Metrics

@@ -11,6 +11,7 @@
 #include "../encode.h"
 #include "../game.h"
 #include "../movegen.h"
+#include "../perft.h"
 #include "../vector_env.h"
 
 using namespace rookery;
@@ -53,6 +54,8 @@ void test_perft() {
     for (const Case& c : cases) {
         const Position position = parse_fen(c.fen, c.chess960);
         expect(perft(position, c.depth) == c.nodes, std::string("perft of ") + c.fen);
+        expect(PerftTable(1).count(position, c.depth) == c.nodes,
+               std::string("perft with a table of ") + c.fen);
         expect(to_fen(position) == to_fen(parse_fen(to_fen(position), c.chess960)),
                std::string("FEN round trip of ") + c.fen);
     }

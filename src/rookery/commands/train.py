@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from rookery.commands import Subparsers, write_json
 
 if TYPE_CHECKING:
-    from rookery.training.loop import Outcome
+    from rookery.training.progress import Outcome
 
 
 def register(subparsers: Subparsers) -> None:

@@ -13,16 +13,17 @@ import math
 import os
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, replace
-from pathlib import Path
-from typing import Any, Protocol
+from dataclasses import asdict, replace
+from typing import Any
 
 from rookery.model_file import describe, model_bytes
-from rookery.training.budget import Budget, duration, parse_budget
+from rookery.training.budget import duration, parse_budget
 from rookery.training.checkpoint import MODEL, Counters, folder_name
 from rookery.training.folder import RunError, RunFolder
 from rookery.training.lock import FolderLock
+from rookery.training.memory import keep_freed_memory
 from rookery.training.metrics import JsonLines, TensorBoard
+from rookery.training.progress import Outcome, Snapshot, View
 from rookery.training.ratings import rating_row, rating_text
 from rookery.training.recipe import Recipe, differences
 from rookery.training.registry import algorithm
@@ -33,52 +34,6 @@ from rookery.training.trainer import Context, Evaluating, Metrics, Trainer
 
 LONG_ITERATION = 60.0  # seconds
 TORCH_STREAM = "rookery.torch"  # torch's global random stream, kept for trainers that use it
-
-
-@dataclass(frozen=True)
-class Snapshot:
-    """What the display is told after each iteration."""
-
-    counters: Counters
-    budget: Budget
-    metrics: Metrics
-    seconds: float  # of the last iteration
-    rating: str  # last evaluation in words, or ""
-
-
-class View(Protocol):
-    """Whoever shows a run while it goes on."""
-
-    def start(self, folder: Path, recipe: Recipe, budget: Budget) -> None:
-        """A session begins."""
-        ...
-
-    def message(self, text: str) -> None:
-        """Something worth a line."""
-        ...
-
-    def update(self, snapshot: Snapshot) -> None:
-        """An iteration is over."""
-        ...
-
-    def close(self) -> None:
-        """The session is over."""
-        ...
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """How a session ended; numbers are those of the whole run."""
-
-    run: str
-    recipe: str
-    seconds: float
-    iterations: int
-    samples: int
-    games: int
-    checkpoint: str
-    finished: bool  # the budget is used up; otherwise someone stopped the run
-    ratings: list[dict[str, Any]]
 
 
 class DivergedError(RunError):
@@ -149,6 +104,7 @@ class _Session:
         self.ratings: list[dict[str, Any]] = []
         workers = worker_count(recipe.run.workers)
         torch.set_num_threads(workers)
+        keep_freed_memory()
         torch.manual_seed(seed_of(recipe.run.seed, TORCH_STREAM))
         self.context: Context[Any] = Context(
             recipe, folder.path, workers, stopping=stopping, log=folder.log

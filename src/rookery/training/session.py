@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from rookery.training import require_extra
 
 if TYPE_CHECKING:
-    from rookery.training.loop import Outcome, View
+    from rookery.training.progress import Outcome, View
 
 RUNS = Path("runs")
 

@@ -17,7 +17,7 @@ from rookery.training.budget import Budget, duration
 from rookery.training.recipe import Recipe
 
 if TYPE_CHECKING:
-    from rookery.training.loop import Snapshot, View
+    from rookery.training.progress import Snapshot, View
 
 WINDOW = 20  # iterations over which speeds, results and endings are summed up
 PLAIN_SECONDS = 10.0  # between two lines where there is no terminal

@@ -1,0 +1,30 @@
+// Perft with a table of counts already known, for suites that would otherwise take hours.
+//
+// Positions that can be reached by several move orders are counted once. The table trusts the
+// position's key, so that a run with it also tests the keys. Plain perft() is in movegen.h.
+
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "position.h"
+
+namespace rookery {
+
+class PerftTable {
+  public:
+    // Rounded down to a power of two of 16-byte entries; at least one.
+    explicit PerftTable(std::size_t megabytes);
+
+    [[nodiscard]] std::uint64_t count(const Position& position, int depth);
+
+  private:
+    struct Entry {
+        Key key = 0;  // of position and depth
+        std::uint64_t nodes = 0;
+    };
+    std::vector<Entry> entries_;
+};
+
+}  // namespace rookery
