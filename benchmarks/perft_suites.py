@@ -1,6 +1,6 @@
 """Every line of the perft suites at its full depth, against the counts in the files.
 
-    python benchmarks/perft_suites.py --threads 2 [--hash 256] [--max-nodes 1000000000] [FILE.epd ...]
+    python benchmarks/perft_suites.py --threads 2 [--hash MB] [--max-nodes N] [FILE.epd ...]
 
 Lines are `FEN ;D1 20 ;D2 400 ...`. Without file names, all suites of the data folder (the
 environment variable ROOKERY_DATA, or shared/data beside the checkout). The largest depth within
@@ -68,9 +68,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Perft suites at full depth.")
     parser.add_argument("files", nargs="*", type=Path)
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument(
-        "--hash", type=int, default=0, metavar="MB", help="count transpositions once"
-    )
+    parser.add_argument("--hash", type=int, default=0, metavar="MB", help="know transpositions")
     parser.add_argument("--max-nodes", type=int, default=sys.maxsize)
     arguments = parser.parse_args()
     paths = arguments.files or default_suites()

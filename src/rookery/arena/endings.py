@@ -15,6 +15,7 @@ import chess
 import numpy as np
 
 from rookery._core import FenError, Game, random_position
+from rookery.data.kpk_levels import kpk_fens
 from rookery.data.tablebases import HOW_TO_GET
 from rookery.players.tablebase import CachedTables
 
@@ -96,11 +97,7 @@ def with_truth(fens: Iterator[str], ending: str, tables: CachedTables) -> list[E
 
 
 def kpk_levels() -> dict[str, str]:
-    """Level of each KPK position of paper 003, by placement; {} without the environments."""
-    try:
-        from rookery.envs.kpk_levels import kpk_fens
-    except ImportError:
-        return {}
+    """Level of each KPK position of paper 003, by placement."""
     # Easier levels last: the regions overlap in a few positions, which count as the harder one.
     return {
         fen.split()[0]: level

@@ -20,6 +20,7 @@ BENCHMARKS = {
     "perft": ("rookery.bench.perft", "legal move generation"),
     "env": ("rookery.bench.env", "random play in an environment"),
     "encode": ("rookery.bench.encode", "observations in batches"),
+    "arena": ("rookery.bench.arena", "whole games between native players"),
 }
 
 __all__ = ["BENCHMARKS", "Comparison", "Result", "main", "run"]

@@ -36,7 +36,7 @@ class KPKEnv(ChessEnv):
 
     ## Starting state
     A random position of the `level` "all", "easy", "intermediate" or "hard"
-    (`envs/kpk_levels.py`), the agent to move. The agent is White, or Black on a mirrored board
+    (`data/kpk_levels.py`), the agent to move. The agent is White, or Black on a mirrored board
     with `color="black"`; "random" tosses for every game.
 
     ## Episode end

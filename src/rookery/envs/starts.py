@@ -7,7 +7,7 @@
 | `standard` | the starting position of chess |
 | `random:4`, `random:2-8` | that many random legal plies after it |
 | `KRvK`, `KPvK:black`, `KQvKR:random` | a random legal position with this material and side to move (White if not said) |
-| `kpk:all`, `kpk:easy`, `kpk:intermediate`, `kpk:hard` | paper 003's levels (`kpk_levels.py`), White with the pawn and to move; `kpk:easy:black` mirrors |
+| `kpk:all`, `kpk:easy`, `kpk:intermediate`, `kpk:hard` | paper 003's levels (`data/kpk_levels.py`), White with the pawn and to move; `kpk:easy:black` mirrors |
 | a FEN | that position |
 | a path | a FEN or EPD per line of that file, drawn uniformly (`.gz` is unpacked) |
 
@@ -28,7 +28,7 @@ import numpy as np
 
 from rookery._core import FenError, Game, play_random_plies, random_position
 from rookery.data.paths import MissingDataError
-from rookery.envs.kpk_levels import LEVELS, kpk_fen, kpk_fens, kpk_squares
+from rookery.data.kpk_levels import LEVELS, kpk_fen, kpk_fens, kpk_squares
 
 MATERIAL = re.compile(r"(K[QRBNP]*vK[QRBNP]*)(?::(white|black|random))?")
 ATTEMPTS = 1000  # draws before a start that never gives an unfinished game is reported
