@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import random
 import shutil
 import signal
@@ -22,7 +21,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from rookery.training.checkpoint import STATE, Checkpoints, folder_name
+from rookery.training.checkpoint import STATE, Checkpoints
+from rookery.training.metrics import read_rows
 
 LARGEST_LOSS = 60.0  # seconds of work
 
@@ -103,9 +103,9 @@ def check(run: Path) -> float:
             checkpoint.read(name)
     if not checkpoints.steps():
         return 0.0
-    manifest = run / "checkpoints" / folder_name(newest(run)) / "manifest.json"
     # What was recorded after the newest checkpoint is what was lost.
-    lost = max(0.0, os.stat(run / "timing.jsonl").st_mtime - os.stat(manifest).st_mtime)
+    recorded = max((row["seconds"] for row in read_rows(run / "timing.jsonl")), default=0.0)
+    lost = max(0.0, recorded - checkpoints.read(newest(run)).counters.seconds)
     if lost > LARGEST_LOSS:
         raise SystemExit(f"{lost:.1f} s of work were lost")
     return lost
