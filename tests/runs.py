@@ -15,9 +15,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import tiny_algorithm  # noqa: F401 (loaded once, here, for all children)
 import torch
 
+import tiny_algorithm  # noqa: F401 (loaded once, here, for all children)
 from rookery.cli import main
 from rookery.training.checkpoint import STATE, Checkpoints
 from rookery.training.registry import register

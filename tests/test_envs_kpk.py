@@ -6,9 +6,9 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 import rookery.envs  # noqa: F401 (importing it registers)
+from rookery.data.kpk_levels import LEVELS
 from rookery.data.tablebases import find_tablebases
 from rookery.envs.kpk_env import KPKEnv
-from rookery.data.kpk_levels import LEVELS
 from rookery.players.base import Decision
 
 NORTH, SOUTH, PUSH, DOUBLE = 0, 4, 8, 9

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from rookery import FenError, Game
-from rookery.data.paths import MissingDataError
-from rookery.data.tablebases import find_tablebases
 from rookery.data import kpk_levels
 from rookery.data.kpk_levels import LEVELS, kpk_fen, kpk_fens, kpk_squares
+from rookery.data.paths import MissingDataError
+from rookery.data.tablebases import find_tablebases
 from rookery.envs.starts import FenList, KpkLevel, Material, read_positions, start_positions
 
 # Level: positions, and how many of them are won with the pawn side to move (exact counts).

@@ -27,8 +27,8 @@ from typing import Protocol
 import numpy as np
 
 from rookery._core import FenError, Game, play_random_plies, random_position
-from rookery.data.paths import MissingDataError
 from rookery.data.kpk_levels import LEVELS, kpk_fen, kpk_fens, kpk_squares
+from rookery.data.paths import MissingDataError
 
 MATERIAL = re.compile(r"(K[QRBNP]*vK[QRBNP]*)(?::(white|black|random))?")
 ATTEMPTS = 1000  # draws before a start that never gives an unfinished game is reported
