@@ -16,12 +16,12 @@ from rookery.algorithms.interim import InterimJudge  # noqa: E402
 from rookery.algorithms.ppo import (  # noqa: E402
     ALGORITHM,
     Batch,
-    PPORecipe,
     PPOTrainer,
     advantages,
     batch_of,
     losses,
 )
+from rookery.algorithms.ppo_recipe import PPORecipe  # noqa: E402
 from rookery.algorithms.rollout import BLACK, BOTH, WHITE, Collector, Incentives, Rollout  # noqa: E402
 from rookery.data.books import BookMove  # noqa: E402
 from rookery.envs.rewards import Rewards  # noqa: E402

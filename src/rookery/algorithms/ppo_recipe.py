@@ -1,0 +1,137 @@
+"""Settings of a PPO run: what `recipes/ppo*.toml` can say, with the defaults of our own recipe."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from rookery._core import random_position
+from rookery.nets.mlp import MlpSizes
+from rookery.nets.resnet import ResnetSizes
+from rookery.nets.squares import SquaresSizes
+from rookery.training.recipe import Recipe
+from rookery.training.section import Section
+
+
+class PPOSettings(Section):
+    """The algorithm."""
+
+    games: int = Field(default=256, ge=1)
+    """Games played at a time."""
+    plies: int = Field(default=128, ge=1)
+    """Plies of each game in an iteration."""
+    passes: int = Field(default=2, ge=1)
+    """Times that every sample is learnt from."""
+    minibatch: int = Field(default=1024, ge=1)
+    """Samples of one step of the optimiser."""
+    learning_rate: float = Field(default=5e-4, gt=0)
+    """Step size of Adam at the start."""
+    final_learning_rate: float = Field(default=5e-5, ge=0)
+    """At the end of the run; linear in between."""
+    clip: float = Field(default=0.2, gt=0)
+    """How far the probability ratio may go from 1 before it stops paying."""
+    discount: float = Field(default=0.998, gt=0, le=1)
+    """Of rewards, per own move."""
+    gae_lambda: float = Field(default=0.95, ge=0, le=1)
+    """Of generalised advantages; 1: plain returns minus the value."""
+    entropy: float = Field(default=0.01, ge=0)
+    """Weight of the entropy bonus at the start."""
+    final_entropy: float = Field(default=0.001, ge=0)
+    """What it falls to, linearly."""
+    entropy_end: float = Field(default=1.0, gt=0, le=1)
+    """Share of the run after which it has fallen."""
+    value_weight: float = Field(default=0.5, ge=0)
+    """Weight of the critic's squared error."""
+    value_clip: float = Field(default=0.0, ge=0)
+    """Squared errors above it are cut off and teach nothing (RLlib's vf_clip_param); 0: none."""
+    kl_coefficient: float = Field(default=0.0, ge=0)
+    """Weight of the KL penalty at the start; 0: none."""
+    kl_target: float = Field(default=0.01, gt=0)
+    """The weight grows or shrinks by half to keep the divergence near this."""
+    gradient_norm: float = Field(default=0.5, ge=0)
+    """Gradients are scaled down to this length; 0: never."""
+
+
+class GameSettings(Section):
+    """What is played."""
+
+    observation: str = "tactical70"
+    actions: Literal["az4672", "az4673"] = "az4672"
+    win: float = 1.0
+    loss: float = -1.0
+    draw: float = 0.0
+    move: float = 0.0
+    book: float = 0.0
+    """For a move of the opening book."""
+    tablebase: float = 0.0
+    """For a move that brings a won tablebase position closer to its end."""
+    draw_incentive: float = 0.0
+    """Added to a draw for both sides at the start, falling to 0."""
+    material_incentive: float = 0.0
+    """Per pawn of material gained at the start, falling to 0."""
+    incentives_end: float = Field(default=0.7, gt=0, le=1)
+    """Share of the run after which both have fallen to 0."""
+    draw_after_plies: int = Field(default=0, ge=0)
+    """A draw by decree; 0: never."""
+    max_plies: int = Field(default=0, ge=0)
+    """Cut off, without a result; 0: never."""
+    random_plies: list[int] = Field(default=[0, 0], min_length=2, max_length=2)
+    """Least and most random plies before a game begins."""
+    endings: list[str] = Field(default=[])
+    """Material of endings that games also start from, such as KQvK, both colours alike."""
+    endings_share: float = Field(default=0.0, ge=0, lt=1)
+    """Share of the games that start from one of them."""
+
+
+class OpponentSettings(Section):
+    """Who the learner plays."""
+
+    learn_both: bool = True
+    """Without a rival, learn from both colours; otherwise from one, drawn for every game."""
+    rival: Literal["random", "snapshots"] = "snapshots"
+    """A random mover, or one of the learner's older selves, drawn for every iteration."""
+    rival_share: float = Field(default=0.0, ge=0, le=1)
+    """Share of the games against the rival."""
+    snapshots: int = Field(default=12, ge=1)
+    """Older selves that are kept."""
+    snapshot_every: int = Field(default=50, ge=1)
+    """Iterations between two of them."""
+
+
+class NetworkSettings(Section):
+    """Policy and critic."""
+
+    family: Literal["mlp", "resnet", "squares"] = "squares"
+    mlp: MlpSizes = MlpSizes()
+    resnet: ResnetSizes = ResnetSizes()
+    squares: SquaresSizes = SquaresSizes()
+
+
+class EvaluationSettings(Section):
+    """What is measured at every tenth of the run."""
+
+    games: int = Field(default=1000, ge=2, multiple_of=2)
+    """Against each opponent, half of them with each colour."""
+    opponents: list[Literal["random", "greedy", "greedy-safe"]] = Field(default=["random"])
+    temperature: float = Field(default=1.0, ge=0)
+    """Of the policy; 0: the most probable move."""
+
+
+class PPORecipe(Recipe):
+    """All settings of a PPO run."""
+
+    ppo: PPOSettings = PPOSettings()
+    game: GameSettings = GameSettings()
+    opponent: OpponentSettings = OpponentSettings()
+    network: NetworkSettings = NetworkSettings()
+    evaluation: EvaluationSettings = EvaluationSettings()
+
+    @model_validator(mode="after")
+    def _check(self) -> PPORecipe:
+        low, high = self.game.random_plies
+        if not 0 <= low <= high:
+            raise ValueError("game.random_plies must be [low, high] with 0 <= low <= high")
+        for material in self.game.endings:
+            random_position(material, 0)  # refuses what is no material, naming it
+        return self
