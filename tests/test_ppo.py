@@ -25,7 +25,9 @@ from rookery.algorithms.ppo_recipe import PPORecipe  # noqa: E402
 from rookery.algorithms.rollout import BLACK, BOTH, WHITE, Collector, Incentives, Rollout  # noqa: E402
 from rookery.data.books import BookMove  # noqa: E402
 from rookery.envs.rewards import Rewards  # noqa: E402
+from rookery.evaluator import TorchEvaluator  # noqa: E402
 from rookery.nets import make_network  # noqa: E402
+from rookery.players.policy import PolicyPlayer  # noqa: E402
 from rookery.training.recipe import load_recipe  # noqa: E402
 from rookery.training.trainer import Context  # noqa: E402
 
@@ -285,3 +287,15 @@ def test_an_untrained_policy_plays_whole_games_against_bots() -> None:
     assert len(result.games) == 4
     with pytest.raises(ValueError, match="3 games"):
         play_bot(network, "random", 3, seed=5)
+
+
+@pytest.mark.parametrize(
+    ("observation", "temperature", "memoryless"),
+    [("vector66", 0.0, True), ("vector66", 0.5, False), ("vector69", 0.0, False)],
+)
+def test_a_policy_says_whether_its_moves_depend_on_the_position_alone(
+    observation: str, temperature: float, memoryless: bool
+) -> None:
+    network = make_network("mlp", observation, "az4672", {"hidden": [8]})
+    player = PolicyPlayer(TorchEvaluator(network), temperature)
+    assert player.memoryless is memoryless

@@ -19,6 +19,8 @@ from rookery.players.base import Decision, Limits
 from rookery.players.spec import SpecError, nearest
 
 CLAIM = 4672  # the action of az4673 that claims a draw
+# Layouts that show the position and nothing of its past: no clock, no repetitions.
+WITHOUT_PAST = frozenset({"vector66", "planes12", "planes14", "kpk3", "pepper353", "giraffe363"})
 
 
 class PolicyPlayer:
@@ -31,6 +33,8 @@ class PolicyPlayer:
         self.name = name or evaluator.name
         self.evaluator = evaluator
         self.temperature = temperature
+        # Whether the move depends on the position alone, so that endings can be followed exactly.
+        self.memoryless = temperature == 0 and evaluator.observation in WITHOUT_PAST
 
     def choose(
         self, game: Game, rng: np.random.Generator, limits: Limits | None = None
