@@ -74,10 +74,13 @@ bool is_kpk(const Position& position) {
 }
 
 ActionSpace find_action_space(std::string_view name) {
-    for (int i = 0; i < 3; ++i)
+    std::string known;
+    for (std::size_t i = 0; i < std::size(ACTION_SPACE_NAMES); ++i) {
         if (ACTION_SPACE_NAMES[i] == name) return ActionSpace(i);
-    throw std::invalid_argument("unknown action space '" + std::string(name) +
-                                "'; known are az4672, az4673, kpk");
+        known += (i ? ", " : "") + std::string(ACTION_SPACE_NAMES[i]);
+    }
+    throw std::invalid_argument("unknown action space '" + std::string(name) + "'; known are " +
+                                known);
 }
 
 int action_count(ActionSpace space) {

@@ -9,12 +9,25 @@
 
 namespace rookery {
 
-static std::string shape_text(const std::vector<std::size_t>& shape) {
+namespace {
+
+// Each ply takes a stack frame, and no machine will ever count this far.
+constexpr int MAX_PERFT_DEPTH = 64;
+void require_depth(int depth, int least) {
+    if (depth < least || depth > MAX_PERFT_DEPTH)
+        throw std::invalid_argument("depth " + std::to_string(depth) + " is not in " +
+                                    std::to_string(least) + " .. " +
+                                    std::to_string(MAX_PERFT_DEPTH));
+}
+
+std::string shape_text(const std::vector<std::size_t>& shape) {
     std::string text;
     for (const std::size_t length : shape)
         text += (text.empty() ? "" : ", ") + std::to_string(length);
     return "(" + text + ")";
 }
+
+}  // namespace
 
 AnyArray require_array(nb::handle object, const std::vector<std::size_t>& shape) {
     AnyArray array;
@@ -34,6 +47,14 @@ AnyArray require_array(nb::handle object, const std::vector<std::size_t>& shape)
     // The strides of an array without elements mean nothing.
     if (!contiguous && array.size() > 0) throw std::invalid_argument("out must be C-contiguous");
     return array;
+}
+
+std::string_view text_of(const nb::str& text) {
+    Py_ssize_t size = 0;
+    const char* data = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
+    if (data) return {data, std::size_t(size)};
+    PyErr_Clear();
+    throw FenError("bad FEN: the text is not valid Unicode");
 }
 
 const Games& require_games(const Games& games) {
@@ -81,10 +102,9 @@ NB_MODULE(_core, m) {
         "Installs Polyglot's 781 numbers; call before any position is made.");
     m.def(
         "perft",
-        [](std::string_view fen, int depth, bool chess960) {
-            if (depth < 0)
-                throw std::invalid_argument("depth " + std::to_string(depth) + " is negative");
-            const Position position = parse_fen(fen, chess960);
+        [](const nb::str& fen, int depth, bool chess960) {
+            require_depth(depth, 0);
+            const Position position = parse_fen(text_of(fen), chess960);
             const nb::gil_scoped_release release;
             return perft(position, depth);
         },
@@ -93,10 +113,9 @@ NB_MODULE(_core, m) {
         .def(nb::init<std::size_t>(), "megabytes"_a)
         .def(
             "count",
-            [](PerftTable& table, std::string_view fen, int depth, bool chess960) {
-                if (depth < 0)
-                    throw std::invalid_argument("depth " + std::to_string(depth) + " is negative");
-                const Position position = parse_fen(fen, chess960);
+            [](PerftTable& table, const nb::str& fen, int depth, bool chess960) {
+                require_depth(depth, 0);
+                const Position position = parse_fen(text_of(fen), chess960);
                 const nb::gil_scoped_release release;
                 return table.count(position, depth);
             },
@@ -104,10 +123,9 @@ NB_MODULE(_core, m) {
             "As perft, but positions reached by several move orders are counted once.");
     m.def(
         "perft_divide",
-        [](std::string_view fen, int depth, bool chess960) {
-            if (depth < 1)
-                throw std::invalid_argument("depth " + std::to_string(depth) + " is below 1");
-            const Position position = parse_fen(fen, chess960);
+        [](const nb::str& fen, int depth, bool chess960) {
+            require_depth(depth, 1);
+            const Position position = parse_fen(text_of(fen), chess960);
             std::map<std::string, std::uint64_t> counts;
             const nb::gil_scoped_release release;
             for (const Move move : legal_moves(position)) {
@@ -153,13 +171,7 @@ NB_MODULE(_core, m) {
         "play_random_plies",
         [](Game& game, int plies, std::uint64_t seed) {
             Random random(seed);
-            int played = 0;
-            while (played < plies && game.ending(Claims::OFF) == Ending::NONE) {
-                const MoveList moves = legal_moves(game.now());
-                game.push(moves[int(random.below(std::uint32_t(moves.size())))]);
-                ++played;
-            }
-            return played;
+            return play_random(game, plies, random);
         },
         "game"_a, "plies"_a, "seed"_a,
         "Plays uniformly random legal moves until the game ends; returns the plies played.");

@@ -50,6 +50,9 @@ inline std::vector<std::size_t> batch_shape(std::size_t count,
 using AnyArray = nb::ndarray<nb::device::cpu>;
 [[nodiscard]] AnyArray require_array(nb::handle object, const std::vector<std::size_t>& shape);
 
+// The text of a FEN; throws FenError if it is no valid Unicode.
+[[nodiscard]] std::string_view text_of(const nb::str& text);
+
 // Nanobind reads None as a null pointer: refused here, naming the place.
 using Games = std::vector<const Game*>;
 const Games& require_games(const Games& games);

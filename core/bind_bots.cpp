@@ -11,10 +11,10 @@ namespace {
 using PlayedGame = std::tuple<std::string, std::optional<bool>, std::vector<std::string>>;
 
 std::string bot_move(const Game& game, std::string_view bot, std::uint64_t seed) {
-    if (!has_legal_move(game.now()))
-        throw MoveError("the game is over in '" + to_fen(game.now()) + "'");
+    const MoveList moves = legal_moves(game.now());
+    if (moves.empty()) throw MoveError("the game is over in '" + to_fen(game.now()) + "'");
     Random random(seed);
-    return to_uci(game.now(), choose_move(find_bot(bot), game.now(), game.keys(), random));
+    return to_uci(game.now(), choose_move(find_bot(bot), game.now(), game.keys(), moves, random));
 }
 
 PlayedGame describe(const Game& start, const BotGame& played) {

@@ -13,8 +13,6 @@ namespace {
 
 using Outcome = std::pair<std::string, std::optional<bool>>;
 
-Game new_game(std::string_view fen, bool chess960) { return Game(parse_fen(fen, chess960)); }
-
 Move require_move(const Game& game, std::string_view uci) {
     const Move move = find_uci(game.now(), uci);
     if (!move)
@@ -103,11 +101,15 @@ std::pair<Numpy<std::int32_t>, Numpy<std::int64_t>> legal_actions_batch(
     const ActionSpace space = find_action_space(space_name);
     std::vector<std::int32_t> actions;
     std::vector<std::int64_t> offsets{0};
-    for (const Game* game : require_games(games)) {
-        LegalActions legal;
-        list_game_actions(*game, space, legal);
-        actions.insert(actions.end(), legal.actions, legal.actions + legal.count);
-        offsets.push_back(std::int64_t(actions.size()));
+    require_games(games);
+    {
+        const nb::gil_scoped_release release;
+        for (const Game* game : games) {
+            LegalActions legal;
+            list_game_actions(*game, space, legal);
+            actions.insert(actions.end(), legal.actions, legal.actions + legal.count);
+            offsets.push_back(std::int64_t(actions.size()));
+        }
     }
     const std::size_t total = actions.size(), rows = offsets.size();
     return {owned_array(std::move(actions), {total}), owned_array(std::move(offsets), {rows})};
@@ -120,6 +122,7 @@ void action_masks_batch(const Games& games, nb::handle target, std::string_view 
     if (out.dtype() != nb::dtype<bool>() && out.dtype() != nb::dtype<std::uint8_t>())
         throw std::invalid_argument("out must be an array of bool or uint8");
     auto* data = static_cast<std::uint8_t*>(out.data());
+    const nb::gil_scoped_release release;
     for (std::size_t i = 0; i < games.size(); ++i) write_mask(*games[i], space, data + i * width);
 }
 
@@ -129,8 +132,8 @@ void bind_game(nb::module_& m) {
     nb::class_<Game>(m, "Game", "A position with its history; moves can be made and taken back.")
         .def(
             "__init__",
-            [](Game* self, std::string_view fen, bool chess960) {
-                new (self) Game(new_game(fen, chess960));
+            [](Game* self, const nb::str& fen, bool chess960) {
+                new (self) Game(parse_fen(text_of(fen), chess960));
             },
             "fen"_a = STARTING_FEN, "chess960"_a = false)
         .def(
@@ -199,12 +202,16 @@ void bind_game(nb::module_& m) {
             "How often the position has stood on the board, now included.")
         .def_prop_ro("is_threefold", [](const Game& g) { return g.now().repetitions >= 2; })
         .def_prop_ro("is_fivefold", [](const Game& g) { return g.now().repetitions >= 4; })
-        .def_prop_ro(
-            "is_fifty_moves",
-            [](const Game& g) { return g.now().halfmove_clock >= 100 && has_legal_move(g.now()); })
-        .def_prop_ro(
-            "is_seventyfive_moves",
-            [](const Game& g) { return g.now().halfmove_clock >= 150 && has_legal_move(g.now()); })
+        .def_prop_ro("is_fifty_moves",
+                     [](const Game& g) {
+                         return g.now().halfmove_clock >= FIFTY_MOVES_PLIES &&
+                                has_legal_move(g.now());
+                     })
+        .def_prop_ro("is_seventyfive_moves",
+                     [](const Game& g) {
+                         return g.now().halfmove_clock >= SEVENTYFIVE_MOVES_PLIES &&
+                                has_legal_move(g.now());
+                     })
         .def_prop_ro("is_insufficient_material",
                      [](const Game& g) { return g.now().insufficient_material(); })
         .def(

@@ -83,8 +83,11 @@ nb::object final_observations(const VectorGames& games, const std::vector<std::s
             throw std::invalid_argument("game " + std::to_string(index) +
                                         " did not end with the last step");
     const auto write = [&](auto values) {
-        for (std::size_t i = 0; i < indices.size(); ++i)
-            games.final_observation(indices[i], values.data() + i * size);
+        {
+            const nb::gil_scoped_release release;
+            for (std::size_t i = 0; i < indices.size(); ++i)
+                games.final_observation(indices[i], values.data() + i * size);
+        }
         return nb::cast(owned_array(std::move(values), shape));
     };
     return games.options().byte_observations
@@ -96,7 +99,8 @@ nb::object final_observations(const VectorGames& games, const std::vector<std::s
 template <auto Member, class T> auto vector_view() {
     return [](nb::handle_t<VectorGames> self) {
         auto& values = nb::cast<VectorGames&>(self).*Member;
-        return view_array<T>(self, reinterpret_cast<T*>(values.data()), {values.size()});
+        return view_array<const T>(self, reinterpret_cast<const T*>(values.data()),
+                                   {values.size()});
     };
 }
 
@@ -147,8 +151,8 @@ void bind_vector_games(nb::module_& m) {
             "legal_actions",
             [](nb::handle_t<VectorGames> self) {
                 auto& g = nb::cast<VectorGames&>(self);
-                return view_array<std::int32_t>(self, g.legal_actions.data(),
-                                                {std::size_t(g.legal_offsets.back())});
+                return view_array<const std::int32_t>(self, g.legal_actions.data(),
+                                                      {g.legal_total()});
             },
             "int32 [total]; game i has legal_actions[legal_offsets[i] : legal_offsets[i + 1]].")
         .def_prop_ro("legal_offsets", vector_view<&VectorGames::legal_offsets, std::int64_t>())

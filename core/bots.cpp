@@ -49,14 +49,16 @@ int material_balance(const Position& position, Color view) {
 }
 
 Bot find_bot(std::string_view name) {
-    for (int i = 0; i < 3; ++i)
+    std::string known;
+    for (std::size_t i = 0; i < std::size(BOT_NAMES); ++i) {
         if (BOT_NAMES[i] == name) return Bot(i);
-    throw std::invalid_argument("unknown bot '" + std::string(name) +
-                                "'; known are random, greedy, greedy-safe");
+        known += (i ? ", " : "") + std::string(BOT_NAMES[i]);
+    }
+    throw std::invalid_argument("unknown bot '" + std::string(name) + "'; known are " + known);
 }
 
-Move choose_move(Bot bot, const Position& position, const RepetitionKeys& keys, Random& random) {
-    const MoveList moves = legal_moves(position);
+Move choose_move(Bot bot, const Position& position, const RepetitionKeys& keys,
+                 const MoveList& moves, Random& random) {
     if (bot == Bot::RANDOM) return moves[int(random.below(std::uint32_t(moves.size())))];
     Move best;
     int best_score = std::numeric_limits<int>::min();
@@ -78,12 +80,13 @@ BotGame play_bots(Bot white, Bot black, const Game& start, int max_plies, Random
     Position position = start.now();
     RepetitionKeys keys = start.keys();
     while (true) {
-        game.ending = find_ending(position, keys, count_legal(position), Claims::OCCURRED);
+        const MoveList moves = legal_moves(position);
+        game.ending = find_ending(position, keys, moves.size(), Claims::OCCURRED);
         if (game.ending == Ending::NONE && max_plies && int(game.moves.size()) >= max_plies)
             game.ending = Ending::PLY_CAP;
         if (game.ending != Ending::NONE) break;
         const Bot bot = position.side == WHITE ? white : black;
-        const Move move = choose_move(bot, position, keys, random);
+        const Move move = choose_move(bot, position, keys, moves, random);
         game.moves.push_back(move);
         make_with_history(position, keys, move);
         if (position.halfmove_clock == 0) keys.clear();

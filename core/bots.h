@@ -22,9 +22,9 @@ inline constexpr std::string_view BOT_NAMES[] = {"random", "greedy", "greedy-saf
 
 // Throws std::invalid_argument naming the known bots.
 [[nodiscard]] Bot find_bot(std::string_view name);
-// Equally good moves are chosen among at random. The game must not be over.
+// One of `moves`, which must not be empty; equally good ones are chosen among at random.
 [[nodiscard]] Move choose_move(Bot bot, const Position& position, const RepetitionKeys& keys,
-                               Random& random);
+                               const MoveList& moves, Random& random);
 
 struct BotGame {
     Ending ending = Ending::NONE;  // PLY_CAP if cut off

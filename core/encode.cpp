@@ -173,8 +173,7 @@ template <class T> void encode_tactical70(const EncodeView& view, T* out) {
     out[69] = T(p.in_check());
 }
 
-// A piece that is gone leaves its plane flat: only the last observation of a finished game
-// has none or a promoted piece.
+// A piece that is gone leaves its plane flat: the pawn's after its promotion or its capture.
 void encode_kpk3(const EncodeView& view, float* out) {
     const Position& p = view.now();
     const Color strong = pawn_side(p);

@@ -14,8 +14,7 @@ namespace {
 constexpr float ATTACKER_VALUE[6] = {0.1f, 0.3f, 0.3f, 0.5f, 0.9f, 1.0f};
 constexpr int DIRECTIONS[8][2] = {{0, 1},  {1, 1},   {1, 0},  {1, -1},
                                   {0, -1}, {-1, -1}, {-1, 0}, {-1, 1}};
-constexpr float FULL_COUNT[6] = {8, 2, 2, 2, 1, 1};
-constexpr int SLOTS[6] = {8, 2, 2, 2, 1, 1};
+constexpr int SLOTS[6] = {8, 2, 2, 2, 1, 1};  // pieces of each kind at the start of a game
 constexpr PieceType SLOT_ORDER[6] = {KING, QUEEN, ROOK, BISHOP, KNIGHT, PAWN};
 
 class FeatureWriter {
@@ -37,7 +36,7 @@ class FeatureWriter {
                 add(float(p_.castling >> castling_bit(color, kingside) & 1));
         for (const Color color : {p_.side, ~p_.side})
             for (int type = PAWN; type < counted_types; ++type)
-                add(float(count_bits(p_.pieces(color, PieceType(type)))) / FULL_COUNT[type]);
+                add(float(count_bits(p_.pieces(color, PieceType(type)))) / float(SLOTS[type]));
     }
 
     // Squares of the slots of one kind, lowest first as the mover sees them; NO_SQUARE where

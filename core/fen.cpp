@@ -188,9 +188,7 @@ std::string castling_text(const Position& position) {
     return text.empty() ? "-" : text;
 }
 
-}  // namespace
-
-Position parse_fen(std::string_view fen, bool chess960) {
+Position parse_fields(std::string_view fen, bool chess960) {
     const Fields fields = split(fen);
     Position position{};
     std::memset(position.board, NO_PIECE, sizeof position.board);
@@ -212,6 +210,19 @@ Position parse_fen(std::string_view fen, bool chess960) {
         position.fullmove_number = std::max(1u, read_counter(fields.text[5], "full-move number"));
     position.finish_setup(target);
     return position;
+}
+
+}  // namespace
+
+Position parse_fen(std::string_view fen, bool chess960) {
+    try {
+        return parse_fields(fen, chess960);
+    } catch (const FenError& error) {
+        // Many refusals name only their field; the whole text is what a reader looks for.
+        const std::string what = error.what();
+        if (what.find(quoted(fen)) != std::string::npos || fen.size() > MAX_FEN_LENGTH) throw;
+        throw FenError(what + ", in " + quoted(fen));
+    }
 }
 
 std::string to_epd(const Position& position) {

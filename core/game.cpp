@@ -8,11 +8,6 @@
 
 namespace rookery {
 
-namespace {
-constexpr std::uint32_t FIFTY_MOVES_PLIES = 100;
-constexpr std::uint32_t SEVENTYFIVE_MOVES_PLIES = 150;
-}  // namespace
-
 void make_with_history(Position& position, RepetitionKeys& keys, Move move) {
     keys.push(position.key);
     position.make(move);
@@ -67,15 +62,6 @@ Ending find_ending(const Position& position, const RepetitionKeys& keys, int leg
     return Ending::NONE;
 }
 
-int play_random(Position& position, RepetitionKeys& keys, int plies, Random& random) {
-    for (int played = 0; played < plies; ++played) {
-        const MoveList moves = legal_moves(position);
-        if (find_ending(position, keys, moves.size(), Claims::OFF) != Ending::NONE) return played;
-        make_with_history(position, keys, moves[int(random.below(std::uint32_t(moves.size())))]);
-    }
-    return plies;
-}
-
 namespace {
 
 std::vector<Piece> parse_material(const std::string& text) {
@@ -110,24 +96,26 @@ std::vector<Piece> parse_material(const std::string& text) {
 }  // namespace
 
 Position random_position(const std::string& text, StartSide side, Random& random) {
-    const std::vector<Piece> pieces = parse_material(text);
+    std::vector<Piece> pieces = parse_material(text);
+    // Pawns first: then every piece has the same number of free squares whatever came before,
+    // and all placements are equally likely.
+    std::stable_partition(pieces.begin(), pieces.end(),
+                          [](Piece piece) { return type_of(piece) == PAWN; });
     // Rejection from uniform placements keeps the result uniform. Dead material would never
     // be accepted, hence the limit.
-    for (int attempt = 0; attempt < 100000; ++attempt) {
+    constexpr int PLACEMENTS = 100'000;
+    for (int attempt = 0; attempt < PLACEMENTS; ++attempt) {
         Position position{};
         std::memset(position.board, NO_PIECE, sizeof position.board);
         std::memset(position.castling_rook, NO_SQUARE, sizeof position.castling_rook);
         position.fullmove_number = 1;
-        bool possible = true;
         for (const Piece piece : pieces) {
-            const Square square = int(random.below(64));
-            const int rank = rank_of(square);
-            possible = position.board[square] == NO_PIECE &&
-                       !(type_of(piece) == PAWN && (rank == 0 || rank == 7));
-            if (!possible) break;
+            Square square;
+            do {
+                square = type_of(piece) == PAWN ? 8 + int(random.below(48)) : int(random.below(64));
+            } while (position.board[square] != NO_PIECE);
             position.put(square, piece);
         }
-        if (!possible) continue;
         position.side = side == StartSide::EITHER ? Color(random.below(2))
                                                   : Color(side == StartSide::BLACK_MOVES);
         if (position.attacked_by(position.side, position.king(~position.side))) continue;
@@ -148,6 +136,16 @@ void Game::push(Move legal_move) {
     make_with_history(next, keys_, legal_move);
     positions_.push_back(next);
     moves_.push_back(legal_move);
+}
+
+int play_random(Game& game, int plies, Random& random) {
+    int played = 0;
+    while (played < plies && game.ending(Claims::OFF) == Ending::NONE) {
+        const MoveList moves = legal_moves(game.now());
+        game.push(moves[int(random.below(std::uint32_t(moves.size())))]);
+        ++played;
+    }
+    return played;
 }
 
 void Game::pop() {

@@ -5,8 +5,7 @@
 
 #pragma once
 
-#include <memory>
-#include <optional>
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -36,6 +35,9 @@ class RepetitionKeys {
   private:
     std::vector<Key> keys_;
 };
+
+inline constexpr std::uint32_t FIFTY_MOVES_PLIES = 100;
+inline constexpr std::uint32_t SEVENTYFIVE_MOVES_PLIES = 150;
 
 // Makes the move and keeps keys and `repetitions` up to date.
 void make_with_history(Position& position, RepetitionKeys& keys, Move move);
@@ -81,10 +83,6 @@ enum class Claims : std::uint8_t {
 [[nodiscard]] Ending find_ending(const Position& position, const RepetitionKeys& keys,
                                  int legal_count, Claims claims);
 
-// A uniformly random legal move sequence of at most `plies`; stops where the game ends
-// (claims off). Returns the plies played.
-int play_random(Position& position, RepetitionKeys& keys, int plies, Random& random);
-
 // A uniformly random position with this material ("KRvK"), legal and not yet over; throws
 // std::invalid_argument if the text is not such a signature.
 enum class StartSide : std::uint8_t { WHITE_MOVES, BLACK_MOVES, EITHER };
@@ -117,5 +115,9 @@ class Game {
     std::vector<Move> moves_;
     RepetitionKeys keys_;
 };
+
+// Plays uniformly random legal moves, at most `plies`, until the game ends (claims off). Returns
+// the plies played.
+int play_random(Game& game, int plies, Random& random);
 
 }  // namespace rookery

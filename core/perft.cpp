@@ -1,7 +1,8 @@
 #include "perft.h"
 
-#include <algorithm>
 #include <bit>
+#include <stdexcept>
+#include <string>
 
 #include "movegen.h"
 #include "random.h"
@@ -11,10 +12,17 @@ namespace rookery {
 namespace {
 // Below this depth counting anew is faster than looking up.
 constexpr int MIN_TABLE_DEPTH = 2;
+constexpr std::size_t MAX_MEGABYTES = 1024 * 1024;
 }  // namespace
 
-PerftTable::PerftTable(std::size_t megabytes)
-    : entries_(std::bit_floor(std::max<std::size_t>(1, megabytes * 1024 * 1024 / sizeof(Entry)))) {}
+std::size_t PerftTable::entry_count(std::size_t megabytes) {
+    if (megabytes < 1 || megabytes > MAX_MEGABYTES)
+        throw std::invalid_argument("a perft table of " + std::to_string(megabytes) +
+                                    " MB is not in 1 .. " + std::to_string(MAX_MEGABYTES));
+    return std::bit_floor(megabytes * 1024 * 1024 / sizeof(Entry));
+}
+
+PerftTable::PerftTable(std::size_t megabytes) : entries_(entry_count(megabytes)) {}
 
 std::uint64_t PerftTable::count(const Position& position, int depth) {
     if (depth < MIN_TABLE_DEPTH) return perft(position, depth);

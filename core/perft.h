@@ -14,7 +14,7 @@ namespace rookery {
 
 class PerftTable {
   public:
-    // Rounded down to a power of two of 16-byte entries; at least one.
+    // Rounded down to a power of two of 16-byte entries; throws std::invalid_argument.
     explicit PerftTable(std::size_t megabytes);
 
     [[nodiscard]] std::uint64_t count(const Position& position, int depth);
@@ -24,6 +24,8 @@ class PerftTable {
         Key key = 0;  // of position and depth
         std::uint64_t nodes = 0;
     };
+    static std::size_t entry_count(std::size_t megabytes);
+
     std::vector<Entry> entries_;
 };
 

@@ -13,6 +13,8 @@ namespace rookery {
 namespace {
 // Random opening plies may end a game; so many times a new one is tried.
 constexpr int START_ATTEMPTS = 1000;
+// More would only wait for each other.
+constexpr int MAX_THREADS = 256;
 }  // namespace
 
 EncodeView VectorGames::Line::view() const {
@@ -48,8 +50,11 @@ VectorGames::VectorGames(VectorOptions options)
 void VectorGames::check_options() const {
     const auto refuse = [](const std::string& why) { throw std::invalid_argument(why); };
     const VectorOptions& o = options_;
-    if (o.num_games < 1) refuse("num_games must be at least 1");
-    if (o.threads < 1) refuse("threads must be at least 1");
+    if (o.num_games < 1)
+        refuse("num_games is " + std::to_string(o.num_games) + "; it must be at least 1");
+    if (o.threads < 1 || o.threads > MAX_THREADS)
+        refuse("threads is " + std::to_string(o.threads) + ", not in 1 .. " +
+               std::to_string(MAX_THREADS));
     if (o.max_plies < 0 || o.draw_after_plies < 0) refuse("ply limits must not be negative");
     if (o.min_random_plies < 0 || o.max_random_plies < o.min_random_plies)
         refuse("random_plies must be (low, high) with 0 <= low <= high");
@@ -59,21 +64,13 @@ void VectorGames::check_options() const {
         refuse("give either start_fens or material, not both");
     if ((o.claims == ClaimMode::ACTION) != (o.actions == ActionSpace::AZ4673))
         refuse("claims='action' and actions='az4673' belong together");
-    const bool pawns_only = o.material.find_first_of("QRBN") == std::string::npos &&
-                            (!o.material.empty() || !o.starts.empty()) &&
-                            std::all_of(o.starts.begin(), o.starts.end(), [&](const Position& p) {
-                                return !(p.occupied() & ~(p.by_type[KING] | p.by_type[PAWN]));
-                            });
-    if (o.promotion_wins && !pawns_only)
-        refuse("promotion_wins needs king-and-pawn start positions");
-    const bool kpk = o.actions == ActionSpace::KPK || o.observation == "kpk3";
-    if (!kpk) return;
-    if (!o.promotion_wins) refuse("kpk actions and kpk3 observations need promotion_wins=True");
-    const bool kpk_material = o.material == "KPvK" || o.material == "KvKP";
-    const bool kpk_starts =
-        !o.starts.empty() && std::all_of(o.starts.begin(), o.starts.end(), is_kpk);
-    if (!kpk_material && !kpk_starts)
-        refuse("kpk actions and kpk3 observations need king-and-pawn start positions");
+    const bool kpk = (o.material == "KPvK" || o.material == "KvKP") ||
+                     (!o.starts.empty() && std::all_of(o.starts.begin(), o.starts.end(), is_kpk));
+    if (o.promotion_wins && !kpk)
+        refuse("promotion_wins needs start positions of king and pawn against king");
+    const bool kpk_layout = o.actions == ActionSpace::KPK || o.observation == "kpk3";
+    if (kpk_layout && !o.promotion_wins)
+        refuse("kpk actions and kpk3 observations need promotion_wins=True");
 }
 
 void VectorGames::for_each_game(const std::function<void(std::size_t)>& work) {
@@ -87,10 +84,12 @@ void VectorGames::for_each_game(const std::function<void(std::size_t)>& work) {
             errors[part] = std::current_exception();
         }
     };
-    std::vector<std::thread> others;
-    for (std::size_t part = 1; part < threads; ++part) others.emplace_back(run, part);
-    run(0);
-    for (std::thread& thread : others) thread.join();
+    {
+        // Joined at the end of the block, also if the system refuses a further thread.
+        std::vector<std::jthread> others;
+        for (std::size_t part = 1; part < threads; ++part) others.emplace_back(run, part);
+        run(0);
+    }
     for (const std::exception_ptr& error : errors)
         if (error) std::rethrow_exception(error);
 }
@@ -275,6 +274,7 @@ void VectorGames::gather_legal() {
         total += slots_[i].legal.count;
     }
     legal_offsets.back() = total;
+    legal_total_ = std::size_t(total);
     std::int32_t* out = legal_actions.data();
     for (const Slot& slot : slots_)
         out = std::copy(slot.legal.actions, slot.legal.actions + slot.legal.count, out);
@@ -291,7 +291,9 @@ void VectorGames::bot_actions(Bot bot, const std::uint8_t* mask, std::int64_t* o
         Slot& slot = slots_[i];
         out[i] = NO_ACTION;
         if (!mask[i]) return;
-        const Move move = choose_move(bot, slot.line.now, slot.line.keys, slot.random);
+        if (slot.legal.moves.empty()) return;  // only a draw claim is left
+        const Move move =
+            choose_move(bot, slot.line.now, slot.line.keys, slot.legal.moves, slot.random);
         out[i] = action_of(options_.actions, slot.line.now, move);
     });
 }

@@ -7,7 +7,8 @@
 //   actions [N] --step--> per game: make the move, look for an end, maybe start anew,
 //                         list legal actions, write the observation
 //
-// Results do not depend on the number of threads: each game has its own random stream.
+// Results do not depend on the number of threads: each game has its own random stream. One
+// object must not be used from two threads at once: Python's lock is not held while it works.
 
 #pragma once
 
@@ -77,6 +78,7 @@ class VectorGames {
     std::vector<std::uint8_t> piece_counts;   // [N]
     std::vector<std::int32_t> plies;     // [N] of the game now under way
     std::vector<std::int32_t> lengths;   // [N] plies of the game that ended with this step
+    [[nodiscard]] std::size_t legal_total() const { return legal_total_; }  // of legal_actions
     // Last observation of a game that ended with this step; out has the layout's size.
     void final_observation(std::size_t index, float* out) const;
     void final_observation(std::size_t index, std::uint8_t* out) const;
@@ -125,6 +127,7 @@ class VectorGames {
     VectorOptions options_;
     const ObservationLayout* layout_;
     std::vector<Slot> slots_;
+    std::size_t legal_total_ = 0;
     std::vector<float> observations_;
     std::vector<std::uint8_t> byte_observations_;
 };
