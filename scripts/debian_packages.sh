@@ -6,7 +6,7 @@ set -uo pipefail
 packages=(
     stockfish     # opponent, and the peer of the perft benchmark
     gnuchess-book # Polyglot opening book
-    gaviotatb     # Gaviota tablebases of up to four pieces
+    gaviotatb     # Gaviota tablebases of up to three pieces
 )
 
 command -v dpkg-query > /dev/null || {

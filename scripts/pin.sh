@@ -14,8 +14,8 @@ trap 'rm -f "$requirements" "$torch"' EXIT
 grep '^torch==' constraints.txt > "$torch"
 "$venv/bin/python" -m pip install --quiet -c "$torch" -r "$requirements"
 {
-    echo "# Exact versions of everything that .venv holds; every 'pip install' uses this file."
-    echo "# Made by 'make constraints'. torch has no suffix, so that a CPU or a GPU build of it fits."
+    echo "# Exact versions of everything, for reproducible builds: every 'pip install' uses '-c constraints.txt'."
+    echo "# Made by 'make constraints' from a working .venv. torch has no '+cpu' suffix so that any build of that version fits."
     "$venv/bin/python" -m pip freeze --all | grep -Ev '^(pip==|rookery|-e )' |
         sed -E 's/^(torch==[0-9.]+)\+.*/\1/'
 } > constraints.new

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import chess
@@ -102,6 +103,38 @@ def test_a_peer_that_dies_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path:
     monkeypatch.setattr(peer_process, "RUNNER", tmp_path / "absent.py")
     with pytest.raises(PeerMissingError, match="ended unasked"):
         PeerProcess("python_chess_random")
+
+
+@pytest.mark.usefixtures("short")
+def test_a_peer_that_dies_meanwhile_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    measure_peer = PeerProcess.measure
+
+    def dying(self: PeerProcess, seconds: float) -> float:
+        if self._script == "python_chess_random":
+            self._process.kill()
+        return measure_peer(self, seconds)
+
+    monkeypatch.setattr(env, "PEERS", {"python_chess_random": "planes19"})
+    monkeypatch.setattr(PeerProcess, "measure", dying)
+    result = env.run()
+    assert result.value > 0 and result.comparisons == []
+    assert "ended unasked" in result.missing["python_chess_random"]
+
+
+def test_peers_run_under_our_own_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[str] = []
+
+    class Recorded(RuntimeError):
+        pass
+
+    def start(command: list[str], **_: object) -> None:
+        started.extend(command)
+        raise Recorded
+
+    monkeypatch.setattr(peer_process.subprocess, "Popen", start)
+    with pytest.raises(Recorded):
+        PeerProcess("openspiel_chess")
+    assert started[0] == sys.executable and started[-1] == "openspiel_chess"
 
 
 def test_a_peer_answers_and_ends() -> None:

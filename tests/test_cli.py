@@ -51,6 +51,11 @@ def test_perft_chess960(capsys) -> None:
     [
         (["perft", "nonsense", "3"], 1, "nonsense"),
         (["perft", "startpos", "-1"], 1, "-1"),
+        (["perft", "startpos", "65"], 1, "from 0 to 64"),
+        (["perft", "startpos", "3000000000"], 1, "3000000000"),
+        (["perft", "\udcff\udcfe", "1"], 1, "FEN"),
+        (["perft", "8/8/8/8/8/8/8/8 w \udcff - 0 1", "1"], 1, "FEN"),
+        (["\udcff"], 2, "unknown command"),
         (["perft", "startpos", "0", "--divide"], 1, "--divide"),
         (["perft", "startpos", "deep"], 2, "deep"),
         (["perft", "startpos"], 2, "DEPTH"),
@@ -69,6 +74,22 @@ def test_errors_are_one_line_with_a_status(capsys, words, status: int, message: 
 def test_errors_with_json(capsys) -> None:
     status, out, err = run(capsys, "perft", "nonsense", "3", "--json")
     assert status == 1 and "nonsense" in json.loads(out)["error"] and "nonsense" in err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["perft", "startpos", "deep", "--json"],
+        ["perft", "--json"],
+        ["perft", "startpos", "1", "--json", "--jsn"],
+        ["perf", "--json"],
+        ["--json"],
+    ],
+)
+def test_wrong_usage_with_json(capsys, words) -> None:
+    status, out, err = run(capsys, *words)
+    assert status == 2 and len(err.splitlines()) == 1
+    assert json.loads(out)["error"] in err
 
 
 def test_huge_and_odd_fens(capsys) -> None:
@@ -92,6 +113,19 @@ def test_bench_hands_over(capsys, monkeypatch) -> None:
     monkeypatch.setattr("rookery.bench", fake, raising=False)
     assert run(capsys, "bench", "perft", "env", "--json")[0] == 3
     assert seen == [(["perft", "env"], True)]
+
+
+def test_a_missing_peer_is_one_line(capsys, monkeypatch) -> None:
+    from rookery import bench
+    from rookery.bench.peer_process import PeerMissingError
+
+    def fails(name: str):
+        raise PeerMissingError("some_chess", "the peer ended unasked")
+
+    monkeypatch.setattr(bench, "run", fails)
+    status, out, err = run(capsys, "bench", "env", "--json")
+    assert status == 1 and "ended unasked" in json.loads(out)["error"]
+    assert "Traceback" not in err and "ended unasked" in err
 
 
 def test_help_and_version(capsys) -> None:

@@ -47,7 +47,8 @@ def test_an_empty_machine(tmp_path, monkeypatch) -> None:
     result = doctor.examine()
     assert result["books"] == [] and result["tablebases"]["endings"] == []
     text = doctor.report(result)
-    assert "missing  torch (training): pip install 'rookery[train]'" in text
+    assert "missing  torch (training): pip install -c constraints.txt '.[train]' (in" in text
+    assert "missing  numpy (arrays): pip install -c constraints.txt . (in" in text
     assert "missing  stockfish (optional): apt-get install stockfish" in text
     assert "book rewards are off" in text and "gaviotatb" in text
     assert result["problems"] == []

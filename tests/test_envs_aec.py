@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 
-pytest.importorskip("pettingzoo", reason="needs pettingzoo: pip install 'rookery[envs]'")
+pytest.importorskip("pettingzoo", reason="needs pettingzoo: the extra 'envs'")
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # about PettingZoo's own environments
     from pettingzoo.test import api_test, seed_test
@@ -104,6 +104,17 @@ def test_illegal_actions() -> None:
     env.reset(seed=0)
     env.step(0)
     assert env.agent_selection == "player_0" and env.last()[1] == -5.0
+
+
+def test_actions_are_integers_and_options_known() -> None:
+    env = ChessAECEnv()
+    env.reset(seed=0)
+    with pytest.raises(TypeError, match="must be an integer"):
+        env.step(877.5)
+    with pytest.raises(ValueError, match=r"'color'; known is 'fen'"):
+        env.reset(options={"color": "white"})
+    with pytest.raises(ValueError, match="rookery/KPK-v0"):
+        ChessAECEnv(observation="kpk3", actions="kpk", start="kpk:all")
 
 
 def test_black_may_begin() -> None:

@@ -9,7 +9,7 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 import rookery.envs  # noqa: F401 (importing it registers)
-from rookery import Game, MoveError
+from rookery import FenError, Game, MoveError
 from rookery.envs.chess_env import ChessEnv
 from rookery.players.base import Decision
 
@@ -207,6 +207,67 @@ def test_illegal_actions() -> None:
         env.step(0)
 
 
+@pytest.mark.parametrize("action", [3.0, np.float32(700.5), "700", np.array(1.0)])
+def test_actions_are_integers(action) -> None:
+    env = ChessEnv(color="white")
+    env.reset(seed=0)
+    with pytest.raises(TypeError, match="must be an integer"):
+        env.step(action)
+    assert env.episode.plies == 0
+    for right in (np.int64, np.uint16, int, np.array):
+        env.reset(seed=0)
+        env.step(right(Game().action_of("e2e4")))
+        assert env.episode.game.moves()[0] == "e2e4"
+
+
+class Repeated:
+    """Start positions: every second one has its knights out and back twice, or once more."""
+
+    def __init__(self, *, further: int = 0, fresh: bool = True) -> None:
+        self.drawn = 0
+        self._further = further
+        self._fresh = fresh
+
+    def sample(self, rng) -> Game:
+        self.drawn += 1
+        game = Game()
+        if not self._fresh or self.drawn % 2:
+            for move in ("g1f3", "g8f6", "f3g1", "f6g8") * 2 + ("e2e4", "e7e5")[: self._further]:
+                game.push(move)
+        return game
+
+    def vector_options(self) -> dict[str, object]:
+        return {}
+
+
+@pytest.mark.parametrize("further", [0, 1, 2])
+def test_finished_start_positions_are_drawn_again(further: int) -> None:
+    """A threefold repetition, at the start or on the way to it, and a used-up move count."""
+    start = Repeated(further=further)
+    env = ChessEnv(color="white", start=start)
+    env.reset(seed=0)
+    assert (env.episode.plies, start.drawn) == (0, 2)
+    env = ChessEnv(color="white", start=Repeated(further=further), claims="off")
+    env.reset(seed=0)
+    assert env.episode.game.ply >= 8  # there nothing has ended
+    used_up, fresh = "8/8/8/8/8/k7/7R/1K6 w - - 100 80", "8/8/8/8/8/k7/7R/1K6 w - - 10 80"
+    env = ChessEnv(color="white", start=[used_up, fresh])
+    for seed in range(20):
+        env.reset(seed=seed)
+        assert env.episode.game.start_fen == fresh
+    with pytest.raises(FenError, match="fifty_moves"):
+        env.reset(options={"fen": used_up})
+
+
+def test_start_positions_that_are_all_finished_are_named() -> None:
+    start = Repeated(fresh=False)
+    with pytest.raises(FenError, match=r"each of 1000 draws from .*Repeated.*threefold_repetition"):
+        ChessEnv(start=start).reset(seed=0)
+    assert start.drawn == 1000
+    with pytest.raises(FenError, match=r"1000 draws from FenList.*fifty_moves.* 100 80'"):
+        ChessEnv(start=["8/8/8/8/8/k7/7R/1K6 w - - 100 80"]).reset(seed=0)
+
+
 def test_opponents_by_name() -> None:
     env = gymnasium.make("rookery/Chess-v0", opponent="greedy", color="white")
     _, info = env.reset(seed=0)
@@ -233,6 +294,9 @@ def test_an_opponent_that_breaks_the_rules_is_named() -> None:
         ({"rewards": {"wins": 1}}, "did you mean 'win'"),
         ({"max_plies": -1}, "max_plies"),
         ({"on_illegal": "ignore"}, "ignore"),
+        ({"tablebase_metric": "dtw"}, "dtw"),
+        ({"observation": "kpk3", "start": "kpk:all"}, "rookery/KPK-v0"),
+        ({"actions": "kpk", "start": "kpk:all"}, "rookery/KPK-v0"),
         ({"opponent": "nobody"}, "nobody"),
         ({"render_mode": "human"}, "human"),
     ],

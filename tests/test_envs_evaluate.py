@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from rookery import Game, MoveError
+from rookery import FenError, Game, MoveError
 from rookery.envs import evaluate, run
 from rookery.players.agents import AgentPlayer, PlayerAgent, game_of_observation
 from rookery.players.base import Decision, Limits, Player
@@ -68,6 +68,17 @@ def test_claims() -> None:
     # Where claims are automatic, nobody has to make them.
     record = run(Fixed("e2e4", claims=True), RandomPlayer(), generator(), max_plies=1)
     assert record.moves == ("e2e4",)
+
+
+def test_games_do_not_begin_when_they_are_over() -> None:
+    used_up, fresh = "8/8/8/8/8/k7/7R/1K6 w - - 100 80", "8/8/8/8/8/k7/7R/1K6 w - - 10 80"
+    for seed in range(10):
+        record = run(
+            RandomPlayer(), RandomPlayer(), generator(seed), start=[used_up, fresh], max_plies=4
+        )
+        assert (record.start_fen, record.plies > 0) == (fresh, True)
+    with pytest.raises(FenError, match="1000 draws"):
+        run(RandomPlayer(), RandomPlayer(), generator(), start=[used_up])
 
 
 def test_a_player_that_breaks_the_rules_is_named() -> None:

@@ -8,7 +8,8 @@ from gymnasium.utils.env_checker import check_env
 import rookery.envs  # noqa: F401 (importing it registers)
 from rookery.data.kpk_levels import LEVELS
 from rookery.data.tablebases import find_tablebases
-from rookery.envs.kpk_env import KPKEnv
+from rookery.envs.episode import Episode
+from rookery.envs.kpk_env import KPKEnv, PromotionRules
 from rookery.players.base import Decision
 
 NORTH, SOUTH, PUSH, DOUBLE = 0, 4, 8, 9
@@ -61,6 +62,16 @@ def test_both_colours_look_the_same() -> None:
         (one, one_info), (other, other_info) = white.reset(seed=seed), black.reset(seed=seed)
         assert np.array_equal(one, other)
         assert np.array_equal(one_info["action_mask"], other_info["action_mask"])
+
+
+def test_the_layouts_of_the_pawn_ending_need_its_rules() -> None:
+    assert KPKEnv().episode.rules.promotion_wins
+    env = KPKEnv(goal="mate", observation="planes12", actions="az4672", max_plies=7)
+    assert not env.episode.rules.promotion_wins and env.episode.rules.max_plies == 7
+    for layouts in ({"observation": "kpk3"}, {"actions": "kpk"}):
+        with pytest.raises(ValueError, match="rookery/KPK-v0"):
+            Episode(start="kpk:all", **layouts)
+        Episode(start="kpk:all", rules=PromotionRules(), **layouts)
 
 
 def test_promotion_wins() -> None:

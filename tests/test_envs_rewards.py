@@ -12,8 +12,9 @@ from rookery.data import books, tablebases
 from rookery.data.books import Book
 from rookery.data.tablebases import Probe, find_tablebases
 from rookery.envs import rewards as rewards_module
+from rookery.envs.chess_env import ChessEnv
 from rookery.envs.episode import Episode
-from rookery.envs.rewards import PRESETS, InterimRewards, Rewards, rewards_of
+from rookery.envs.rewards import PRESETS, Distance, InterimRewards, Rewards, rewards_of
 
 
 class FakeTables:
@@ -26,6 +27,12 @@ class FakeTables:
 
     def probe(self, game: Game, metric: str | None = None) -> Probe | None:
         return self._probes.get(game.fen().split()[0])
+
+    def describe(self) -> str:
+        return "two invented tables"
+
+    def tells(self, metric: str) -> bool:
+        return any(probe.metric == metric for probe in self._probes.values())
 
 
 @pytest.fixture
@@ -105,15 +112,86 @@ def test_tablebase_progress_is_compared_with_the_number_stored_last() -> None:
 
 def test_only_a_won_position_earns_and_a_lost_win_is_forgotten() -> None:
     interim = InterimRewards(Rewards(tablebase=10.0))
-    assert interim.tablebase_reward(20, 19, True) == 10.0
-    assert interim.tablebase_reward(18, 19, True) == 0.0  # not below the 19 stored before
-    assert interim.tablebase_reward(18, 17, True) == 10.0
-    assert interim.tablebase_reward(16, None, True) == 0.0  # gave the win away
-    assert interim.tablebase_reward(None, None, True) == 0.0
-    assert interim.tablebase_reward(30, 29, True) == 10.0  # won again: compared with itself
-    assert interim.tablebase_reward(30, 29, False) == 10.0  # the other side has its own number
+
+    def reward(before: int | None, after: int | None, side: bool) -> float:
+        numbers = [None if plies is None else Distance("dtm", plies) for plies in (before, after)]
+        return interim.tablebase_reward(*numbers, side)
+
+    assert reward(20, 19, True) == 10.0
+    assert reward(18, 19, True) == 0.0  # not below the 19 stored before
+    assert reward(18, 17, True) == 10.0
+    assert reward(16, None, True) == 0.0  # gave the win away
+    assert reward(None, None, True) == 0.0
+    assert reward(30, 29, True) == 10.0  # won again: compared with itself
+    assert reward(30, 29, False) == 10.0  # the other side has its own number
     interim.new_game()
-    assert interim.tablebase_reward(20, 21, True) == 0.0
+    assert reward(20, 21, True) == 0.0
+
+
+def test_distances_of_different_metrics_are_not_compared() -> None:
+    interim = InterimRewards(Rewards(tablebase=10.0))
+
+    def reward(before: tuple[str, int], after: tuple[str, int]) -> float:
+        return interim.tablebase_reward(Distance(*before), Distance(*after), True)
+
+    assert reward(("dtz", 30), ("dtm", 20)) == 0.0  # a capture into another kind of table
+    assert reward(("dtm", 19), ("dtm", 18)) == 10.0  # there it goes on
+    interim.new_game()
+    assert reward(("dtz", 9), ("dtz", 8)) == 10.0
+    # The opponent captured: the position before the move replaces the 8 of the other kind.
+    assert reward(("dtm", 25), ("dtm", 24)) == 10.0
+    assert reward(("dtm", 23), ("dtz", 2)) == 0.0
+    assert interim.distances == {True: Distance("dtz", 2)}
+
+
+def test_the_metric_is_an_option() -> None:
+    start = "8/8/8/8/8/1k6/7R/K7 w - - 0 1"
+    tables = FakeTables({start.split()[0]: Probe(2, 20, "dtm")})
+    asked = []
+    tables.probe = lambda game, metric=None: asked.append(metric)  # type: ignore[method-assign]
+    for metric in (None, "dtm"):
+        episode = begin(
+            rewards={"tablebase": 1.0}, tablebases=tables, start=[start], tablebase_metric=metric
+        )
+        episode.play("h2h3")
+        assert set(asked) == {metric} and episode.switched_off == []
+        asked.clear()
+    with pytest.warns(UserWarning, match=r"no table tells the distance 'dtz' \(two invented"):
+        episode = begin(
+            rewards={"tablebase": 1.0}, tablebases=tables, start=[start], tablebase_metric="dtz"
+        )
+    assert len(episode.switched_off) == 1
+    episode.play("h2h3")
+    assert asked == []
+    with pytest.raises(ValueError, match="tablebase_metric is 'dtw'"):
+        begin(tablebase_metric="dtw")
+
+
+class Closable:
+    available = True
+    closed = 0
+
+    def close(self) -> None:
+        self.closed += 1
+
+
+def test_what_an_episode_opened_it_closes(book: Book, monkeypatch) -> None:
+    pytest.importorskip("pettingzoo", reason="needs pettingzoo: the extra 'envs'")
+    from rookery.envs.aec import ChessAECEnv
+
+    found = Closable(), Closable()
+    monkeypatch.setattr("rookery.envs.episode.find_book", lambda: found[0])
+    monkeypatch.setattr("rookery.envs.episode.find_tablebases", lambda: found[1])
+    for make in (ChessEnv, ChessAECEnv):
+        before = [closable.closed for closable in found]
+        env = make(rewards={"book": 1.0, "tablebase": 1.0})
+        assert [closable.closed for closable in found] == before
+        env.close()
+        assert [closable.closed - 1 for closable in found] == before
+    given = Closable()
+    episode = Episode(rewards={"book": 1.0, "tablebase": 1.0}, book=book, tablebases=given)
+    episode.close()
+    assert given.closed == 0 and len(book) == 1
 
 
 def test_real_tables_reward_the_way_to_mate() -> None:

@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-pytest.importorskip("ray.rllib", reason="needs ray: pip install 'rookery[rllib]'")
+pytest.importorskip("ray.rllib", reason="needs ray: the extra 'rllib'")
 
 from rookery import MoveError
 from rookery.envs.rllib import ChessMultiAgentEnv
@@ -93,6 +93,27 @@ def test_truncation_and_illegal_actions() -> None:
     env.reset(seed=0)
     with pytest.raises(MoveError, match="illegal"):
         env.step({"player_0": 0})
+
+
+def test_actions_are_integers_and_options_known() -> None:
+    env = ChessMultiAgentEnv()
+    env.reset(seed=0, options={})
+    with pytest.raises(TypeError, match="must be an integer"):
+        env.step({"player_0": np.float32(877.5)})
+    env.reset(options={"fen": "4k3/8/8/8/8/8/8/3QK3 w - - 0 1"})
+    assert env.episode.game.piece_count() == 3
+    with pytest.raises(ValueError, match=r"'color'; known is 'fen'"):
+        env.reset(options={"color": "white"})
+    with pytest.raises(ValueError, match="rookery/KPK-v0"):
+        ChessMultiAgentEnv({"actions": "kpk", "start": "kpk:all"})
+
+
+def test_closing_closes_what_was_opened(monkeypatch) -> None:
+    closed = []
+    env = ChessMultiAgentEnv()
+    monkeypatch.setattr(env.episode, "close", lambda: closed.append(True))
+    env.close()
+    assert closed == [True]
 
 
 def test_seeds() -> None:

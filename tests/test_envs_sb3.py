@@ -3,7 +3,7 @@ from __future__ import annotations
 import gymnasium
 import pytest
 
-pytest.importorskip("sb3_contrib", reason="needs sb3-contrib: pip install 'rookery[sb3]'")
+pytest.importorskip("sb3_contrib", reason="needs sb3-contrib: the extra 'sb3'")
 
 import rookery.envs  # noqa: F401 (importing it registers)
 

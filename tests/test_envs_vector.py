@@ -3,7 +3,7 @@ from __future__ import annotations
 import gymnasium
 import numpy as np
 import pytest
-from gymnasium.vector import AutoresetMode
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 import rookery.envs  # noqa: F401 (importing it registers)
 from rookery import Game, MoveError
@@ -14,12 +14,22 @@ MOST_MOVES = "R6R/3Q4/1Q4Q1/4Q3/2Q4Q/Q4Q2/pp1Q4/kBNN1KB1 w - - 0 1"
 
 
 def test_gymnasium_makes_it() -> None:
-    envs = gymnasium.make_vec("rookery/Chess-v0", 3, vectorization_mode="vector_entry_point")
+    envs = gymnasium.make_vec("rookery/SelfPlay-v0", 3)
     assert isinstance(envs.unwrapped, ChessVectorEnv) and envs.num_envs == 3
     assert envs.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
     observations, _ = envs.reset(seed=1)
     assert observations in envs.observation_space
     envs.close()
+
+
+def test_many_games_against_an_opponent_keep_the_opponent() -> None:
+    """Self-play is another problem; it must not come where games with an opponent are meant."""
+    envs = gymnasium.make_vec("rookery/Chess-v0", 4, opponent="greedy")
+    assert isinstance(envs.unwrapped, SyncVectorEnv) and envs.num_envs == 4
+    assert {env.unwrapped.opponent.name for env in envs.unwrapped.envs} == {"greedy"}
+    assert envs.reset(seed=1)[0] in envs.observation_space
+    envs.close()
+    assert gymnasium.spec("rookery/Chess-v0").vector_entry_point is None
 
 
 @pytest.mark.parametrize("mode", list(AutoresetMode))
@@ -189,6 +199,20 @@ def test_a_position_with_218_moves() -> None:
     _, infos = envs.reset(seed=0)
     assert np.diff(infos["legal_offsets"]).tolist() == [218] * 3
     envs.step(sample_legal(infos, np.random.default_rng(0)))
+
+
+def test_actions_are_integers() -> None:
+    envs = ChessVectorEnv(2)
+    _, infos = envs.reset(seed=0)
+    actions = sample_legal(infos, np.random.default_rng(0))
+    for wrong in (actions.astype(np.float32), actions + 0.5, actions.astype(bool)):
+        with pytest.raises(TypeError, match=str(wrong.dtype)):
+            envs.step(wrong)
+    assert envs.games.plies.tolist() == [0, 0]
+    for kind in (np.int16, np.uint64, np.int32):
+        envs.reset(seed=0)
+        envs.step(actions.astype(kind))
+    assert envs.games.plies.tolist() == [1, 1]
 
 
 def test_errors() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from rookery.algorithms.ppo import (  # noqa: E402
 from rookery.algorithms.ppo_recipe import PPORecipe  # noqa: E402
 from rookery.algorithms.rollout import BLACK, BOTH, WHITE, Collector, Incentives, Rollout  # noqa: E402
 from rookery.data.books import BookMove  # noqa: E402
-from rookery.envs.rewards import Rewards  # noqa: E402
+from rookery.envs.rewards import Distance, Rewards  # noqa: E402
 from rookery.evaluator import TorchEvaluator  # noqa: E402
 from rookery.nets import make_network  # noqa: E402
 from rookery.players.policy import PolicyPlayer  # noqa: E402
@@ -218,6 +219,16 @@ def test_book_moves_are_rewarded() -> None:
     judge.before(games, actions, np.array([True, True, False]))
     games.step(actions)
     assert judge.after(games).tolist() == [10.0, 0.0, 0.0]
+
+
+def test_distances_to_the_end_survive_a_resume() -> None:
+    judge = InterimJudge(Rewards(tablebase=10.0), 2, None, None)
+    judge._judges[1].distances = {True: Distance("dtm", 7), False: Distance("dtz", 3)}
+    other = InterimJudge(Rewards(tablebase=10.0), 2, None, None)
+    other.load_state(json.loads(json.dumps(judge.state())))
+    assert [one.distances for one in other._judges] == [one.distances for one in judge._judges]
+    assert other.state() == judge.state()
+    assert other._judges[1].tablebase_reward(Distance("dtm", 9), Distance("dtm", 8), True) == 0.0
 
 
 def trainer(tmp_path: Path, **settings: Any) -> PPOTrainer:

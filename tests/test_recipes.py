@@ -241,7 +241,7 @@ def test_missing_extra_is_named() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 1
-    assert "pip install 'rookery[train]'" in done.stderr
+    assert "pip install -c constraints.txt '.[train]'" in done.stderr
 
 
 @pytest.mark.parametrize(

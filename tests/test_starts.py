@@ -126,13 +126,60 @@ def test_files_of_fens_and_epds(tmp_path) -> None:
     packed = tmp_path / "starts.epd.gz"
     packed.write_bytes(gzip.compress(lines.encode()))
     assert read_positions(packed) == fens
-    with pytest.raises(FenError, match="start position 3"):  # a pawn on the first rank
+    with pytest.raises(FenError, match=r"starts\.epd, line 5: .*h1"):  # a pawn on the first rank
         start_positions(str(path))
     path.write_text("8/8/8/8/8/k7/8/KR6 w\n")
     with pytest.raises(FenError, match="line 1"):
         read_positions(path)
     with pytest.raises(MissingDataError, match=r"absent\.epd"):
         read_positions(tmp_path / "absent.epd")
+
+
+def test_files_that_cannot_be_used_are_named(tmp_path) -> None:
+    packed = gzip.compress(b"8/8/8/8/8/k7/8/KR6 w - - 3 40\n" * 1000)
+    wrong = packed[:30] + bytes(len(packed) - 30)
+    contents = {
+        "binary.epd": b"\x00\xff\xfe" * 100,
+        "plain.epd.gz": b"8/8/8/8/8/k7/8/KR6 w - - 3 40\n",
+        "cut.epd.gz": packed[:-20],
+        "wrong.epd.gz": wrong,
+        "empty.epd": b"# nothing but this\n",
+    }
+    for name, content in contents.items():
+        path = tmp_path / name
+        path.write_bytes(content)
+        with pytest.raises(ValueError, match=name):
+            start_positions(str(path))
+    path = tmp_path / "over.epd"
+    path.write_text("8/8/8/8/8/k7/8/KR6 w - - 3 40\n\n7k/5KQ1/8/8/8/8/8/8 b - - 0 1\n")
+    with pytest.raises(FenError, match=r"over\.epd, line 3: the game is over"):
+        start_positions(str(path))
+
+
+def test_names_with_spaces_are_files_too(tmp_path) -> None:
+    path = tmp_path / "my own few starts.epd"
+    path.write_text("8/8/8/8/8/k7/8/KR6 w - - 3 40\n")
+    assert start_positions(str(path)) == FenList(("8/8/8/8/8/k7/8/KR6 w - - 3 40",))
+
+
+@pytest.mark.parametrize(
+    "text", ["x" * 300, "x" * 5000, "x/" * 3000, "8/" * 300 + " w - - 0 1", "\0"]
+)
+def test_texts_that_no_file_can_be_named_are_refused_in_few_words(text: str) -> None:
+    with pytest.raises(ValueError) as caught:
+        start_positions(text)
+    assert len(str(caught.value)) < 500
+
+
+def test_long_texts_do_not_reach_the_file_system(monkeypatch) -> None:
+    def look_up(path) -> bool:
+        raise AssertionError(f"looked up {str(path)[:40]}")
+
+    monkeypatch.setattr("pathlib.Path.is_file", look_up)
+    start_positions(chess.STARTING_FEN)
+    for text in ("x" * 5000, "8/8/8/8/8/8/8/8 w - - 0 1"):
+        with pytest.raises(ValueError):
+            start_positions(text)
 
 
 def test_real_opening_files(data_dir) -> None:

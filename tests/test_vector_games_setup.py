@@ -264,8 +264,8 @@ def test_final_observations_only_of_games_that_just_ended() -> None:
         ({"material": "KPPPPPPPPPvK"}, "KPPPPPPPPPvK"),
         ({"material_side": "green", "material": "KRvK"}, "green"),
         ({"claims": "action"}, "az4673"),
-        ({"actions": "kpk", "promotion_wins": True}, "king-and-pawn"),
-        ({"observation": "kpk3", "promotion_wins": True}, "king-and-pawn"),
+        ({"actions": "kpk", "promotion_wins": True}, "king and pawn"),
+        ({"observation": "kpk3", "promotion_wins": True}, "king and pawn"),
     ],
 )
 def test_bad_options_are_refused_by_name(options: dict[str, Any], named: str) -> None:

@@ -39,12 +39,16 @@ INTERRUPTED = 128 + signal.SIGINT
 USAGE_ERROR = 2
 
 
+class UsageError(Exception):
+    """Words that no command understands; the text is one line that ends with the way out."""
+
+
 class Parser(argparse.ArgumentParser):
-    """Explains errors in one line that ends with the way out."""
+    """Leaves it to `main` to report errors."""
 
     def error(self, message: str) -> NoReturn:
-        """Print the line and leave with the status for wrong usage."""
-        self.exit(USAGE_ERROR, f"{self.prog}: error: {message} (see '{self.prog} --help')\n")
+        """Explain what is wrong in one line that ends with the way out."""
+        raise UsageError(f"{message} (see '{self.prog} --help')")
 
 
 def command_names() -> list[str]:
@@ -71,14 +75,18 @@ def make_parser(names: Sequence[str]) -> Parser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status."""
     words = list(sys.argv[1:] if arguments is None else arguments)
+    as_json = "--json" in words
     names = command_names()
     if words and words[0] in names:
         names = [words[0]]  # loading one command is enough
     elif words and not words[0].startswith("-"):
         near = difflib.get_close_matches(words[0], names, 1)
         hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(names)}"
-        return _fail(f"unknown command {words[0]!r}; {hint}", USAGE_ERROR)
-    parsed = make_parser(names).parse_args(words)
+        return _fail(f"unknown command {words[0]!r}; {hint}", USAGE_ERROR, as_json)
+    try:
+        parsed = make_parser(names).parse_args(words)
+    except UsageError as error:
+        return _fail(_one_line(error), USAGE_ERROR, as_json)
     return _run(parsed)
 
 

@@ -17,6 +17,7 @@ from typing import Any
 from rookery._core import STARTING_FEN, perft
 from rookery.data import books, tablebases
 from rookery.data.paths import data_folder
+from rookery.extras import how_to_install
 from rookery.players import engines
 
 # Packages by what they are for; the extra that brings them, or "" for the base install.
@@ -138,8 +139,7 @@ def _version(package: str) -> str | None:
 def _package(name: str, purpose: str, extra: str) -> dict[str, Any]:
     """Describe one package."""
     found = _version(name)
-    source = f"rookery[{extra}]" if extra else "rookery"
-    remedy = "" if found else f"pip install '{source}'"
+    remedy = "" if found else how_to_install(extra)
     return {"name": name, "purpose": purpose, "extra": extra, "version": found, "remedy": remedy}
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rookery.encodings import ACTIONS, OBSERVATIONS
+from rookery.extras import how_to_install
 from rookery.model_file import KEY, ModelFileError, parse_info, parse_model, require_layouts
 
 Floats = NDArray[np.float32]
@@ -94,7 +95,7 @@ class OnnxEvaluator:
             import onnxruntime
         except ImportError:
             raise ImportError(
-                "an .onnx file needs onnxruntime; install it with: pip install 'rookery[train]'"
+                f"an .onnx file needs onnxruntime; install it with: {how_to_install('train')}"
             ) from None
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads
@@ -174,7 +175,7 @@ def load_evaluator(source: str, threads: int = 1) -> TorchEvaluator | OnnxEvalua
         import torch  # noqa: F401
     except ImportError:
         raise ImportError(
-            f"{source} needs torch; install it with: pip install 'rookery[train]'"
+            f"{source} needs torch; install it with: {how_to_install('train')}"
         ) from None
     network, _ = parse_model(data, origin)
     return TorchEvaluator(network, Path(source).name.removesuffix(".safetensors"))

@@ -9,6 +9,7 @@ from typing import Any
 
 from rookery.encodings import OBSERVATIONS
 from rookery.evaluator import read_model
+from rookery.extras import how_to_install
 from rookery.model_file import KEY, ModelInfo, info_text, parse_model
 from rookery.training.storage import atomic_write
 
@@ -22,7 +23,7 @@ def export_onnx(source: str, path: Path) -> ModelInfo:
         import torch  # noqa: F401
     except ImportError as error:
         raise ImportError(
-            f"exporting needs {error.name}; install it with: pip install 'rookery[train]'"
+            f"exporting needs {error.name}; install it with: {how_to_install('train')}"
         ) from None
     origin, data = read_model(source)
     network, info = parse_model(data, origin)

@@ -36,14 +36,17 @@ def az4672(board: chess.Board, move: chess.Move) -> int:
 
 
 def kpk(board: chess.Board, move: chess.Move) -> int | None:
-    """Index of a legal move in king and pawn against king; None for an under-promotion."""
-    pawn = next(square for square in chess.SQUARES if board.piece_type_at(square) == chess.PAWN)
-    strong = board.color_at(pawn)
+    """Index of a legal move in king and pawn against king; None for an under-promotion.
+
+    Right after a promotion the new piece stands for the pawn: its owner's view goes on.
+    """
+    [third] = chess.SquareSet(board.occupied & ~board.kings)
+    strong = board.color_at(third)
     assert strong is not None
     from_rank, from_file = seen_by(move.from_square, strong)
     to_rank, to_file = seen_by(move.to_square, strong)
     ranks, files = to_rank - from_rank, to_file - from_file
-    if move.from_square == pawn:
+    if move.from_square == third:
         return None if move.promotion not in (None, chess.QUEEN) else 7 + ranks
     return DIRECTIONS.index((ranks, files))
 

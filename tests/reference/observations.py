@@ -198,18 +198,19 @@ def planes22(board: chess.Board) -> Array:
 
 
 def kpk3(board: chess.Board) -> Array:
-    pawns = list(board.pieces(chess.PAWN, chess.WHITE)) + list(
-        board.pieces(chess.PAWN, chess.BLACK)
-    )
-    if len(board.piece_map()) != 3 or len(pawns) != 1:
+    """The pawn's plane is flat right after its promotion (only VectorGames goes on then)."""
+    if len(board.piece_map()) != 3:
         raise ValueError("not king and pawn against king")
-    strong = board.color_at(pawns[0])
+    [third] = chess.SquareSet(board.occupied & ~board.kings)
+    strong = board.color_at(third)
     assert strong is not None
     strong_king, weak_king = board.king(strong), board.king(not strong)
     assert strong_king is not None and weak_king is not None
     planes = np.full((3, 8, 8), -1 / 64, np.float32)
-    for plane, square in zip(planes, (strong_king, pawns[0], weak_king), strict=True):
-        put(plane, square, strong, 63 / 64)
+    put(planes[0], strong_king, strong, 63 / 64)
+    put(planes[2], weak_king, strong, 63 / 64)
+    if board.pawns:
+        put(planes[1], third, strong, 63 / 64)
     return planes
 
 

@@ -87,17 +87,22 @@ class SlowGames:
         move = chess.Move.from_uci(legal[action])
         board.push(move)
         ending = rules_ending(board, options.claims)
-        if options.promotion_wins and move.promotion and ending != "checkmate":
-            ending = "promotion"
+        if options.promotion_wins and ending not in ("checkmate", "stalemate"):
+            winner = promotion_winner(board)
+            if winner is not None:
+                return self.finish(index, expected, "promotion", mover, winner)
         if ending == "none" and 0 < options.draw_after_plies <= len(board.move_stack):
             ending = "ply_limit"
         if ending == "none" and out_of_steps:
             ending = "ply_cap"
         return self.finish(index, expected, ending, mover)
 
-    def finish(self, index: int, expected: Expected, ending: str, mover: bool) -> Expected:
+    def finish(
+        self, index: int, expected: Expected, ending: str, mover: bool, winner: bool | None = None
+    ) -> Expected:
         if ending == "none":
             return expected
+        winner = mover if winner is None else winner
         options = self.options
         expected.ending = ending
         expected.length = len(self.boards[index].move_stack)
@@ -107,15 +112,28 @@ class SlowGames:
             return expected
         expected.terminated = True
         won = ending in ("checkmate", "promotion")
-        expected.reward += options.win if won else options.draw
-        expected.opponent_reward = options.loss if won else options.draw
+        sizes = (options.win, options.loss) if won else (options.draw, options.draw)
+        mine, theirs = sizes if winner == mover else reversed(sizes)
+        expected.reward += mine
+        expected.opponent_reward = theirs
         if won:
-            expected.result = 1 if mover else -1
+            expected.result = 1 if winner else -1
         return expected
 
     def start_anew(self, index: int, fen: str) -> None:
         self.boards[index] = chess.Board(fen)
         self.steps[index] = 0
+
+
+def promotion_winner(board: chess.Board) -> bool | None:
+    """Who has won by a promotion: a piece that stands and cannot be taken at once."""
+    pieces = board.occupied & ~board.kings
+    if not pieces or board.pawns:
+        return None
+    owner = bool(board.occupied_co[chess.WHITE] & pieces)
+    if board.turn != owner and any(board.is_capture(move) for move in board.legal_moves):
+        return None
+    return owner
 
 
 def compare_results(games: VectorGames, expected: list[Expected]) -> None:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from rookery._core import Game, VectorGames
 from rookery.data.books import Book
 from rookery.data.tablebases import Tablebases
-from rookery.envs.rewards import InterimRewards, Rewards
+from rookery.envs.rewards import Distance, InterimRewards, Rewards
 
 CACHED_POSITIONS = 1 << 18
 
@@ -44,7 +44,8 @@ class InterimJudge:
         self._book_actions: dict[int, frozenset[int]] = {}
         self._distance = lru_cache(CACHED_POSITIONS)(self._probe)
         self._rewards = np.zeros(count, dtype=np.float32)
-        self._watched: list[tuple[int, bool, int | None]] = []  # game, mover is White, distance
+        # Game, whether White moves, distance.
+        self._watched: list[tuple[int, bool, Distance | None]] = []
 
     def before(
         self, games: VectorGames, actions: NDArray[np.int64], learning: NDArray[np.bool_]
@@ -87,17 +88,17 @@ class InterimJudge:
             )
         return self._book_actions[key]
 
-    def _probe(self, fen: str, white: bool) -> int | None:
+    def _probe(self, fen: str, white: bool) -> Distance | None:
         return self._judges[0].distance(Game(fen), white)
 
-    def state(self) -> list[dict[str, int]]:
-        """Distances stored for each game, for an exact resume."""
+    def state(self) -> list[dict[str, tuple[str, int]]]:
+        """Distances stored for each game, with their metric, for an exact resume."""
         return [
-            {str(int(side)): plies for side, plies in judge.distances.items()}
+            {str(int(side)): (metric, plies) for side, (metric, plies) in judge.distances.items()}
             for judge in self._judges
         ]
 
-    def load_state(self, state: list[dict[str, int]]) -> None:
+    def load_state(self, state: list[dict[str, tuple[str, int]]]) -> None:
         """Go on from there."""
         for judge, stored in zip(self._judges, state, strict=True):
-            judge.distances = {side == "1": plies for side, plies in stored.items()}
+            judge.distances = {side == "1": Distance(*pair) for side, pair in stored.items()}

@@ -6,6 +6,10 @@ pair scores is the honest error of the match; the spread of single games oversta
 
 Everything here is finite at 0 % and 100 %: the interval of the score is Wilson's, with the
 number of games replaced by the effective number that the pair variance implies.
+
+A few pairs that agree by chance would claim a certainty that nobody has, so a virtual pair, half
+lost and half won, is added where the spread seen is smaller than such a pair alone would make it:
+with its whole weight where there is no spread, with none from there on (all larger matches).
 """
 
 from __future__ import annotations
@@ -133,26 +137,20 @@ def _estimate(
             0.5, 0.0, -UNBOUNDED_ELO, UNBOUNDED_ELO, 0.0, UNBOUNDED_ELO, 0.5, confidence, ""
         )
     unbounded = "above" if score == 1.0 else "below" if score == 0.0 else ""
+    units, mean, spread = moments(_with_virtual_unit(counts, total, variance), scores)
     # The variance of one unit (a game, or a pair's mean) against the binomial variance of one
-    # game tells how many independent games the sample is worth. Without any spread (0 %, 100 %,
-    # or every pair split) the games themselves are the only measure left.
-    binomial = score * (1 - score)
-    effective = total * binomial / variance if variance > 0 else games
-    low, high = wilson_interval(score, effective, z)
+    # game tells how many independent games the sample is worth. At 0 % and 100 % the games
+    # themselves are the only measure.
+    if unbounded:
+        low, high = wilson_interval(score, games, z)
+    else:
+        low, high = wilson_interval(mean, units * mean * (1 - mean) / spread, z)
     # At the very ends half a game is taken away, so that more games still mean more Elo.
     shrunk = min(max(score, 0.5 / games), 1 - 0.5 / games)
     elo_low = -UNBOUNDED_ELO if unbounded == "below" else elo_of_score(low)
     elo_high = UNBOUNDED_ELO if unbounded == "above" else elo_of_score(high)
     elo = min(max(elo_of_score(shrunk), elo_low), elo_high)
 
-    # One drawn-out virtual unit (half a loss, half a win) supplies a spread where there is none.
-    if variance == 0:
-        padded = [float(c) for c in counts]
-        padded[0] += 0.5
-        padded[-1] += 0.5
-        units, mean, spread = moments(padded, scores)
-    else:
-        units, mean, spread = total, score, variance
     sigma_game = math.sqrt(spread * games_each)
     los = NormalDist().cdf((mean - 0.5) / math.sqrt(spread / units))
     return EloEstimate(
@@ -166,3 +164,13 @@ def _estimate(
         confidence=confidence,
         unbounded=unbounded,
     )
+
+
+def _with_virtual_unit(counts: Sequence[int], total: float, variance: float) -> list[float]:
+    """Counts with a virtual unit (a game, a pair), half lost, half won, if the spread is tiny."""
+    floor = 0.25 / total  # the variance that one such unit among `total` makes by itself
+    weight = max(0.0, 1.0 - variance / floor)
+    padded = [float(count) for count in counts]
+    padded[0] += weight / 2
+    padded[-1] += weight / 2
+    return padded

@@ -21,12 +21,13 @@ import numpy as np
 
 from rookery._core import Game
 from rookery.arena.endings import LEVELS, EndgamePosition, promotes
-from rookery.players.base import Player
-from rookery.players.faults import EngineFault
+from rookery.players.base import Limits, Player
+from rookery.players.faults import EngineFault, clean, fault_of
 from rookery.players.tablebase import CachedTables, rank_moves
 
 GOALS = ("promotion", "mate")
 FIFTY_MOVES = 100  # plies
+ILLEGAL = "no legal move"  # why a game ends whose player has a fault
 
 
 @dataclass
@@ -36,8 +37,9 @@ class Outcome:
     position: EndgamePosition
     won: bool = False
     moves: int = 0  # White's moves to the goal, if won
-    lost: bool = False
-    fault: str = ""  # kind, if a player broke the rules: the position is then not counted
+    lost: bool = False  # White was mated
+    fault: str = ""  # kind and evidence, if a player broke the rules
+    own_fault: bool = False  # it was the examined player: failed; else the position is not counted
     good_moves: int = 0  # White moves that kept a won position won
     judged_moves: int = 0  # White moves made in won positions
     end: str = ""  # why it ended
@@ -56,13 +58,15 @@ class LevelResult:
     best_moves: int = 0  # the same if played perfectly (mate only, by the tables' distance)
     good_moves: int = 0
     judged_moves: int = 0
-    faults: int = 0
+    faults: int = 0  # of the examined player; such positions count as not won
+    opponent_faults: int = 0  # such positions count nowhere
 
     def add(self, outcome: Outcome) -> None:
         """Count one position."""
-        if outcome.fault:
-            self.faults += 1
+        if outcome.fault and not outcome.own_fault:
+            self.opponent_faults += 1
             return
+        self.faults += bool(outcome.fault)
         self.positions += 1
         self.good_moves += outcome.good_moves
         self.judged_moves += outcome.judged_moves
@@ -94,6 +98,7 @@ class LevelResult:
             "mean_moves": share(self.moves, self.won),
             "moves_kept_win": share(self.good_moves, self.judged_moves),
             "faults": self.faults,
+            "opponent_faults": self.opponent_faults,
         }
 
 
@@ -110,14 +115,18 @@ class EndgameResult:
     levels: dict[str, LevelResult] = field(default_factory=dict)
     failures: list[str] = field(default_factory=list)  # FENs of won positions not won, a few
     metric: str = "dtm"
+    fault_example: str = ""
 
     def add(self, outcome: Outcome) -> None:
         """Count one position in the total and in its level."""
         self.total.add(outcome)
         if outcome.position.level:
             self.levels.setdefault(outcome.position.level, LevelResult()).add(outcome)
+        self.fault_example = self.fault_example or outcome.fault
+        if outcome.fault and not outcome.own_fault:
+            return
         if outcome.position.result > 0 and not outcome.won and len(self.failures) < 20:
-            self.failures.append(f"{outcome.position.fen} ({outcome.end or outcome.fault})")
+            self.failures.append(f"{outcome.position.fen} ({outcome.fault or outcome.end})")
 
     def to_json(self) -> dict[str, object]:
         """The object of `rookery endgame --json`."""
@@ -130,6 +139,7 @@ class EndgameResult:
             **self.total.to_json(),
             "levels": {k: self.levels[k].to_json() for k in LEVELS if k in self.levels},
             "failures": self.failures,
+            "fault_example": self.fault_example,
         }
         if self.goal == "mate" and self.metric == "dtm" and self.total.won:
             summary["length_ratio"] = self.total.moves / max(1, self.total.best_moves)
@@ -178,8 +188,20 @@ def play_out(
     referee: Referee,
     rngs: tuple[np.random.Generator, np.random.Generator],
     max_moves: int,
+    examined: int = 0,
 ) -> Outcome:
-    """Play one position as a game; a broken rule voids it."""
+    """Play one position as a game.
+
+    Args:
+        position: where it starts, White to move.
+        attacker: plays White.
+        defender: plays Black.
+        referee: goal and truth.
+        rngs: randomness of White and of Black.
+        max_moves: the game ends after that many moves of White.
+        examined: whose fault fails the position: 0 the attacker's, 1 the defender's. The other's
+            makes it not count.
+    """
     outcome = Outcome(position)
     game = Game(position.fen)
     over = game.outcome()
@@ -187,35 +209,72 @@ def play_out(
         outcome.end = over[0]
         return outcome
     players = (attacker, defender)
-    won_now = position.result > 0
-    try:
-        for player in players:
-            player.new_game()
-        while True:
-            side = 0 if game.turn else 1
-            decision = players[side].choose(game, rngs[side])
-            if not game.is_legal(decision.move):
-                raise EngineFault("illegal", f"move {decision.move!r} in {game.fen()}")
-            game.push(decision.move)
-            if side == 0:
-                outcome.moves += 1
-                kept = referee.white_wins(game)
-                if won_now and kept is not None:
-                    outcome.judged_moves += 1
-                    outcome.good_moves += kept
-                won_now = bool(kept)
-            else:
-                won_now = bool(referee.white_wins(game))
-            ended = referee.ended(game, decision.move)
-            if ended is not None:
-                outcome.won, outcome.end = ended
-                return outcome
-            if side == 1 and outcome.moves >= max_moves:
-                outcome.end = f"{max_moves} moves"
-                return outcome
-    except EngineFault as fault:
-        outcome.fault = f"{'attacker' if game.turn else 'defender'} {fault.kind}"
+
+    def failed(side: int, error: Exception) -> Outcome:
+        outcome.fault = f"{('attacker', 'defender')[side]} {fault_of(error)}"
+        outcome.own_fault = side == examined
         return outcome
+
+    for side, player in enumerate(players):
+        try:
+            player.new_game()
+        except Exception as error:
+            return failed(side, error)
+    won_now = position.result > 0
+    while True:
+        side = 0 if game.turn else 1
+        try:
+            move = legal_choice(players[side], game, rngs[side])
+        except Exception as error:
+            return failed(side, error)
+        game.push(move)
+        if side == 0:
+            outcome.moves += 1
+            kept = referee.white_wins(game)
+            if won_now and kept is not None:
+                outcome.judged_moves += 1
+                outcome.good_moves += kept
+            won_now = bool(kept)
+        else:
+            won_now = bool(referee.white_wins(game))
+        ended = referee.ended(game, move)
+        if ended is not None:
+            outcome.won, outcome.end = ended
+            outcome.lost = game.outcome() == ("checkmate", False)
+            return outcome
+        if side == 1 and outcome.moves >= max_moves:
+            outcome.end = f"{max_moves} moves"
+            return outcome
+
+
+def legal_choice(
+    player: Player, game: Game, rng: np.random.Generator, limits: Limits | None = None
+) -> str:
+    """A player's move; an answer that is none, or illegal, is its `EngineFault`."""
+    move = player.choose(game, rng, limits).move
+    if not game.is_legal(move):
+        raise EngineFault("illegal", f"move {clean(repr(move), 40)} in {game.fen()}")
+    return move
+
+
+class Questions:
+    """Asks a player for moves in single positions; what goes wrong is kept, not raised."""
+
+    def __init__(self, player: Player, rng: np.random.Generator) -> None:
+        """Ask `player`."""
+        self._player = player
+        self._rng = rng
+        self.faults = 0
+        self.example = ""  # the first fault
+
+    def __call__(self, game: Game) -> str:
+        """The move, or "" (no legal move) after a fault."""
+        try:
+            return legal_choice(self._player, game, self._rng)
+        except Exception as error:
+            self.faults += 1
+            self.example = self.example or str(fault_of(error))
+            return ""
 
 
 @dataclass
@@ -224,9 +283,10 @@ class _Node:
 
     won_before: bool  # by the tables
     kept: bool  # White's move kept the win
-    following: tuple[str, ...]  # positions after Black's replies, none if it ended here
+    following: tuple[tuple[str, bool], ...]  # positions after Black's replies, none if it ended
+    # here, and whether the reply was a capture or a pawn move
     win: bool  # White's move (or every reply) reached the goal
-    zeroing: bool  # one of the two plies was a capture or a pawn move
+    zeroing: bool  # White's move was a capture or a pawn move
     end: str
 
 
@@ -234,7 +294,7 @@ class _Node:
 class _Verdict:
     win: bool
     moves: int
-    stretch: int  # plies from here to the first zeroing move or the end
+    stretch: int  # plies from here to the first zeroing move or the end, that one included
     end: str
 
 
@@ -242,7 +302,7 @@ class Follower:
     """Follows a memoryless player through the graph of all its games.
 
     Args of the constructor:
-        choose: the player's move in a position.
+        choose: the player's move in a position; an illegal one (as "") loses what leads there.
         referee: goal and truth.
         every_reply: every defence at once instead of the longest.
     """
@@ -273,6 +333,8 @@ class Follower:
             good_moves=int(node.won_before and node.kept),
             judged_moves=int(node.won_before),
             end=verdict.end,
+            fault=ILLEGAL if verdict.end == ILLEGAL else "",
+            own_fault=verdict.end == ILLEGAL,
         )
 
     def _resolve(self, start: str) -> None:
@@ -287,7 +349,7 @@ class Follower:
                 continue
             node = self._node(key)
             on_way.add(key)
-            open_ones = [n for n in node.following if n not in self._verdicts]
+            open_ones = [n for n, _ in node.following if n not in self._verdicts]
             circular = [n for n in open_ones if n in on_way]
             if circular:
                 # Whatever leads into a circle (or lets the defender choose one) does not win.
@@ -300,15 +362,19 @@ class Follower:
     def _judge(self, node: _Node) -> _Verdict:
         if not node.following:
             return _Verdict(node.win, 1, 1, node.end)
-        verdicts = [self._verdicts[n] for n in node.following]
+        verdicts = [self._verdicts[n] for n, _ in node.following]
         failed = next((v for v in verdicts if not v.win), None)
         if failed is not None:
             return _Verdict(False, 0, 0, failed.end)
-        stretch = 2 + max(v.stretch for v in verdicts)
-        if stretch > FIFTY_MOVES:
+        # After White's move: the reply, and unless that is zeroing what follows it.
+        rest = max(
+            1 if zeroing else 1 + verdict.stretch
+            for (_, zeroing), verdict in zip(node.following, verdicts, strict=True)
+        )
+        if rest + (not node.zeroing) > FIFTY_MOVES:
             return _Verdict(False, 0, 0, "fifty_moves")
         moves = 1 + max(v.moves for v in verdicts)
-        return _Verdict(True, moves, 0 if node.zeroing else stretch, verdicts[0].end)
+        return _Verdict(True, moves, 1 if node.zeroing else 1 + rest, verdicts[0].end)
 
     def _node(self, key: str) -> _Node:
         if key not in self._nodes:
@@ -320,7 +386,7 @@ class Follower:
         won_before = bool(referee.white_wins(game))
         move = self._choose(game)
         if not game.is_legal(move):
-            return _Node(won_before, False, (), False, False, f"illegal move {move}")
+            return _Node(won_before, False, (), False, False, ILLEGAL)
         game.push(move)
         kept = bool(referee.white_wins(game))
         zeroing = game.halfmove_clock == 0
@@ -330,11 +396,10 @@ class Follower:
         following = []
         for reply in self._replies(game):
             game.push(reply)
-            zeroing = zeroing or game.halfmove_clock == 0
             over = referee.ended(game, reply)
             if over is not None and not over[0]:
                 return _Node(won_before, kept, (), False, zeroing, over[1])
-            following.append(game.epd())
+            following.append((game.epd(), game.halfmove_clock == 0))
             game.pop()
         return _Node(won_before, kept, tuple(following), False, zeroing, "")
 

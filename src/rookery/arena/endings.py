@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import chess
 import numpy as np
 
 from rookery._core import FenError, Game, random_position
@@ -98,7 +97,7 @@ def with_truth(fens: Iterator[str], ending: str, tables: CachedTables) -> list[E
 
 def kpk_levels() -> dict[str, str]:
     """Level of each KPK position of paper 003, by placement."""
-    # Easier levels last: the regions overlap in a few positions, which count as the harder one.
+    # Harder levels last: the regions overlap in a few positions, which count as the harder one.
     return {
         fen.split()[0]: level
         for level in ("easy", "intermediate", "hard")
@@ -126,8 +125,3 @@ def _fen(letters: list[str], placement: tuple[int, ...]) -> str:
 def promotes(move: str) -> bool:
     """Whether a UCI move turns a pawn into a piece."""
     return len(move) == 5
-
-
-def colour_name(white: bool) -> str:
-    """Name of a colour."""
-    return str(chess.COLOR_NAMES[white])

@@ -6,17 +6,20 @@ evidence. Nothing a player does can raise out of `play_game` except an interrupt
 
 from __future__ import annotations
 
+import math
+import numbers
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from rookery._core import Game
 from rookery.arena.limits import Adjudication, MatchLimits, ValueJudge
 from rookery.arena.openings import Opening
 from rookery.data.tablebases import Tablebases
 from rookery.players.base import Decision, Player
-from rookery.players.faults import EngineFault, clean
+from rookery.players.faults import clean, fault_of
 
 POINTS = {"1-0": 1.0, "0-1": 0.0, "1/2-1/2": 0.5}  # White's
 
@@ -45,7 +48,13 @@ class GameRecord:
     seconds: float
     fault: Fault | None = None
     void: bool = False  # counted nowhere: both sides or our own machine were at fault
+    other_fault: Fault | None = None  # Black's, where neither player could start
     comments: tuple[str, ...] = field(default=(), repr=False)  # one a move after the opening
+
+    @property
+    def excused(self) -> bool:
+        """Whether `fault` is nobody's: our own machine explains it."""
+        return self.void and self.other_fault is None
 
     @property
     def first_points(self) -> float:
@@ -83,7 +92,7 @@ def play_game(
         index: number of the game in its pair, for the record.
         names: names of White and Black for the record; the players' own by default.
         overload: tells the longest delay that our own machine suffered since a (monotonic)
-            moment; a loss on time by less than that is void instead.
+            moment; a loss on time by no more than that is void instead.
         cancelled: asked before each move; if true the game is dropped.
 
     Returns:
@@ -113,6 +122,7 @@ def play_game(
         seconds=time.monotonic() - started,
         fault=outcome.fault,
         void=outcome.result == "*",
+        other_fault=outcome.other_fault,
         comments=tuple(table.comments),
     )
 
@@ -122,6 +132,7 @@ class _Outcome:
     result: str
     reason: str
     fault: Fault | None = None
+    other_fault: Fault | None = None
 
 
 class _Table:
@@ -146,7 +157,6 @@ class _Table:
         self.comments: list[str] = []
         control = limits.time_control
         self.clocks = [control.seconds if control else None for _ in range(2)]
-        self.opening_plies = self.game.ply
 
     def start(self) -> _Outcome | None:
         """Prepare both players; a broken one forfeits, two broken ones void the game."""
@@ -154,13 +164,12 @@ class _Table:
         for side, player in enumerate(self.players):
             try:
                 player.new_game()
-            except EngineFault as fault:
-                faults.append(Fault(side == 0, fault.kind, fault.evidence))
             except Exception as error:
-                faults.append(Fault(side == 0, "error", _describe(error)))
+                fault = fault_of(error)
+                faults.append(Fault(side == 0, fault.kind, fault.evidence))
         if len(faults) == 2:
             both = "; ".join(f"{'White' if f.white else 'Black'} {f.kind}" for f in faults)
-            return _Outcome("*", f"void: both players failed to start ({both})", faults[0])
+            return _Outcome("*", f"void: both players failed to start ({both})", *faults)
         return self._forfeit(faults[0]) if faults else None
 
     def ended(self) -> _Outcome | None:
@@ -197,19 +206,24 @@ class _Table:
             decision = self.players[side].choose(
                 game, self.rngs[side], self.limits.for_move(self.clocks[0], self.clocks[1])
             )
-        except EngineFault as fault:
-            return self._forfeit(Fault(white, fault.kind, fault.evidence), began)
+            wrong = _malformed(decision)
         except Exception as error:
-            return self._forfeit(Fault(white, "error", _describe(error)))
+            fault = fault_of(error)
+            broken = Fault(white, fault.kind, fault.evidence)
+            return self._excuse(broken, fault.allowance, began) or self._forfeit(broken)
+        if wrong:
+            return self._forfeit(Fault(white, "error", wrong))
         elapsed = _thinking_time(decision, time.monotonic() - began)
         late = self._late(side, elapsed)
-        if late:
-            return self._forfeit(Fault(white, "time", late), began)
+        if late is not None:
+            evidence, allowance = late
+            broken = Fault(white, "time", evidence)
+            return self._excuse(broken, allowance, began, elapsed) or self._forfeit(broken)
         if decision.claims_draw:
             if game.can_claim_draw():
                 return _Outcome("1/2-1/2", "draw claimed")
             return self._forfeit(Fault(white, "illegal", f"wrong draw claim in {game.fen()}"))
-        if not game.is_legal(decision.move):
+        if not _is_legal(game, decision.move):
             evidence = f"move {clean(decision.move, 40)!r} in {game.fen()}"
             return self._forfeit(Fault(white, "illegal", evidence))
         number = game.fullmove_number
@@ -218,28 +232,76 @@ class _Table:
         verdict = self.judge.verdict(white, decision.value, number)
         return _Outcome(verdict, "adjudication: both players agree") if verdict else None
 
-    def _late(self, side: int, elapsed: float) -> str:
-        """Evidence of a loss on time, or nothing; runs the clock."""
+    def _late(self, side: int, elapsed: float) -> tuple[str, float] | None:
+        """Evidence of a loss on time and the seconds there were, or None; runs the clock."""
         margin = self.limits.margin
         movetime = self.limits.movetime
         if movetime is not None and self.clocks[side] is None and elapsed > movetime + margin:
-            return f"took {elapsed:.3f} s of {movetime:.3f} s (margin {margin:g} s)"
+            return f"took {elapsed:.3f} s of {movetime:.3f} s (margin {margin:g} s)", movetime
         clock = self.clocks[side]
         if clock is None or self.limits.time_control is None:
-            return ""
+            return None
         if elapsed > clock + margin:
-            return f"took {elapsed:.3f} s with {clock:.3f} s on the clock (margin {margin:g} s)"
+            evidence = f"took {elapsed:.3f} s with {clock:.3f} s on the clock (margin {margin:g} s)"
+            return evidence, clock
         self.clocks[side] = max(0.0, clock - elapsed) + self.limits.time_control.increment
-        return ""
+        return None
 
-    def _forfeit(self, fault: Fault, since: float | None = None) -> _Outcome:
-        if fault.kind in ("time", "hang") and since is not None and self.overload is not None:
-            delay = self.overload(since)
-            if delay > self.limits.margin:
-                reason = f"void: our own machine stalled for {delay:.3f} s ({fault.kind})"
-                return _Outcome("*", reason, fault)
+    def _excuse(
+        self, fault: Fault, allowance: float | None, since: float, elapsed: float | None = None
+    ) -> _Outcome | None:
+        """A void game if a stall of our own machine explains the fault, else None.
+
+        Args:
+            fault: what the player is blamed for.
+            allowance: seconds there were for the move.
+            since: the (monotonic) moment when the move was asked for.
+            elapsed: seconds it took; those since then by default.
+        """
+        if fault.kind not in ("time", "hang") or allowance is None or self.overload is None:
+            return None
+        taken = time.monotonic() - since if elapsed is None else elapsed
+        delay = self.overload(since)
+        if fault.kind == "hang":
+            # Nothing came at all: only a stall of the order of the whole wait can explain that.
+            explained = delay >= allowance / 2
+        else:
+            explained = delay > 0 and taken - allowance - delay <= self.limits.margin
+        if not explained:
+            return None
+        reason = f"void: our own machine stalled for {delay:.3f} s ({fault.kind})"
+        return _Outcome("*", reason, fault)
+
+    def _forfeit(self, fault: Fault) -> _Outcome:
         side = "White" if fault.white else "Black"
         return _Outcome("0-1" if fault.white else "1-0", f"forfeit: {side} {fault.kind}", fault)
+
+
+def _malformed(decision: object) -> str:
+    """What is wrong with a player's answer, before the rules of chess come into it."""
+    if not isinstance(decision, Decision):
+        return f"answered with something {_type(decision)} instead of a Decision"
+    if not isinstance(decision.move, str):
+        return f"its move is {_type(decision.move)}, not text"
+    value = decision.value
+    if value is not None and not isinstance(value, numbers.Real):
+        return f"its value is {_type(value)}, not a number"
+    if value is not None and math.isnan(value):
+        return "its value is not a number (NaN)"
+    if not isinstance(decision.details, Mapping):
+        return f"its details are {_type(decision.details)}, not a mapping"
+    return ""
+
+
+def _type(value: object) -> str:
+    return "None" if value is None else f"of type {type(value).__name__}"
+
+
+def _is_legal(game: Game, move: str) -> bool:
+    try:
+        return game.is_legal(move)
+    except Exception:  # text that cannot even be handed over, such as half a surrogate pair
+        return False
 
 
 def _thinking_time(decision: Decision, measured: float) -> float:
@@ -255,7 +317,3 @@ def _comment(decision: Decision, elapsed: float) -> str:
         parts.append(f"{decision.value:+.2f}" + (f"/{depth}" if isinstance(depth, int) else ""))
     parts.append(f"{elapsed:.3f}s")
     return " ".join(parts)
-
-
-def _describe(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}"

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from rookery.arena.elo import expected_score
+from rookery.arena.elo import UNBOUNDED_ELO, expected_score
 from rookery.arena.limits import MatchLimits
 from rookery.arena.match import MatchSettings, PlayerFactory, run_match
 from rookery.arena.rating import Encounter, rate
@@ -20,6 +20,7 @@ from rookery.arena.rungs import SOURCE, Rung
 
 PROBE_GAMES = 8  # games a rung while searching
 ROUND_GAMES = 16  # games a rung while measuring
+BEYOND_GAMES = 64  # games against the first or last rung that settle that a player is beyond it
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,8 @@ class PlayerRating:
     low: float
     high: float
     standings: list[Standing]
-    bracketed: bool  # it beat a rung and lost to one (or to none above / below)
+    bracketed: bool  # a rung took half the points or more, and one at most as strong half or less
+    unbounded: str  # "", "above" (it scored over half everywhere) or "below" (under half)
     conditions: str  # openings, limits, seed
     seconds: float
 
@@ -95,6 +97,7 @@ class PlayerRating:
             "games": sum(s.games for s in played),
             "faults": sum(s.faults for s in played),
             "bracketed": self.bracketed,
+            "unbounded": self.unbounded,
             "opponents": [
                 {
                     "name": s.rung.player,
@@ -159,13 +162,16 @@ class Climb:
             raise ValueError(f"{self._player!r} has no game that counts; see the faults")
         table = rate(encounters, {_opponent(s): s.rung.elo for s in played})
         found = table[self._player]
+        unbounded = self._unbounded()
+        # Beyond the rungs played the curve is only extrapolated: that end is left open.
         return PlayerRating(
             self._player,
             found.elo,
-            found.low,
-            found.high,
+            found.elo - UNBOUNDED_ELO if unbounded == "below" else found.low,
+            found.elo + UNBOUNDED_ELO if unbounded == "above" else found.high,
             self._standings,
             self._bracketed(),
+            unbounded,
             self._settings.describe(),
             time.monotonic() - self._started,
         )
@@ -216,14 +222,24 @@ class Climb:
         if self._games() >= self._settings.games:
             return True
         rating = self.rating()
+        if rating.unbounded:
+            # Beyond the ladder more games only repeat that; before its end the search goes on.
+            end = self._standings[-1 if rating.unbounded == "above" else 0]
+            return end.games >= BEYOND_GAMES
         return rating.bracketed and rating.high - rating.low <= self._settings.width
 
     def _bracketed(self) -> bool:
-        """Whether it scored over and under one half, or stands at an end of the ladder."""
-        played = [s for s in self._standings if s.games]
-        over = any(s.score >= 0.5 for s in played) or self._standings[0].games > 0
-        under = any(s.score <= 0.5 for s in played) or self._standings[-1].games > 0
-        return over and under
+        """Whether it scored half or more against a rung, and half or less against one above."""
+        over = [s.rung.elo for s in self._standings if s.games and s.score >= 0.5]
+        under = [s.rung.elo for s in self._standings if s.games and s.score <= 0.5]
+        return bool(over and under) and min(over) <= max(under)
+
+    def _unbounded(self) -> str:
+        """On which side no rung stopped it."""
+        scores = [s.score for s in self._standings if s.games]
+        if min(scores) > 0.5:
+            return "above"
+        return "below" if max(scores) < 0.5 else ""
 
     def _games(self) -> int:
         return sum(s.games for s in self._standings)

@@ -13,7 +13,7 @@ import json
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -23,10 +23,11 @@ from rookery.arena.game import GameRecord, play_game
 from rookery.arena.limits import Adjudication, MatchLimits
 from rookery.arena.load import LoadMonitor
 from rookery.arena.native import native_bots, play_native
-from rookery.arena.openings import OpeningBook, load_openings
+from rookery.arena.openings import OpeningBook, load_openings, split_plies
 from rookery.arena.pgn import Journal, StoredGame, stored
 from rookery.arena.results import Tally, describe, missing_games
 from rookery.arena.sprt import Sprt
+from rookery.arena.workers import run_workers
 from rookery.data.tablebases import Tablebases, find_tablebases
 from rookery.players.base import Player
 
@@ -69,12 +70,21 @@ class MatchSettings:
         if self.seed < 0:
             raise ValueError(f"seed {self.seed} is below 0")
 
-    def workers(self) -> int:
-        """Games at the same time; timed games leave every player a core of its own."""
+    def workers(self, players: Sequence[Player] = ()) -> int:
+        """Games at the same time; timed games leave every player a core of its own.
+
+        A player may be timed by itself (`stockfish,movetime=50ms`): its `timed` says so, or None
+        if that depends on whether the match limits depth or nodes.
+        """
         if self.concurrency:
             return self.concurrency
         cores = os.cpu_count() or 1
-        timed = self.limits.time_control is not None or self.limits.movetime is not None
+        limits = self.limits
+        timed = limits.time_control is not None or limits.movetime is not None
+        for player in players:
+            own = getattr(player, "timed", False)
+            timed = timed or own is True
+            timed = timed or (own is None and limits.depth is None and limits.nodes is None)
         return max(1, cores // 2) if timed else cores
 
 
@@ -90,6 +100,7 @@ class MatchResult:
     interrupted: bool = False
     resumed: int = 0  # games that had been played before
     recovered_bytes: int = 0  # torn bytes cut off the journal
+    damaged_copy: Path | None = None  # where they were kept, if they were more than a torn game
     opening_count: int | None = None  # different openings available; None: unlimited
 
     def to_json(self) -> dict[str, object]:
@@ -157,7 +168,8 @@ class _Match:
         self._names = names
         self._book = book
         self._lock = threading.Lock()
-        self._stop = threading.Event()
+        self._stop = threading.Event()  # no new moves: the question is answered
+        self._abort = threading.Event()  # interrupted or broken: nothing counts any more
         self._errors: list[BaseException] = []
         self._started = time.monotonic()
         self._journal: Journal | None = None
@@ -174,6 +186,7 @@ class _Match:
             self._journal = Journal(settings.pgn, fingerprint(self._names, settings), self._tags())
             played = list(self._journal.games)
             self._result.recovered_bytes = self._journal.dropped_bytes
+            self._result.damaged_copy = self._journal.damaged_copy
         try:
             for game in played:
                 self._result.tally.add(game)
@@ -181,14 +194,19 @@ class _Match:
             tasks = missing_games(settings.games, played)
             self._tasks = iter(tasks)
             if tasks and not self._decided():
-                bots = native_bots(self._factories, settings.adjudication)
+                samples = [factory() for factory in self._factories]
+                bots = native_bots(samples, settings.adjudication)
+                workers = settings.workers(samples)
+                for player in samples:
+                    player.close()
                 if bots is not None:
                     self._play_native(bots, tasks)
                 else:
-                    self._play(min(settings.workers(), len(tasks)))
+                    self._play(min(workers, len(tasks)))
         finally:
             if self._journal is not None:
-                self._journal.close()
+                with self._lock:
+                    self._journal.close()
         self._result.seconds = time.monotonic() - self._started
         if self._errors:
             raise self._errors[0]
@@ -196,24 +214,11 @@ class _Match:
 
     def _play(self, workers: int) -> None:
         self._monitor = LoadMonitor()
-        threads = [
-            threading.Thread(target=self._work, name=f"arena-{n}", daemon=True)
-            for n in range(workers)
-        ]
         try:
-            for thread in threads:
-                thread.start()
-            for thread in threads:
-                # A join without a timeout would swallow Ctrl-C until the thread ends.
-                while thread.is_alive():
-                    thread.join(0.2)
+            run_workers(self._work, workers, self._abort)
         except KeyboardInterrupt:
             self._result.interrupted = True
         finally:
-            self._stop.set()
-            for thread in threads:
-                if thread.is_alive():
-                    thread.join(30)
             self._monitor.close()
 
     def _play_native(self, bots: tuple[str, str], tasks: list[tuple[int, int]]) -> None:
@@ -236,7 +241,7 @@ class _Match:
                 players.append(factory())
             if self._settings.adjudication.tablebase:
                 tables = find_tablebases()
-            while not self._stop.is_set():
+            while not self._cancelled():
                 with self._lock:
                     task = next(self._tasks, None)
                 if task is None:
@@ -245,9 +250,10 @@ class _Match:
                 if record is not None:
                     self._store(record)
         except BaseException as error:
-            with self._lock:
+            # Nobody will ask for the errors of a worker that was interrupted.
+            if not self._abort.is_set():
                 self._errors.append(error)
-            self._stop.set()
+            self._abort.set()
         finally:
             for player in players:
                 player.close()
@@ -272,11 +278,16 @@ class _Match:
             index=index,
             names=names,
             overload=self._monitor.worst_delay if self._monitor else None,
-            cancelled=self._stop.is_set,
+            cancelled=self._cancelled,
         )
+
+    def _cancelled(self) -> bool:
+        return self._stop.is_set() or self._abort.is_set()
 
     def _store(self, record: GameRecord) -> None:
         with self._lock:
+            if self._abort.is_set():
+                return  # its engines may have been killed by us
             if self._journal is not None:
                 self._journal.append(record)
             self._result.tally.add(stored(record))
@@ -314,9 +325,10 @@ def fingerprint(names: tuple[str, str], settings: MatchSettings) -> str:
     The number of games is not part of it, so a finished match can be made longer.
     """
     openings = settings.openings
-    path = Path(openings)
+    path, plies = split_plies(openings)
     if path.is_file():
         openings = hashlib.sha256(path.read_bytes()).hexdigest()
+        openings += "" if plies is None else f":{plies}"
     text = json.dumps(
         [*names, openings, settings.seed, asdict(settings.limits), asdict(settings.adjudication)],
         sort_keys=True,

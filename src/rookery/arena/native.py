@@ -7,7 +7,7 @@ that a thousand games are a matter of a second.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 
 import numpy as np
@@ -21,9 +21,7 @@ from rookery.players.base import Player
 BATCH = 128  # games a call: large enough to hide its cost, small enough for Ctrl-C and progress
 
 
-def native_bots(
-    factories: tuple[Callable[[], Player], Callable[[], Player]], adjudication: Adjudication
-) -> tuple[str, str] | None:
+def native_bots(players: Sequence[Player], adjudication: Adjudication) -> tuple[str, str] | None:
     """Names of both players in the core, or None if either is something else.
 
     Such players think for no time and have no values, so clocks and agreed endings do not apply;
@@ -31,15 +29,10 @@ def native_bots(
     """
     if adjudication.tablebase:
         return None
-    names = []
-    for factory in factories:
-        player = factory()
-        name = getattr(player, "native_bot", None)
-        player.close()
-        if not isinstance(name, str):
-            return None
-        names.append(name)
-    return names[0], names[1]
+    first, second = (getattr(player, "native_bot", None) for player in players)
+    if isinstance(first, str) and isinstance(second, str):
+        return first, second
+    return None
 
 
 def play_native(

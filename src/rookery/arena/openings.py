@@ -7,11 +7,14 @@ which `OpeningBook.size` lets the caller notice.
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import io
 import re
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -95,35 +98,38 @@ class RandomPlies:
 
 
 class OpeningList:
-    """Openings from a file, in an order shuffled by the seed, each read when it is needed."""
+    """Openings from a file, in an order shuffled by the seed."""
 
-    def __init__(self, sources: Sequence[str], read: Callable[[str], Opening], seed: int) -> None:
-        """Keep the text of each opening; an empty list is refused."""
-        if not sources:
-            raise ValueError("it holds no position")
-        self._sources = list(sources)
-        self._read = read
+    def __init__(self, openings: Sequence[Opening], seed: int) -> None:
+        """Take the openings; an empty list is refused."""
+        if not openings:
+            raise ValueError("it holds no unfinished position")
+        self._openings = list(openings)
         self._order = np.random.default_rng(
             np.random.SeedSequence(seed, spawn_key=(2,))
-        ).permutation(len(self._sources))
+        ).permutation(len(self._openings))
 
     @property
     def size(self) -> int:
         """Number of openings in the file."""
-        return len(self._sources)
+        return len(self._openings)
 
     def opening(self, pair: int) -> Opening:
         """Openings repeat once all have been used."""
-        return self._read(self._sources[int(self._order[pair % len(self._order)])])
+        return self._openings[int(self._order[pair % len(self._order)])]
 
 
 def load_openings(spec: str, seed: int = 0, plies: int | None = None) -> OpeningBook:
     """Read an opening specification.
 
     Args:
-        spec: `start`, `random:PLIES`, or a file: EPD/FEN lines or PGN, plain or gzipped.
+        spec: `start`, `random:PLIES`, or a file: EPD/FEN lines or PGN, plain or gzipped;
+            `FILE.pgn:PLIES` takes only that many plies of each game.
         seed: orders files and draws random plies.
         plies: for PGN files, how many plies of each game to use (all by default).
+
+    Games of a PGN file that cannot be read, and those that are over where the opening ends, are
+    left out; a line on standard error tells how many.
     """
     if spec == "start":
         return StartPosition()
@@ -132,7 +138,7 @@ def load_openings(spec: str, seed: int = 0, plies: int | None = None) -> Opening
         if not number.isdigit():
             raise ValueError(f"openings {spec!r}: expected random:PLIES, for example random:8")
         return RandomPlies(int(number), seed)
-    path = Path(spec)
+    path, named_plies = split_plies(spec)
     if not path.is_file():
         raise ValueError(
             f"openings {spec!r}: no such file; use 'start', 'random:8' or the path of an EPD or "
@@ -141,11 +147,20 @@ def load_openings(spec: str, seed: int = 0, plies: int | None = None) -> Opening
     text = read_text(path)
     try:
         if ".pgn" in path.name.lower() or text.lstrip().startswith("[Event"):
-            games = [game for game in _PGN_START.split(text) if game.strip()]
-            return OpeningList(games, lambda game: _from_pgn(game, plies), seed)
-        return OpeningList(_checked_lines(text), _from_epd, seed)
+            return OpeningList(_read_pgn(text, named_plies or plies, spec), seed)
+        if named_plies is not None:
+            raise ValueError("only the games of a PGN file can be cut to a number of plies")
+        return OpeningList(_read_epd(text), seed)
     except ValueError as error:
         raise ValueError(f"openings {spec!r}: {error}") from error
+
+
+def split_plies(spec: str) -> tuple[Path, int | None]:
+    """`FILE:PLIES` as path and number; a file whose name looks like that goes first."""
+    name, colon, number = spec.rpartition(":")
+    if colon and name and number.isdigit() and int(number) > 0 and not Path(spec).exists():
+        return Path(name), int(number)
+    return Path(spec), None
 
 
 def read_text(path: Path) -> str:
@@ -167,19 +182,20 @@ def complete_fen(text: str) -> str:
     return " ".join(words[:4]) + " 0 1"
 
 
-def _checked_lines(text: str) -> list[str]:
-    """Lines with an unfinished position; a bad one is an error that gives its number."""
-    lines = []
+def _read_epd(text: str) -> list[Opening]:
+    """The unfinished positions; a bad line is an error that gives its number."""
+    openings = []
     for number, line in enumerate(text.splitlines(), 1):
         line = line.strip()
         if not line or line.startswith("#"):
             continue
         try:
-            if _from_epd(line).game().outcome() is None:
-                lines.append(line)
+            opening = _from_epd(line)
+            if opening.game().outcome() is None:
+                openings.append(opening)
         except ValueError as error:
             raise ValueError(f"line {number}: {error}") from error
-    return lines
+    return openings
 
 
 def _from_epd(line: str) -> Opening:
@@ -198,12 +214,74 @@ def _is_chess960(fen: str) -> bool:
     return bool(board.castling_rights) and board.has_chess960_castling_rights()
 
 
-def _from_pgn(text: str, plies: int | None) -> Opening:
-    parsed = chess.pgn.read_game(io.StringIO(text))
-    if parsed is None or parsed.errors:
-        why = parsed.errors[0] if parsed is not None else "no game"
-        raise ValueError(f"cannot read the opening {text[:80]!r}: {why}")
-    board = parsed.board()
-    moves = [move.uci() for move in parsed.mainline_moves()]
-    name = " ".join(parsed.headers.get(key, "") for key in ("ECO", "Opening")).strip() or "PGN"
-    return Opening(board.fen(), tuple(moves[:plies]), name, board.chess960)
+def _same(reader: _OpeningReader) -> _OpeningReader:
+    return reader
+
+
+class _EnoughError(Exception):
+    """The plies that are wanted have been read."""
+
+
+class _OpeningReader(chess.pgn.BaseVisitor[Opening]):
+    """Reads the main line of a game up to a number of plies, and keeps errors to itself."""
+
+    def __init__(self, plies: int | None) -> None:
+        self.plies = plies
+        self.tags: dict[str, str] = {}
+        self.board: chess.Board | None = None
+        self.moves: list[str] = []
+        self.error: Exception | None = None
+
+    def visit_header(self, name: str, value: str) -> None:
+        self.tags[name] = value
+
+    def begin_variation(self) -> chess.pgn.SkipType:
+        return chess.pgn.SKIP
+
+    def visit_board(self, board: chess.Board) -> None:
+        if self.board is None:
+            self.board = board.copy()
+        if self.plies is not None and len(self.moves) >= self.plies:
+            raise _EnoughError
+
+    def visit_move(self, board: chess.Board, move: chess.Move) -> None:
+        self.moves.append(board.uci(move))
+
+    def handle_error(self, error: Exception) -> None:
+        self.error = self.error or error
+
+    def result(self) -> Opening:
+        name = " ".join(self.tags.get(key, "") for key in ("ECO", "Opening")).strip() or "PGN"
+        board = self.board or chess.Board()
+        return Opening(board.fen(), tuple(self.moves), name, board.chess960)
+
+
+def _read_pgn(text: str, plies: int | None, spec: str) -> list[Opening]:
+    """The openings of a PGN file whose end is an unfinished position."""
+    openings: list[Opening] = []
+    finished, bad = 0, []
+    for number, game in enumerate((g for g in _PGN_START.split(text) if g.strip()), 1):
+        reader = _OpeningReader(plies)
+        try:
+            with contextlib.suppress(_EnoughError):
+                chess.pgn.read_game(io.StringIO(game), Visitor=partial(_same, reader))
+            if reader.error is not None:
+                raise reader.error
+            opening = reader.result()
+            played = opening.game()
+        except ValueError as error:
+            bad.append(f"game {number}: {' '.join(str(error).split())[:120]}")
+            continue
+        if played.outcome() is not None or played.is_threefold or played.is_fifty_moves:
+            finished += 1
+        else:
+            openings.append(opening)
+    if bad and not openings:
+        raise ValueError(f"none of its games can be read; {bad[0]}")
+    if bad or finished:
+        parts = [f"{len(bad)} unreadable games ({bad[0]})"] if bad else []
+        parts += [f"{finished} finished games"] if finished else []
+        print(
+            f"rookery: warning: openings {spec!r}: left out {' and '.join(parts)}", file=sys.stderr
+        )
+    return openings

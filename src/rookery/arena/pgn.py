@@ -8,6 +8,7 @@ appended by one write and ends in a checksum; a torn or damaged end is cut off o
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import os
 import re
 import zlib
@@ -19,7 +20,7 @@ from typing import NoReturn
 import chess
 
 from rookery._core import STARTING_FEN
-from rookery.arena.game import GameRecord
+from rookery.arena.game import Fault, GameRecord
 
 _HEADER = re.compile(r'^\[(\w+) "((?:[^"\\]|\\.)*)"\]$', re.MULTILINE)
 _ENDING = re.compile(r"\{(?P<reason>[^{}]*) crc (?P<crc>[0-9a-f]{8})\} (?P<result>\S+)\n\n\Z")
@@ -42,27 +43,31 @@ class StoredGame:
     index: int
     result: str
     reason: str
-    fault_white: bool | None  # who was at fault; None: nobody
+    fault_white: bool | None  # who was at fault; None: nobody, or our own machine
     fault_kind: str
     void: bool
     line_hash: int  # of start position and moves, for noticing duplicates
     plies: int
     seconds: float
+    other_kind: str = ""  # what the other player was at fault for, where neither could start
 
 
 def stored(record: GameRecord) -> StoredGame:
     """The part of a record that results are made of."""
+    fault = None if record.excused else record.fault
+    line = f"{record.opening.fen} {' '.join(record.moves)}".encode()
     return StoredGame(
         pair=record.pair,
         index=record.index,
         result=record.result,
         reason=record.reason,
-        fault_white=record.fault.white if record.fault else None,
-        fault_kind=record.fault.kind if record.fault else "",
+        fault_white=fault.white if fault else None,
+        fault_kind=fault.kind if fault else "",
         void=record.void,
-        line_hash=zlib.crc32(f"{record.opening.fen} {' '.join(record.moves)}".encode()),
+        line_hash=int.from_bytes(hashlib.blake2b(line, digest_size=8).digest(), "big"),
         plies=len(record.moves),
         seconds=record.seconds,
+        other_kind=record.other_fault.kind if record.other_fault else "",
     )
 
 
@@ -89,17 +94,26 @@ def to_pgn(record: GameRecord, headers: dict[str, str]) -> str:
     tags["Termination"] = _termination(record)
     tags["Reason"] = record.reason
     if record.fault is not None:
-        side = "white" if record.fault.white else "black"
-        tags["Fault"] = f"{side} {record.fault.kind}: {record.fault.evidence}"
+        tags["Excused" if record.excused else "Fault"] = _blame(record.fault)
+    if record.other_fault is not None:
+        tags["OtherFault"] = _blame(record.other_fault)
     if record.void:
         tags["Void"] = "yes"
-    tags["LineHash"] = f"{game.line_hash:08x}"
+    tags["LineHash"] = f"{game.line_hash:016x}"
     tags["Seconds"] = f"{record.seconds:.3f}"
     text = "".join(f'[{key} "{_escape(value)}"]\n' for key, value in tags.items())
     text += "\n" + _movetext(record)
     reason = record.reason.replace("{", "(").replace("}", ")")
     body = f"{text}{{{reason} crc "
     return f"{body}{zlib.crc32(body.encode()):08x}}} {record.result}\n\n"
+
+
+def _blame(fault: Fault) -> str:
+    return f"{'white' if fault.white else 'black'} {fault.kind}: {fault.evidence}"
+
+
+def _kind_of(blame: str) -> str:
+    return blame.partition(" ")[2].partition(":")[0]
 
 
 def _termination(record: GameRecord) -> str:
@@ -163,11 +177,12 @@ def read_games(text: str) -> Iterator[tuple[str, StoredGame, dict[str, str]]]:
                 result=tags["Result"],
                 reason=tags["Reason"],
                 fault_white=fault.startswith("white") if fault else None,
-                fault_kind=fault.partition(" ")[2].partition(":")[0],
+                fault_kind=_kind_of(fault),
                 void=tags.get("Void") == "yes",
                 line_hash=int(tags["LineHash"], 16),
                 plies=int(tags["PlyCount"]),
                 seconds=float(tags["Seconds"]),
+                other_kind=_kind_of(tags.get("OtherFault", "")),
             )
         except (KeyError, ValueError):
             return
@@ -189,6 +204,8 @@ class Journal:
         self.path = path
         self.games: list[StoredGame] = []
         self.dropped_bytes = 0
+        self.damaged_copy: Path | None = None  # of what was cut off, if it was not a torn game
+        self._closed = False
         self._headers = {**headers, "Match": match}
         path.parent.mkdir(parents=True, exist_ok=True)
         self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
@@ -201,13 +218,19 @@ class Journal:
 
     def append(self, record: GameRecord) -> None:
         """Add a finished game; it counts from the moment this returns."""
+        if self._closed:
+            # The number of the descriptor may belong to another file by now.
+            raise ValueError(f"{self.path}: the journal is closed; this game comes too late")
         data = to_pgn(record, self._headers).encode()
         if os.write(self._file, data) != len(data):
             raise OSError(f"{self.path}: the disk took only part of a game; free some space")
         self.games.append(stored(record))
 
     def close(self) -> None:
-        """Flush to the disk and release the file."""
+        """Flush to the disk and release the file; may be called more than once."""
+        if self._closed:
+            return
+        self._closed = True
         os.fsync(self._file)
         os.close(self._file)
 
@@ -236,9 +259,10 @@ class Journal:
         rest = raw[kept:]
         if not self.games and f'[Match "{match}"]'.encode() not in rest:
             self._refuse()
-        if rest.count(b"[Event ") > 1:
-            # More than a torn last game: damage in the middle. Keep a copy of what is cut off.
-            self.path.with_name(self.path.name + ".damaged").write_bytes(rest)
+        if not _is_torn_game(rest, match):
+            # Damage in the middle, or somebody else's game: keep a copy of what is cut off.
+            self.damaged_copy = self.path.with_name(self.path.name + ".damaged")
+            self.damaged_copy.write_bytes(rest)
         os.ftruncate(self._file, kept)
 
     def _refuse(self) -> NoReturn:
@@ -246,3 +270,13 @@ class Journal:
             f"{self.path} holds games of something else (other players, openings, limits or seed); "
             "choose another file, or delete this one"
         )
+
+
+def _is_torn_game(rest: bytes, match: str) -> bool:
+    """Whether the end of a journal is nothing but the beginning of one of its own games."""
+    if not rest.strip():
+        return True
+    if not rest.startswith(b"[Event ") or rest.count(b"[Event ") > 1:
+        return False
+    headers, blank, _ = rest.partition(b"\n\n")
+    return not blank or f'[Match "{match}"]'.encode() in headers

@@ -19,12 +19,13 @@ from pathlib import Path
 
 import numpy as np
 
-from rookery._core import Game, MoveError
+from rookery._core import Game
 from rookery.arena.elo import ELO_PER_NATURAL_UNIT, expected_score
+from rookery.arena.endgames import legal_choice
 from rookery.arena.openings import complete_fen, read_text
 from rookery.arena.workers import ask_all
 from rookery.players.base import Limits, Player
-from rookery.players.faults import EngineFault
+from rookery.players.faults import fault_of
 
 BAND = 200  # Elo
 
@@ -58,7 +59,7 @@ def read_puzzles(path: Path, limit: int | None = None, seed: int = 0) -> list[Pu
         raise ValueError(f"--limit is {limit}; it must be 1 or more")
     reader = csv.DictReader(io.StringIO(read_text(path)))
     columns = {name.lower(): name for name in reader.fieldnames or []}
-    rows = list(reader)
+    rows = [(reader.line_num, row) for row in reader]
     if "fen" not in columns or not columns.keys() & {"moves", "solution_uci", "pv_uci"}:
         raise ValueError(
             f"puzzles {str(path)!r}: needs the columns FEN and Moves (Lichess), or fen and "
@@ -68,7 +69,7 @@ def read_puzzles(path: Path, limit: int | None = None, seed: int = 0) -> list[Pu
         chosen = np.random.default_rng(seed).permutation(len(rows))[:limit]
         rows = [rows[i] for i in sorted(chosen)]
     puzzles = []
-    for number, row in enumerate(rows, 2):
+    for number, row in rows:
         values = {lower: (row.get(name) or "") for lower, name in columns.items()}
         try:
             puzzle = _puzzle(values, f"line {number}")
@@ -110,7 +111,7 @@ def solve(player: Player, puzzle: Puzzle, rng: np.random.Generator, limits: Limi
             if number % 2:
                 game.push(expected)
                 continue
-            move = player.choose(game, rng, limits).move
+            move = legal_choice(player, game, rng, limits)
             game.push(move)
             over = game.outcome()
             if over is not None and over[0] == "checkmate":
@@ -118,8 +119,8 @@ def solve(player: Player, puzzle: Puzzle, rng: np.random.Generator, limits: Limi
             if move != expected:
                 return PuzzleAnswer(puzzle, False, found)
             found += 1
-    except (EngineFault, MoveError) as fault:
-        return PuzzleAnswer(puzzle, False, found, str(fault))
+    except Exception as error:
+        return PuzzleAnswer(puzzle, False, found, str(fault_of(error)))
     return PuzzleAnswer(puzzle, True, found)
 
 

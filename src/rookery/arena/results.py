@@ -10,7 +10,6 @@ from rookery.arena.elo import (
     EloEstimate,
     estimate_from_games,
     estimate_from_pairs,
-    pentanomial_of,
 )
 from rookery.arena.pgn import StoredGame
 from rookery.arena.sprt import Sprt
@@ -38,13 +37,15 @@ class Tally:
     plies: int = 0
     _lines: set[tuple[int, int]] = field(default_factory=set)
     _halves: dict[int, float] = field(default_factory=dict)  # first half of unfinished pairs
-    _pairs: Counter[float] = field(default_factory=Counter)
+    _pairs: list[int] = field(default_factory=lambda: [0] * 5)  # finished pairs by half points
 
     def add(self, game: StoredGame) -> None:
         """Count one game."""
         if game.fault_white is not None:
             by_first = game.fault_white == (game.index == 0)
             self.faults["first" if by_first else "second"][game.fault_kind] += 1
+            if game.other_kind:
+                self.faults["second" if by_first else "first"][game.other_kind] += 1
         self.reasons[game.reason] += 1
         self.plies += game.plies
         if game.void:
@@ -60,7 +61,7 @@ class Tally:
         side = self.as_white if game.index == 0 else self.as_black
         side[{1.0: "wins", 0.5: "draws", 0.0: "losses"}[points]] += 1
         if game.pair in self._halves:
-            self._pairs[self._halves.pop(game.pair) + points] += 1
+            self._pairs[round(2 * (self._halves.pop(game.pair) + points))] += 1
         else:
             self._halves[game.pair] = points
 
@@ -76,33 +77,19 @@ class Tally:
     @property
     def pentanomial(self) -> list[int]:
         """Finished pairs by points of the first player: 0, 1/2, 1, 3/2, 2."""
-        return pentanomial_of(list(self._pairs.elements()))
+        return list(self._pairs)
 
     def estimate(self) -> EloEstimate:
         """From pairs; from single games only while no pair is finished."""
-        if self._pairs:
+        if any(self._pairs):
             return estimate_from_pairs(self.pentanomial)
         return estimate_from_games(self.count("wins"), self.count("draws"), self.count("losses"))
-
-
-def summarise(
-    first: str,
-    second: str,
-    games: Sequence[StoredGame],
-    seconds: float,
-    sprt: Sprt | None = None,
-) -> dict[str, object]:
-    """The JSON object of `rookery arena`."""
-    tally = Tally()
-    for game in games:
-        tally.add(game)
-    return describe(first, second, tally, seconds, sprt)
 
 
 def describe(
     first: str, second: str, tally: Tally, seconds: float, sprt: Sprt | None = None
 ) -> dict[str, object]:
-    """The same from a running tally."""
+    """The JSON object of `rookery arena`."""
     estimate = tally.estimate()
     count = tally.games
     points = tally.count("wins") + tally.count("draws") / 2

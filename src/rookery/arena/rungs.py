@@ -89,6 +89,11 @@ def load_encounters(path: Path = GAMES_FILE) -> list[Encounter]:
     return [Encounter(row[0], row[1], row[2], row[3], row[4]) for row in rows]
 
 
+def load_conditions(path: Path = GAMES_FILE) -> str:
+    """Under which conditions the calibration games were played; "" if there are none."""
+    return str(json.loads(path.read_text()).get("conditions", "")) if path.is_file() else ""
+
+
 def save_encounters(encounters: Iterable[Encounter], conditions: str, path: Path) -> None:
     """Write calibration games; the file is replaced as a whole."""
     rows = [[e.first, e.second, e.wins, e.draws, e.losses] for e in encounters]

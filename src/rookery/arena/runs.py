@@ -37,20 +37,25 @@ def record_rating(player: str, rating: dict[str, object]) -> None:
     if folder is None:
         return
     path = folder / RATINGS
-    known = json.loads(path.read_text()) if path.is_file() else []
-    kept = [entry for entry in known if entry.get("player") != rating["player"]]
-    data = json.dumps([*kept, rating], indent=2)
+    known = json.loads(path.read_text()) if path.is_file() else {}
+    # Training keeps its own evaluations in the same file, under a key of its own.
+    document = known if isinstance(known, dict) else {"ladder": known}
+    kept = [entry for entry in document.get("ladder", []) if entry["player"] != rating["player"]]
+    data = json.dumps({**document, "ladder": [*kept, rating]}, indent=2)
     # Written beside it, synced and renamed, so that a crash leaves the old or the new file.
     with tempfile.NamedTemporaryFile("w", dir=folder, suffix=".tmp", delete=False) as stream:
         stream.write(data + "\n")
         stream.flush()
+        os.fchmod(stream.fileno(), 0o644)  # as any other file; temporary ones are private
         os.fsync(stream.fileno())
     os.replace(stream.name, path)
 
 
 def _run_folder(path: Path) -> Path | None:
-    """The run folder of a run or of one of its checkpoints."""
-    for folder in (path, path.parent.parent):
-        if (folder / "checkpoints").is_dir():
-            return folder
-    return None
+    """The run folder of a run or of one of its checkpoints; None for anything else."""
+    if not path.exists():
+        return None  # the name of a player, such as greedy
+    path = path.resolve()
+    if (path / "checkpoints").is_dir():
+        return path
+    return path.parent.parent if path.parent.name == "checkpoints" else None

@@ -142,16 +142,66 @@ def _likeliest_with_distance(
     """Distribution whose mean lies `distance` standard deviations above one half.
 
     The condition is not linear; it is replaced by its tangent at the last solution, which turns
-    each round into a problem with a fixed mean. A handful of rounds settle it.
+    each round into a problem with a fixed mean. Every round starts from a distribution that meets
+    the condition, since only there the tangent is sure to have a solution, and steps that do not
+    raise the likelihood are halved: far hypotheses are left behind by whole ones.
     """
-    current = [1.0 / len(scores)] * len(scores)
-    for _ in range(50):
-        mean = sum(q * a for q, a in zip(current, scores, strict=True))
-        sigma = math.sqrt(sum(q * (a - mean) ** 2 for q, a in zip(current, scores, strict=True)))
+
+    def likelihood(candidate: Sequence[float]) -> float:
+        return sum(p * math.log(q) for p, q in zip(observed, candidate, strict=True))
+
+    current = _meet_distance(observed, scores, distance)
+    best = likelihood(current)
+    for _ in range(100):
+        mean, sigma = _mean_and_sigma(current, scores)
         tangent = [a - 0.5 - distance * sigma * (1 + ((mean - a) / sigma) ** 2) / 2 for a in scores]
-        following = _likeliest_with_mean(observed, tangent, 0.0)
+        target = _likeliest_with_mean(observed, tangent, 0.0)
+        step = 1.0
+        while step > 1e-6:
+            mixed = [(1 - step) * q + step * r for q, r in zip(current, target, strict=True)]
+            following = _meet_distance(mixed, scores, distance)
+            reached = likelihood(following)
+            if reached > best:
+                break
+            step /= 2
+        else:
+            return current
         change = max(abs(q - r) for q, r in zip(following, current, strict=True))
-        current = following
+        current, best = following, reached
         if change < 1e-12:
             break
     return current
+
+
+def _mean_and_sigma(shares: Sequence[float], scores: Sequence[float]) -> tuple[float, float]:
+    mean = sum(q * a for q, a in zip(shares, scores, strict=True))
+    return mean, math.sqrt(sum(q * (a - mean) ** 2 for q, a in zip(shares, scores, strict=True)))
+
+
+def _meet_distance(
+    shares: Sequence[float], scores: Sequence[float], distance: float
+) -> list[float]:
+    """The nearest mixture of `shares` and nothing but wins (or losses) at that distance."""
+
+    def mixed(part: float, end: int) -> list[float]:
+        whole = [(1 - part) * q for q in shares]
+        whole[end] += part
+        return whole
+
+    def excess(candidate: Sequence[float]) -> float:
+        mean, sigma = _mean_and_sigma(candidate, scores)
+        return mean - 0.5 - distance * sigma
+
+    # Wins alone lie above every distance, losses alone below: bisection cannot fail.
+    start = excess(shares)
+    end = -1 if start < 0 else 0
+    low, high = 0.0, 1.0
+    for _ in range(200):
+        middle = (low + high) / 2
+        if (excess(mixed(middle, end)) < 0) == (start < 0):
+            low = middle
+        else:
+            high = middle
+        if high - low <= 1e-16:
+            break
+    return mixed(low, end)

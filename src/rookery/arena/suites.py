@@ -16,11 +16,12 @@ import chess
 import numpy as np
 
 from rookery._core import Game
+from rookery.arena.endgames import legal_choice
 from rookery.arena.openings import complete_fen, read_text
 from rookery.arena.workers import ask_all
 from rookery.data.tablebases import HOW_TO_GET, Tablebases, find_tablebases
 from rookery.players.base import Limits, Player
-from rookery.players.faults import EngineFault
+from rookery.players.faults import fault_of
 
 _OPERATION = re.compile(r'\s*(\w+)\s+((?:"[^"]*"|[^;"])*);?')
 
@@ -148,9 +149,9 @@ def run_suite(
         rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(6, number)))
         try:
             player.new_game()
-            move = player.choose(Game(position.fen), rng, limits).move
-        except EngineFault as fault:
-            return SuiteAnswer(position, "", False, 0, str(fault))
+            move = legal_choice(player, Game(position.fen), rng, limits)
+        except Exception as error:
+            return SuiteAnswer(position, "", False, 0, str(fault_of(error)))
         solved = move not in position.avoid and (not position.best or move in position.best)
         return SuiteAnswer(position, move, solved, position.points.get(move, 0))
 

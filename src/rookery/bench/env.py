@@ -6,6 +6,7 @@ random move is part of every measurement, ours included.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import ExitStack
 
 import numpy as np
@@ -41,6 +42,16 @@ def random_play(observation: str, seed: int = 1) -> Participant:
     return lambda seconds: rate(work, seconds)
 
 
+def _measure(participants: Mapping[str, Participant], missing: dict[str, str]) -> dict[str, float]:
+    """Measure all in turn, anew without a peer that ends meanwhile; `missing` then says so."""
+    while True:
+        present = {name: run for name, run in participants.items() if name not in missing}
+        try:
+            return interleave(present)
+        except PeerMissingError as error:
+            missing[error.script] = str(error)
+
+
 def run() -> Result:
     """Measure all in turn."""
     layouts = sorted({MAIN_LAYOUT, *PEERS.values()})
@@ -55,7 +66,7 @@ def run() -> Result:
                 missing[script] = str(error)
             else:
                 participants[script] = peers[script].measure
-        values = interleave(participants)
+        values = _measure(participants, missing)
     comparisons = [
         Comparison(
             peer.label,
@@ -64,6 +75,7 @@ def run() -> Result:
             f"ours: {PEERS[script]} and legal list; peer: {peer.conditions}",
         )
         for script, peer in peers.items()
+        if script in values
     ]
     conditions = f"{MAIN_LAYOUT}, {NUM_GAMES} games at once, one thread, observation and legal list"
     details = {f"{name} steps/s": values[name] for name in layouts}

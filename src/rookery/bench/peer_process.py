@@ -1,7 +1,7 @@
 """Other people's environments, measured in processes of their own.
 
-A peer runs under the Python of `.venv-bench` beside the checkout if there is one, otherwise under
-ours. The protocol is one line each way: a number of seconds in, a JSON object with `value` out.
+A peer runs under our own Python, as the extra `bench` installs it beside us. The protocol is one
+line each way: a number of seconds in, a JSON object with `value` out.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from rookery.extras import how_to_install
+
 RUNNER = Path(__file__).parent / "peers" / "run.py"
-HOW_TO_INSTALL = "make bench installs it (or: pip install 'rookery[bench]')"
+HOW_TO_INSTALL = f"make bench installs it (or: {how_to_install('bench')})"
 QUIT_SECONDS = 10.0
 
 
-class PeerMissingError(RuntimeError):
+class PeerMissingError(OSError):
     """The peer cannot be measured; the text says why and what to do."""
 
-
-def peer_python() -> str:
-    """The Python that has the peers."""
-    checkout = Path(__file__).resolve().parents[3]
-    candidate = checkout / ".venv-bench" / "bin" / "python"
-    return str(candidate) if candidate.exists() else sys.executable
+    def __init__(self, script: str, reason: str) -> None:
+        """Say why the peer of `script` cannot be measured."""
+        super().__init__(f"{reason}; {HOW_TO_INSTALL}")
+        self.script = script
 
 
 class PeerProcess:
@@ -36,6 +36,7 @@ class PeerProcess:
 
     def __init__(self, script: str) -> None:
         """Start `peers/SCRIPT.py`; raises PeerMissingError if it cannot run."""
+        self._script = script
         # One thread each, and no window or greeting from the peers' graphics library.
         environment = os.environ | {
             "OMP_NUM_THREADS": "1",
@@ -44,7 +45,7 @@ class PeerProcess:
             "PYGAME_HIDE_SUPPORT_PROMPT": "1",
         }
         self._process = subprocess.Popen(
-            [peer_python(), str(RUNNER), script],
+            [sys.executable, str(RUNNER), script],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -54,7 +55,7 @@ class PeerProcess:
         try:
             hello = self._read()
             if "error" in hello:
-                raise PeerMissingError(f"{hello['error']}; {HOW_TO_INSTALL}")
+                raise PeerMissingError(script, str(hello["error"]))
         except PeerMissingError:
             self.close()
             raise
@@ -68,7 +69,7 @@ class PeerProcess:
             self._process.stdin.write(f"{seconds}\n")
             self._process.stdin.flush()
         except BrokenPipeError:
-            raise PeerMissingError(f"the peer ended unasked; {HOW_TO_INSTALL}") from None
+            raise PeerMissingError(self._script, "the peer ended unasked") from None
         return float(self._read()["value"])
 
     def close(self) -> None:
@@ -91,7 +92,7 @@ class PeerProcess:
             if line.startswith("{"):
                 answer: dict[str, Any] = json.loads(line)
                 return answer
-        raise PeerMissingError(f"the peer ended unasked; {HOW_TO_INSTALL}")
+        raise PeerMissingError(self._script, "the peer ended unasked")
 
     def __enter__(self) -> PeerProcess:
         """Return the peer itself."""

@@ -1,4 +1,4 @@
-"""Options that `arena` and `rate` share, and the progress line they show."""
+"""Options that `arena`, `rate`, `puzzles` and `suite` share, and the progress line of long ones."""
 
 from __future__ import annotations
 

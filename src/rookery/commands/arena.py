@@ -85,7 +85,7 @@ def run(args: argparse.Namespace) -> int:
     evidence: dict[str, str] = {}
 
     def note_fault(record: GameRecord) -> None:
-        if record.fault is not None:
+        if record.fault is not None and not record.void:
             culprit = record.white if record.fault.white else record.black
             evidence.setdefault(culprit, f"{record.fault.kind}: {record.fault.evidence}")
 
@@ -125,7 +125,12 @@ def warnings(result: MatchResult, evidence: dict[str, str]) -> list[str]:
     if result.opening_count is not None and 1 < result.opening_count < pairs:
         found.append(f"only {result.opening_count} openings for {pairs} pairs: they repeat")
     if result.recovered_bytes:
-        found.append(f"{settings.pgn}: {result.recovered_bytes} bytes of a torn game were cut off")
+        what = (
+            "of a torn game were cut off"
+            if result.damaged_copy is None
+            else f"were no game of this match and cut off; they are kept in {result.damaged_copy}"
+        )
+        found.append(f"{settings.pgn}: {result.recovered_bytes} bytes {what}")
     return found
 
 

@@ -127,7 +127,7 @@ def _attack(
 ) -> EndgameResult:
     import numpy as np
 
-    from rookery.arena.endgames import EndgameResult, Follower
+    from rookery.arena.endgames import EndgameResult, Follower, Questions
 
     memoryless = bool(getattr(player, "memoryless", False))
     follow = memoryless and args.against in ("perfect", "worst")
@@ -140,14 +140,13 @@ def _attack(
     result.metric = positions[0].metric
     line = ProgressLine(f"{args.ending} {name}: ")
     if follow:
-        rng = np.random.default_rng(args.seed)
-        follower = Follower(
-            lambda game: player.choose(game, rng).move, referee, args.against == "worst"
-        )
+        questions = Questions(player, np.random.default_rng(args.seed))
+        follower = Follower(questions, referee, args.against == "worst")
         for number, position in enumerate(positions):
             result.add(follower.outcome(position))
             if number % 1000 == 0:
                 line.write(f"{number}/{len(positions)} positions")
+        result.fault_example = questions.example
     else:
         outcomes = _play_all(args, positions, referee, args.player, args.against, line)
         for outcome in outcomes:
@@ -166,40 +165,32 @@ def _defend(
 ) -> dict[str, object]:
     import numpy as np
 
-    from rookery.arena.defence import held_positions
+    from rookery.arena.defence import DefenceResult, held_positions
+    from rookery.arena.endgames import Outcome, Questions
 
+    result = DefenceResult(ending, name, args.against, referee.goal, "play out")
     drawn = [position for position in positions if position.result == 0]
-    summary: dict[str, object] = {
-        "ending": ending.replace("v", ""),
-        "player": name,
-        "side": "defend",
-        "against": args.against,
-        "goal": referee.goal,
-        "positions": len(positions),
-        "drawn_positions": len(drawn),
-        "levels": {},
-    }
+    played = [position for position in positions if position.result < 0]  # the player should win
+    line = ProgressLine(f"{args.ending} {name}: ")
     if getattr(player, "memoryless", False) and args.against in ("perfect", "worst"):
-        rng = np.random.default_rng(args.seed)
-        held, asked, good = held_positions(
-            (p.fen for p in drawn), lambda game: player.choose(game, rng).move, referee
+        result.method = "every attack"
+        questions = Questions(player, np.random.default_rng(args.seed))
+        held, result.judged_moves, result.good_moves = held_positions(
+            (p.fen for p in drawn), questions, referee
         )
-        failures = [p.fen for p in drawn if p.fen not in held][:20]
-        count = len(held)
-        summary |= {"method": "every attack", "moves_kept_draw": good / asked if asked else None}
+        result.fault_example = questions.example
+        for position in drawn:
+            result.add(Outcome(position, won=position.fen not in held))
     else:
-        line = ProgressLine(f"{args.ending} {name}: ")
-        outcomes = _play_all(args, drawn, referee, args.against, args.player, line)
-        line.clear()
-        count = sum(not outcome.won and not outcome.fault for outcome in outcomes)
-        failures = [o.position.fen for o in outcomes if o.won or o.fault][:20]
-        summary["method"] = "play out"
-    summary |= {
-        "drawn_held": count,
-        "hold_rate": count / len(drawn) if drawn else None,
-        "failures": failures,
-    }
-    return summary
+        played += drawn
+    for position in positions:
+        if position.result > 0:
+            result.add(Outcome(position, won=True))  # lost from the start: not played
+    attacker = "perfect" if args.against == "worst" else args.against
+    for outcome in _play_all(args, played, referee, attacker, args.player, line, examined=1):
+        result.add(outcome)
+    line.clear()
+    return result.to_json()
 
 
 class _Board:
@@ -222,13 +213,19 @@ def _play_all(
     attacker: str,
     defender: str,
     line: ProgressLine,
+    examined: int = 0,
 ) -> list[Outcome]:
     from rookery.arena.endgames import play_out
     from rookery.arena.workers import ask_all
 
     def ask(board: _Board, position: EndgamePosition, number: int) -> Outcome:
         rngs = _rngs(args.seed, number)
-        return play_out(position, board.attacker, board.defender, referee, rngs, args.max_moves)
+        return play_out(
+            position, board.attacker, board.defender, referee, rngs, args.max_moves, examined
+        )
+
+    if not positions:
+        return []
 
     return ask_all(
         lambda: _Board(attacker, defender),
@@ -263,10 +260,13 @@ def report(summary: dict[str, Any]) -> str:
     if summary.get("side") == "defend":
         rate = summary["hold_rate"]
         share = "none" if rate is None else f"{100 * rate:.2f} %"
-        return (
+        text = (
             f"{head}: {summary['drawn_held']} of {summary['drawn_positions']} drawn positions "
             f"held ({share}; {summary['method']})"
         )
+        if summary["won_positions"]:
+            text += f"; {summary['won']} of {summary['won_positions']} won positions were won"
+        return "\n".join([text, *_faults(summary)])
     lines = [
         f"{head}, goal {summary['goal']} ({summary['method']})",
         f"{'':26}{'all':>10}" + "".join(f"{level:>14}" for level in summary["levels"]),
@@ -288,4 +288,16 @@ def report(summary: dict[str, Any]) -> str:
         lines.append(f"{title:26}{cells[0]:>10}" + "".join(f"{cell:>14}" for cell in cells[1:]))
     lines.append(f"{summary['won']} of {summary['won_positions']} won positions were won")
     lines += [f"  not won: {text}" for text in summary["failures"][:5]]
-    return "\n".join(lines)
+    return "\n".join([*lines, *_faults(summary)])
+
+
+def _faults(summary: dict[str, Any]) -> list[str]:
+    """Broken rules in words: the player's own failed, the opponent's are left out."""
+    found = []
+    if summary["faults"]:
+        found.append(f"{summary['faults']} positions failed by a fault of the player")
+    if summary["opponent_faults"]:
+        found.append(f"{summary['opponent_faults']} not counted for a fault of its opponent")
+    if found:
+        found[-1] += f", for example {summary['fault_example']}"
+    return found

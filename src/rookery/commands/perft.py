@@ -6,6 +6,8 @@ import argparse
 
 from rookery.commands import Subparsers, interrupt_at_once, write_json
 
+MOST_PLIES = 64  # as the core
+
 
 def register(subparsers: Subparsers) -> None:
     """Add the command."""
@@ -16,7 +18,7 @@ def register(subparsers: Subparsers) -> None:
         "measure their speed.",
     )
     parser.add_argument("fen", metavar="FEN", help="position in quotes, or 'startpos'")
-    parser.add_argument("depth", metavar="DEPTH", type=int, help="plies, 0 or more")
+    parser.add_argument("depth", metavar="DEPTH", type=int, help=f"plies, 0 to {MOST_PLIES}")
     parser.add_argument("--divide", action="store_true", help="a count per first move as well")
     parser.add_argument("--chess960", action="store_true", help="Chess960 castling rules")
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
@@ -29,8 +31,8 @@ def run(args: argparse.Namespace) -> int:
 
     from rookery._core import STARTING_FEN, perft, perft_divide
 
-    if args.depth < 0:
-        raise ValueError(f"DEPTH is {args.depth}; it must be 0 or more")
+    if not 0 <= args.depth <= MOST_PLIES:
+        raise ValueError(f"DEPTH is {args.depth}; it must be from 0 to {MOST_PLIES}")
     if args.divide and args.depth == 0:
         raise ValueError("--divide needs a DEPTH of 1 or more")
     fen = STARTING_FEN if args.fen == "startpos" else args.fen

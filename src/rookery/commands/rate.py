@@ -19,7 +19,7 @@ def register(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "rate",
         help="rate players against a ladder of known opponents",
-        description="Climb the ladder (random, greedy, Stockfish at depth 1 with random moves "
+        description="Climb the ladder (random, greedy-safe, Stockfish at depth 1 with random moves "
         "mixed in, Stockfish by Skill Level, by nodes) until the player is bracketed from both "
         "sides, then measure until the 95 % interval is narrow enough.",
     )
@@ -55,12 +55,17 @@ def run(args: argparse.Namespace) -> int:
         return show_ladder(args)
     if not args.players:
         raise ValueError("which player? for example: rookery rate greedy-safe")
-    ratings = [rate_one(args, player) for player in expand(args.players, args.checkpoints)]
-    for rating in ratings:
+    from rookery.players.registry import check_player
+
+    players = expand(args.players, args.checkpoints)
+    for player in players:
+        check_player(player)  # a mistake in the last one must not cost the hours of the first
+    objects = []
+    for player in players:
+        objects.append(rate_one(args, player).to_json())
         if not args.json:
-            print(report(rating.to_json()))
+            print(report(objects[-1]), flush=True)
     if args.json:
-        objects = [rating.to_json() for rating in ratings]
         write_json(objects[0] if len(objects) == 1 else {"ratings": objects})
     return 0
 
@@ -128,9 +133,14 @@ def usable_rungs() -> list[Rung]:
 
 def report(rating: dict[str, Any]) -> str:
     """The rating for people."""
+    low, high = f"{rating['elo_low']:.0f}", f"{rating['elo_high']:.0f}"
+    found = f"{rating['elo']:.0f} Elo, 95 % interval {low} to {high}"
+    if rating["unbounded"] == "above":
+        found = f"above {low} Elo: no rung played holds it"
+    elif rating["unbounded"] == "below":
+        found = f"below {high} Elo: it holds no rung played"
     lines = [
-        f"{rating['player']}: {rating['elo']:.0f} Elo, 95 % interval {rating['elo_low']:.0f} to "
-        f"{rating['elo_high']:.0f}, {rating['games']} games in {rating['seconds']:.0f} s"
+        f"{rating['player']}: {found}, {rating['games']} games in {rating['seconds']:.0f} s"
         + ("" if rating["bracketed"] else "; NOT bracketed: outside the ladder, or too few games"),
         f"{'':4}{'opponent':36}{'Elo':>6}{'+-':>5}{'games':>7}{'score':>8}",
     ]
@@ -170,11 +180,17 @@ def calibrate(args: argparse.Namespace) -> int:
 
     from rookery.arena.match import MatchSettings, run_match
     from rookery.arena.rating import Encounter
-    from rookery.arena.rungs import calibration_pairs, load_encounters, save_encounters
+    from rookery.arena.rungs import (
+        calibration_pairs,
+        load_conditions,
+        load_encounters,
+        save_encounters,
+    )
     from rookery.players.registry import make_player
 
     path = Path(args.calibrate)
     known = {(e.first, e.second): e for e in load_encounters(path)}
+    before = load_conditions(path)
     only = set(args.players)
     for number, (first, second) in enumerate(calibration_pairs()):
         if only and not {first, second} <= only:
@@ -201,7 +217,9 @@ def calibrate(args: argparse.Namespace) -> int:
         )
         print(f"{first} v {second}: {known[first, second]}", file=sys.stderr)
         conditions = f"openings {args.openings}, seed {args.seed}, {args.games} games a pair"
-        save_encounters(known.values(), conditions, path)
+        if before and conditions not in before:
+            conditions = f"{before}; later pairs: {conditions}"
+        save_encounters(known.values(), before if conditions in before else conditions, path)
     if args.json:
         write_json({"file": str(path), "pairs": len(known)})
     return 0

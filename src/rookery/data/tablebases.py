@@ -75,6 +75,10 @@ class Tablebases:
         """Whether there is any table at all."""
         return self._largest > 0
 
+    def tells(self, metric: str) -> bool:
+        """Whether there are tables that tell this distance, "dtm" or "dtz"."""
+        return bool(self.gaviota_folders if metric == "dtm" else self.syzygy_folders)
+
     def endings(self) -> list[str]:
         """List the endings with a table, such as "KPvK", smallest first."""
         found = set()

@@ -1,10 +1,12 @@
 """Environments for reinforcement learning, and the games and evaluations around them.
 
-Importing this module registers `rookery/Chess-v0` and `rookery/KPK-v0` with Gymnasium:
+Importing this module registers `rookery/Chess-v0`, `rookery/KPK-v0` and `rookery/SelfPlay-v0`
+with Gymnasium:
 
     import gymnasium, rookery.envs
     env = gymnasium.make("rookery/Chess-v0", color="random")
-    envs = gymnasium.make_vec("rookery/Chess-v0", 64, vectorization_mode="vector_entry_point")
+    envs = gymnasium.make_vec("rookery/Chess-v0", 4, opponent="greedy")   # single ones in turn
+    envs = gymnasium.make_vec("rookery/SelfPlay-v0", 64)   # no opponent: both sides are yours
 
 `gymnasium.make("rookery.envs:rookery/Chess-v0")` imports it by itself. The PettingZoo environment
 is in `rookery.envs.aec`, the RLlib one in `rookery.envs.rllib`: modules of their own, because
@@ -13,11 +15,13 @@ their libraries are optional.
 
 from __future__ import annotations
 
+from rookery.extras import how_to_install
+
 try:
     import gymnasium
 except ImportError as error:  # the message names the way out
     raise ImportError(
-        "the environments need gymnasium; install it with: pip install 'rookery[envs]'"
+        f"the environments need gymnasium; install it with: {how_to_install('envs')}"
     ) from error
 
 from rookery.envs.chess_env import ChessEnv
@@ -45,12 +49,12 @@ def register() -> None:
     """Register the environments with Gymnasium, unless that has been done."""
     if "rookery/Chess-v0" in gymnasium.registry:
         return
-    gymnasium.register(
-        "rookery/Chess-v0",
-        entry_point="rookery.envs.chess_env:ChessEnv",
-        vector_entry_point="rookery.envs.vector:ChessVectorEnv",
-    )
+    gymnasium.register("rookery/Chess-v0", entry_point="rookery.envs.chess_env:ChessEnv")
     gymnasium.register("rookery/KPK-v0", entry_point="rookery.envs.kpk_env:KPKEnv")
+    # An id of its own: as the vector form of Chess-v0 it would silently replace the opponent.
+    gymnasium.register(
+        "rookery/SelfPlay-v0", vector_entry_point="rookery.envs.vector:ChessVectorEnv"
+    )
 
 
 register()

@@ -8,14 +8,22 @@ import gymnasium
 import numpy as np
 
 from rookery.envs.chess_env import board_text
-from rookery.envs.episode import AGENTS, Episode, EpisodeOptions, agent_of, side_of
+from rookery.envs.episode import (
+    AGENTS,
+    Episode,
+    EpisodeOptions,
+    agent_of,
+    reset_options,
+    side_of,
+)
 from rookery.envs.spaces import action_space, masked_observation_space
+from rookery.extras import how_to_install
 
 try:
     from pettingzoo import AECEnv
 except ImportError as error:  # the message names the way out
     raise ImportError(
-        "the PettingZoo environment needs pettingzoo; install it with: pip install 'rookery[envs]'"
+        f"the PettingZoo environment needs pettingzoo; install it with: {how_to_install('envs')}"
     ) from error
 
 
@@ -80,7 +88,9 @@ class ChessAECEnv(AECEnv):  # type: ignore[misc]
         """Begin a game; `options` may hold "fen" for this game."""
         if seed is not None:
             self._rng = np.random.default_rng(seed)
-        self.episode.begin(self._rng, (options or {}).get("fen"))
+        # "options" is what PettingZoo's own api_test sends.
+        chosen = reset_options(options, "fen", ignored=("options",))
+        self.episode.begin(self._rng, chosen.get("fen"))
         self.agents = list(AGENTS)
         self.rewards = dict.fromkeys(AGENTS, 0.0)
         self._cumulative_rewards = dict.fromkeys(AGENTS, 0.0)
@@ -107,7 +117,7 @@ class ChessAECEnv(AECEnv):  # type: ignore[misc]
             return
         if action is None:
             raise ValueError(f"{agent} must choose an action: its game is not over")
-        turn = self.episode.act(int(action))
+        turn = self.episode.act(action)
         self._cumulative_rewards[agent] = 0.0
         self.rewards = {
             agent_of(turn.mover): turn.reward,
@@ -130,7 +140,8 @@ class ChessAECEnv(AECEnv):  # type: ignore[misc]
         return board_text(self.episode) if self.render_mode == "ansi" else None
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Close the book and the tables, if they were opened here."""
+        self.episode.close()
 
     def __str__(self) -> str:
         """Return the environment's name, as PettingZoo's wrappers print it."""

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rookery._core import MoveError
-from rookery.envs.episode import Episode, EpisodeOptions, Turn
+from rookery.envs.episode import Episode, EpisodeOptions, Turn, reset_options
+from rookery.envs.rules import Rules
 from rookery.envs.spaces import action_space, observation_space
 from rookery.players.base import Limits, Player
 from rookery.players.random import RandomPlayer
@@ -37,13 +38,15 @@ class ChessEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
     The sizes in `rewards` (`envs/rewards.py`; by default 1 for a win, 0 for a draw, -1 for a
     loss), the agent's own: a step is the agent's move and the opponent's reply. Interim rewards
     for book moves and tablebase progress are given for the agent's moves as paper 000 defines
-    them; where no book or no tables are found they are off, `warnings` says so and
+    them, the latter by the paper's own distance with `tablebase_metric="dtz"`
+    (`InterimRewards`); where no book or no tables are found they are off, `warnings` says so and
     `switched_off` lists it.
 
     ## Starting state
     `start` (`envs/starts.py`), the standard position by default. The agent's `color` is "white",
     "black" or drawn anew for every game ("random", default); if the opponent is to move first, it
     does so in `reset`. `reset(options={"fen": ..., "color": ...})` fixes either for one game.
+    A start position in which the game is already over is drawn again; a "fen" like that raises.
 
     ## Episode end
     Termination: checkmate, stalemate, dead positions, fivefold repetition, seventy-five moves;
@@ -57,10 +60,11 @@ class ChessEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
     gymnasium.make("rookery/Chess-v0", opponent="stockfish,depth=1", color="random",
                    observation="planes19", actions="az4672", rewards="default", claims=None,
                    draw_after_plies=0, max_plies=0, start="standard", on_illegal="penalty",
-                   limits=None)
+                   book=None, tablebases=None, tablebase_metric=None, limits=None)
     ```
     Version 1 of paper 000 is `observation="vector69", actions="az4673", rewards="000-v1",
-    draw_after_plies=400`; version 3 is `observation="vector66", rewards="000-v3"`.
+    draw_after_plies=400`; version 3 is `observation="vector66", rewards="000-v3",
+    tablebase_metric="dtz"`, which needs Syzygy tables.
 
     ## Version history
     - v0: first version
@@ -70,6 +74,7 @@ class ChessEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         "render_modes": ["ansi"],
         "render_fps": 1,
     }
+    _rules: Rules | None = None  # instead of those of chess, set by classes derived from this one
 
     def __init__(
         self,
@@ -84,7 +89,7 @@ class ChessEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         _check_color(color)
         if render_mode not in (None, "ansi"):
             raise ValueError(f"render_mode is {render_mode!r}; it must be None or 'ansi'")
-        self.episode = Episode(**options)
+        self.episode = Episode(**options, rules=self._rules)
         self.opponent = opponent_of(opponent, claims=self.episode.rules.claims == "action")
         self.render_mode = render_mode
         self.observation_space = observation_space(self.episode.observation)
@@ -103,15 +108,12 @@ class ChessEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
     ) -> tuple[NDArray[np.float32], dict[str, Any]]:
         """Begin a game; `options` may hold "fen" and "color" for this game."""
         super().reset(seed=seed)
-        options = options or {}
-        for key in options:
-            if key not in ("fen", "color"):
-                raise ValueError(f"unknown reset option {key!r}; known are 'fen' and 'color'")
-        color = _check_color(options.get("color", self._color))
+        chosen = reset_options(options, "fen", "color")
+        color = _check_color(chosen.get("color", self._color))
         # Drawn in any case, so that the same seed gives the same game whatever the colour.
         toss = bool(self.np_random.integers(2))
         self._agent = toss if color == "random" else color == "white"
-        self._begin(options.get("fen"))
+        self._begin(chosen.get("fen"))
         return self._observe(), self._info()
 
     def _begin(self, fen: str | None) -> None:
@@ -136,7 +138,7 @@ class ChessEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         self, action: np.int64 | int
     ) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
         """Make the agent's move and the opponent's reply."""
-        turn = self.episode.act(int(action))
+        turn = self.episode.act(action)
         reward = turn.reward
         if turn.legal and not self.episode.over:
             reward += self._reply().other_reward
@@ -177,8 +179,9 @@ class ChessEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         return board_text(self.episode) if self.render_mode == "ansi" else None
 
     def close(self) -> None:
-        """Close the opponent."""
+        """Close the opponent, and the book and the tables if they were opened here."""
         self.opponent.close()
+        self.episode.close()
 
 
 def _check_color(color: str) -> str:

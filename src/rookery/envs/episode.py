@@ -6,10 +6,11 @@
 
 from __future__ import annotations
 
+import operator
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypedDict
+from typing import Any, SupportsIndex, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,27 +18,15 @@ from numpy.typing import NDArray
 from rookery._core import FenError, Game, MoveError, action_count
 from rookery.data.books import Book, find_book
 from rookery.data.paths import MissingDataError
-from rookery.data.tablebases import Tablebases, find_tablebases
+from rookery.data.tablebases import HOW_TO_GET, METRICS, Tablebases, find_tablebases
 from rookery.encodings import OBSERVATIONS
 from rookery.envs.rewards import InterimRewards, Rewards, rewards_of
+from rookery.envs.rules import Ending, Rules
 from rookery.envs.starts import StartPositions, start_positions
 
 CLAIM = 4672  # the action of az4673 that claims a draw
-CLAIMS = ("automatic", "action", "off")
 ON_ILLEGAL = ("penalty", "raise")
 AGENTS = ("player_0", "player_1")  # White and Black, named as in PettingZoo's own chess
-
-
-@dataclass(frozen=True)
-class Ending:
-    """How a game ended."""
-
-    reason: str  # one of `rookery._core.ENDINGS`, or "pawn_lost" (kpk_env.py)
-    winner: bool | None  # True White, False Black, None drawn
-
-    def result(self, side: bool) -> int:
-        """+1, 0 or -1 as `side` (True: White) won, drew or lost."""
-        return 0 if self.winner is None else (1 if self.winner == side else -1)
 
 
 @dataclass(frozen=True)
@@ -48,51 +37,6 @@ class Turn:
     reward: float  # of the side that acted
     other_reward: float  # of the other side
     legal: bool = True  # False: the position did not change
-
-
-class Rules:
-    """Which draws end a game, and when a game is cut off.
-
-    Args:
-        claims: "automatic": a position that occurred three times, or a hundred plies without
-            capture or pawn move, ends the game at once; "action": the side to move may claim
-            whatever `Game.can_claim_draw` allows; "off": neither. Checkmate, stalemate, dead
-            positions, fivefold repetition and the seventy-five-move rule always end the game.
-        draw_after_plies: Draw after so many plies (0: never). Paper 000's version 1 has 400.
-        max_plies: Truncation after so many plies (0: never): the game has no result. Illegal
-            attempts count as plies here, so that no agent can go on with them for ever.
-    """
-
-    def __init__(
-        self, claims: str = "automatic", draw_after_plies: int = 0, max_plies: int = 0
-    ) -> None:
-        """Check and keep the options."""
-        if claims not in CLAIMS:
-            raise ValueError(f"claims is {claims!r}; it must be one of {', '.join(CLAIMS)}")
-        for name, plies in (("draw_after_plies", draw_after_plies), ("max_plies", max_plies)):
-            if plies < 0:
-                raise ValueError(f"{name} is {plies}; it must be positive, or 0 for none")
-        self.claims = claims
-        self.draw_after_plies = draw_after_plies
-        self.max_plies = max_plies
-
-    def ending(self, game: Game, plies: int) -> Ending | None:
-        """Return how the game ended, `plies` after its start; None while it goes on."""
-        outcome = game.outcome()
-        if outcome is not None:
-            return Ending(*outcome)
-        if self.claims == "automatic":
-            if game.is_fifty_moves:
-                return Ending("fifty_moves", None)
-            if game.is_threefold:
-                return Ending("threefold_repetition", None)
-        if self.draw_after_plies and plies >= self.draw_after_plies:
-            return Ending("ply_limit", None)
-        return None
-
-    def truncated(self, plies: int) -> bool:
-        """Tell whether a game that has not ended is cut off after so many plies."""
-        return bool(self.max_plies) and plies >= self.max_plies
 
 
 class EpisodeOptions(TypedDict, total=False):
@@ -108,6 +52,7 @@ class EpisodeOptions(TypedDict, total=False):
     on_illegal: str  # "penalty" (the reward for it, and the position stays) or "raise"
     book: Book | None  # for interim rewards; None: the first one found, if rewards.book is not 0
     tablebases: Tablebases | None  # likewise
+    tablebase_metric: str | None  # "dtz" as paper 000, "dtm", or None: see `InterimRewards`
 
 
 class Episode:
@@ -126,8 +71,14 @@ class Episode:
         on_illegal: str = "penalty",
         book: Book | None = None,
         tablebases: Tablebases | None = None,
+        tablebase_metric: str | None = None,
+        rules: Rules | None = None,
     ) -> None:
-        """Check the options (`EpisodeOptions`); `begin` starts the first game."""
+        """Check the options (`EpisodeOptions`); `begin` starts the first game.
+
+        `rules` are for environments with rules of their own; `claims`, `draw_after_plies` and
+        `max_plies` then do not count.
+        """
         if observation not in OBSERVATIONS:
             known = ", ".join(OBSERVATIONS)
             raise ValueError(f"unknown observation layout {observation!r}; known are {known}")
@@ -135,20 +86,32 @@ class Episode:
             raise ValueError(f"on_illegal is {on_illegal!r}; it must be 'penalty' or 'raise'")
         if claims is None:
             claims = "action" if actions == "az4673" else "automatic"
-        if (claims == "action") != (actions == "az4673"):
+        self.rules = rules or Rules(claims, draw_after_plies, max_plies)
+        if (self.rules.claims == "action") != (actions == "az4673"):
             raise ValueError(
-                f"claims={claims!r} does not go with actions={actions!r}: draws are claimed by an "
-                "action if, and only if, the action layout is 'az4673'"
+                f"claims={self.rules.claims!r} does not go with actions={actions!r}: draws are "
+                "claimed by an action if, and only if, the action layout is 'az4673'"
+            )
+        if (observation == "kpk3" or actions == "kpk") and not self.rules.promotion_wins:
+            raise ValueError(
+                f"observation={observation!r} with actions={actions!r}: the layouts 'kpk3' and "
+                "'kpk' can express nothing but a pawn and two kings; they belong to the "
+                "environment rookery/KPK-v0, here choose others"
             )
         self.observation = observation
         self.actions = actions
         self.action_count = action_count(actions)
         self.rewards = rewards_of(rewards)
-        self.rules = Rules(claims, draw_after_plies, max_plies)
         self.start = start_positions(start)
         self.on_illegal = on_illegal
         self.switched_off: list[str] = []  # what was asked for and lacks its data, in words
-        self._interim = InterimRewards(self.rewards, self._book(book), self._tablebases(tablebases))
+        self._opened: list[Book | Tablebases] = []  # to be closed here, as they were opened here
+        self._interim = InterimRewards(
+            self.rewards,
+            self._book(book),
+            self._tablebases(tablebases, tablebase_metric),
+            tablebase_metric,
+        )
         self.game = Game()
         self.ending: Ending | None = None
         self.truncated = False
@@ -160,20 +123,30 @@ class Episode:
         if book is not None or not self.rewards.book:
             return book
         try:
-            return find_book()
+            found = find_book()
         except MissingDataError as error:
             self._switch_off(f"rewards for book moves are off: {error}")
             return None
+        self._opened.append(found)
+        return found
 
-    def _tablebases(self, tablebases: Tablebases | None) -> Tablebases | None:
+    def _tablebases(self, tablebases: Tablebases | None, metric: str | None) -> Tablebases | None:
         """Find tables if tablebase rewards are wanted; without any they are visibly off."""
-        if tablebases is not None or not self.rewards.tablebase:
+        if not self.rewards.tablebase:
             return tablebases
-        found = find_tablebases()
-        if found.available:
-            return found
-        self._switch_off(f"rewards for tablebase progress are off: {found.describe()}")
-        return None
+        if tablebases is None:
+            tablebases = find_tablebases()
+            self._opened.append(tablebases)
+            if not tablebases.available:
+                self._switch_off(f"rewards for tablebase progress are off: {tablebases.describe()}")
+                return None
+        if metric in METRICS and not tablebases.tells(metric):
+            self._switch_off(
+                f"rewards for tablebase progress are off: no table tells the distance {metric!r} "
+                f"({tablebases.describe()}); {HOW_TO_GET}"
+            )
+            return None
+        return tablebases
 
     def _switch_off(self, message: str) -> None:
         """Warn, and keep the message for whoever looks later."""
@@ -181,8 +154,12 @@ class Episode:
         warnings.warn(message, stacklevel=5)
 
     def begin(self, rng: np.random.Generator, fen: str | None = None) -> None:
-        """Start a new game, from `fen` or from the start positions."""
-        self.game = Game(fen) if fen is not None else self.start.sample(rng)
+        """Start a new game, from `fen` or from the start positions.
+
+        Raises:
+            FenError: the game is over in `fen`, or in each of many draws.
+        """
+        self.game = Game(fen) if fen is not None else self.rules.sample_start(self.start, rng)
         self._plies_before = self.game.ply
         self._illegal_attempts = 0
         self._interim.new_game()
@@ -201,9 +178,19 @@ class Episode:
         """Plies since the start of this episode; plies of its start position do not count."""
         return self.game.ply - self._plies_before
 
-    def act(self, action: int) -> Turn:
+    def close(self) -> None:
+        """Close the book and the tables that were opened here; may be called more than once."""
+        for opened in self._opened:
+            opened.close()
+
+    def act(self, action: SupportsIndex) -> Turn:
         """Take an action of the side to move."""
         self._require_unfinished()
+        try:
+            action = operator.index(action)  # int() would cut 3.7 down to another action
+        except TypeError:
+            kind = type(action).__name__
+            raise TypeError(f"action is {action!r} ({kind}); it must be an integer") from None
         if action not in self.game.legal_actions(self.actions):
             if self.on_illegal == "raise":
                 raise MoveError(
@@ -295,6 +282,18 @@ class Episode:
         if self.over:
             return np.zeros(self.action_count, dtype=np.bool_)
         return self.game.action_mask(self.actions)
+
+
+def reset_options(
+    options: Mapping[str, Any] | None, *known: str, ignored: Sequence[str] = ()
+) -> Mapping[str, Any]:
+    """Return the options of a reset, after refusing those that no one would read."""
+    for key in options or {}:
+        if key not in known and key not in ignored:
+            names = " and ".join(repr(name) for name in known)
+            verb = "are" if len(known) > 1 else "is"
+            raise ValueError(f"unknown reset option {key!r}; known {verb} {names}")
+    return options or {}
 
 
 def agent_of(side: bool) -> str:

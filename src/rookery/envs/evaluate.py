@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from rookery._core import Game, MoveError
-from rookery.envs.episode import Ending, Rules
+from rookery.envs.rules import Ending, Rules
 from rookery.envs.starts import StartPositions, start_positions
 from rookery.players.base import Limits, Player
 
@@ -111,14 +111,15 @@ def run(
     With `claims="action"` a draw is claimed by a decision with `claims_draw`.
 
     Raises:
+        FenError: the game is already over in each of many draws from the start positions.
         MoveError: a player chose an illegal move or claimed a draw it had no right to.
     """
     rules = Rules(claims, draw_after_plies, max_plies)
-    game = start_positions(start).sample(rng)
+    game = rules.sample_start(start_positions(start), rng)
     for player in {id(white): white, id(black): black}.values():
         player.new_game()
     plies_before = game.ply
-    ending = rules.ending(game, 0)
+    ending: Ending | None = None
     while ending is None and not rules.truncated(game.ply - plies_before):
         player = white if game.turn else black
         ending = _turn(player, game, rng, limits, claims)

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from rookery._core import Game
 from rookery.envs.chess_env import ChessEnv
-from rookery.envs.episode import Ending, Rules
 from rookery.envs.rewards import Rewards
+from rookery.envs.rules import Ending, Rules
 from rookery.envs.starts import KpkLevel
 from rookery.players.base import Limits, Player
 
@@ -84,6 +84,7 @@ class KPKEnv(ChessEnv):
                 "the layouts kpk3 and kpk end with the promotion; for goal='mate' choose others, "
                 "for example observation='planes12', actions='az4672'"
             )
+        self._rules = PromotionRules(max_plies) if goal == "promotion" else None
         self._starts = {strong: KpkLevel(level, strong) for strong in ("white", "black")}
         super().__init__(
             opponent,
@@ -97,8 +98,6 @@ class KPKEnv(ChessEnv):
             limits=limits,
             render_mode=render_mode,
         )
-        if goal == "promotion":
-            self.episode.rules = PromotionRules(max_plies)
         self._last_seen: NDArray[np.float32] = np.zeros(0, dtype=np.float32)
 
     def _choose_start(self) -> None:
@@ -114,6 +113,8 @@ class KPKEnv(ChessEnv):
 
 class PromotionRules(Rules):
     """The rules of paper 003: whoever has the pawn wins by promoting it."""
+
+    promotion_wins = True
 
     def __init__(self, max_plies: int = 0) -> None:
         """Neither claims nor ply limits end the game, except for the truncation."""

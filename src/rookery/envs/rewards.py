@@ -10,7 +10,10 @@ The sizes of the papers:
 | `000-v3` (versions 3 to 10) | 1000 | 0 | -1000 | 0 | -1000 | 10 | 10 |
 | `003` (paper 003, Table 3) | 10 | -10 | -10 | -1 | -10 | 0 | 0 |
 
-Paper 000 masks illegal actions and so names no reward for them; ours has the size of a loss.
+Paper 000 masks illegal actions and so names no reward for them; ours has the size of a loss. Its
+tablebase reward counts plies to the next capture or pawn move, which Syzygy tables tell: that is
+the option `tablebase_metric="dtz"` of the environments. Without it the distance to mate is taken
+where tables have it.
 """
 
 from __future__ import annotations
@@ -18,10 +21,11 @@ from __future__ import annotations
 import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
+from typing import NamedTuple
 
 from rookery._core import Game
 from rookery.data.books import Book
-from rookery.data.tablebases import Tablebases
+from rookery.data.tablebases import METRICS, Tablebases
 
 
 @dataclass(frozen=True)
@@ -69,6 +73,13 @@ def rewards_of(what: Rewards | str | Mapping[str, float]) -> Rewards:
     return replace(Rewards(), **{key: float(value) for key, value in what.items()})
 
 
+class Distance(NamedTuple):
+    """How far a won position is from its end; only distances of one metric can be compared."""
+
+    metric: str  # "dtm" or "dtz" (`data/tablebases.py`)
+    plies: int
+
+
 class InterimRewards:
     """Rewards a side right after a good move, as paper 000 (sections 3.1.5 and 3.1.6) defines it.
 
@@ -78,10 +89,15 @@ class InterimRewards:
       moves and compared with the one stored before; a side's first such move is compared with the
       position that it started from. A move that gives the win away erases the number.
 
-    The paper probes Syzygy tables, whose distance is that to the next capture or pawn move
-    (`metric="dtz"`): as there, a capture or pawn move that starts a longer count earns nothing.
-    With the distance to mate, where tables have it (`metric=None`), every good move earns.
-    """
+    | `metric` | the number | what earns |
+    |---|---|---|
+    | "dtz" | plies to the next capture or pawn move, from Syzygy tables, as in the paper | moves that lower it; a capture or pawn move that starts a longer count does not |
+    | "dtm" | plies to mate, from Gaviota tables | moves that lower it |
+    | None | plies to mate where a table has them, otherwise as "dtz" | moves that lower it; one that leads from one kind of number to the other does not |
+
+    Numbers of different kinds are never compared: where the stored one is of the other kind, the
+    position before the move takes its place.
+    """  # noqa: E501 (the table)
 
     def __init__(
         self,
@@ -91,11 +107,15 @@ class InterimRewards:
         metric: str | None = None,
     ) -> None:
         """Judge moves by this book and these tables; either may be missing."""
+        if metric is not None and metric not in METRICS:
+            raise ValueError(
+                f"tablebase_metric is {metric!r}; it must be None or one of {', '.join(METRICS)}"
+            )
         self._rewards = rewards
         self._book = book
         self._tablebases = tablebases
         self._metric = metric
-        self.distances: dict[bool, int] = {}  # plies to go, by side, stored after its last move
+        self.distances: dict[bool, Distance] = {}  # by side, stored after its last move
 
     def new_game(self) -> None:
         """Forget the stored distances."""
@@ -107,20 +127,24 @@ class InterimRewards:
             return 0.0
         return self._rewards.book if self._book.contains(before, move) else 0.0
 
-    def distance(self, game: Game, side: bool) -> int | None:
-        """Plies until `side` has won (or zeroed) by the tables; None if it cannot or none knows."""
+    def distance(self, game: Game, side: bool) -> Distance | None:
+        """How soon `side` wins (or zeroes) by the tables; None if it cannot or none knows."""
         if self._tablebases is None or not self._rewards.tablebase:
             return None
         probe = self._tablebases.probe(game, self._metric)
         if probe is None or (probe.wdl if game.turn == side else -probe.wdl) != 2:
             return None
-        return probe.distance
+        return Distance(probe.metric, probe.distance)
 
-    def tablebase_reward(self, before: int | None, after: int | None, side: bool) -> float:
+    def tablebase_reward(
+        self, before: Distance | None, after: Distance | None, side: bool
+    ) -> float:
         """Reward for a move of `side` that led from one `distance` to another."""
-        last = self.distances.get(side, before)
+        last = self.distances.pop(side, None)
         if before is None or after is None:
-            self.distances.pop(side, None)
             return 0.0
         self.distances[side] = after
-        return self._rewards.tablebase if last is not None and after < last else 0.0
+        if last is None or last.metric != after.metric:
+            last = before
+        closer = last.metric == after.metric and after.plies < last.plies
+        return self._rewards.tablebase if closer else 0.0

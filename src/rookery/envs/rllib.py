@@ -17,8 +17,9 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from rookery.envs.episode import AGENTS, Episode, agent_of
+from rookery.envs.episode import AGENTS, Episode, agent_of, reset_options
 from rookery.envs.spaces import action_space, observation_space
+from rookery.extras import how_to_install
 
 try:
     from ray.rllib.core.rl_module.multi_rl_module import MultiRLModuleSpec
@@ -26,7 +27,7 @@ try:
     from ray.rllib.env.multi_agent_env import MultiAgentEnv
 except ImportError as error:  # the message names the way out
     raise ImportError(
-        "the RLlib environment needs ray; install it with: pip install 'rookery[rllib]'"
+        f"the RLlib environment needs ray; install it with: {how_to_install('rllib')}"
     ) from error
 
 ByAgent = dict[Any, Any]  # agent (or "__all__") -> whatever it is about
@@ -44,9 +45,9 @@ class ChessMultiAgentEnv(MultiAgentEnv):
     ## Rewards, starting state, episode end
     As `rookery/Chess-v0`, each agent's own, with the same options given as `env_config`
     (observation, actions, rewards, claims, draw_after_plies, max_plies, start, on_illegal, book,
-    tablebases). An illegal action costs `rewards.illegal` and the same agent is asked again;
-    `on_illegal="raise"` is possible only with `disable_env_checking=True`, as RLlib tries a random
-    action before it begins.
+    tablebases, tablebase_metric). An illegal action costs `rewards.illegal` and the same agent is
+    asked again; `on_illegal="raise"` is possible only with `disable_env_checking=True`, as RLlib
+    tries a random action before it begins.
 
     ## Version history
     - v0: first version
@@ -71,10 +72,13 @@ class ChessMultiAgentEnv(MultiAgentEnv):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[ByAgent, ByAgent]:
-        """Begin a game; the side to move gets its observation."""
+        """Begin a game; the side to move gets its observation.
+
+        `options` may hold "fen" for this game.
+        """
         if seed is not None:
             self._rng = np.random.default_rng(seed)
-        self.episode.begin(self._rng, (options or {}).get("fen"))
+        self.episode.begin(self._rng, reset_options(options, "fen").get("fen"))
         return {agent_of(self.episode.game.turn): self._observe(self.episode.game.turn)}, {}
 
     def step(  # type: ignore[override] # RLlib's own class differs from Gymnasium's, too
@@ -84,7 +88,7 @@ class ChessMultiAgentEnv(MultiAgentEnv):
         agent = agent_of(self.episode.game.turn)
         if set(action_dict) != {agent}:
             raise ValueError(f"it is {agent}'s turn, but actions came from {sorted(action_dict)}")
-        turn = self.episode.act(int(action_dict[agent]))
+        turn = self.episode.act(action_dict[agent])
         rewards = {
             agent_of(turn.mover): turn.reward,
             agent_of(not turn.mover): turn.other_reward,
@@ -114,6 +118,10 @@ class ChessMultiAgentEnv(MultiAgentEnv):
 
     def render(self) -> None:
         """Draw nothing; the PettingZoo environment has a text board."""
+
+    def close(self) -> None:
+        """Close the book and the tables, if they were opened here."""
+        self.episode.close()
 
 
 def masked_module_spec(policy: str, **options: Any) -> MultiRLModuleSpec:

@@ -19,6 +19,7 @@ from __future__ import annotations
 import gzip
 import os
 import re
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,6 +32,10 @@ from rookery.data.kpk_levels import LEVELS, kpk_fen, kpk_fens, kpk_squares
 from rookery.data.paths import MissingDataError
 
 MATERIAL = re.compile(r"(K[QRBNP]*vK[QRBNP]*)(?::(white|black|random))?")
+RANK = "[1-8pnbrqkPNBRQK]+"
+PLACEMENT = re.compile(rf"\s*{RANK}(?:/{RANK}){{7}}\s")  # the beginning of a FEN
+LONGEST_PATH = 4096  # longer texts are no paths on any system that we know
+SHOWN = 100  # characters of a text that an error message repeats
 ATTEMPTS = 1000  # draws before a start that never gives an unfinished game is reported
 
 
@@ -86,12 +91,7 @@ class FenList:
         if not self.fens:
             raise ValueError("the list of start positions is empty")
         for number, fen in enumerate(self.fens, start=1):
-            try:
-                finished = not _unfinished(Game(fen))
-            except FenError as error:
-                raise FenError(f"start position {number}: {error}") from None
-            if finished:
-                raise FenError(f"start position {number}: the game is over in {fen!r}")
+            _check_position(fen, f"start position {number}")
 
     def sample(self, rng: np.random.Generator) -> Game:
         """Draw one of the positions."""
@@ -161,13 +161,13 @@ def _parse(text: str) -> StartPositions:
         return KpkLevel(match[1], match[2] or "white")
     if match := MATERIAL.fullmatch(text):
         return Material(match[1], match[2] or "white")
-    if Path(text).is_file():
-        return FenList(tuple(read_positions(text)))
+    if not PLACEMENT.match(text) and _is_file(text):
+        return _positions_of_file(text)
     if " " in text.strip():
         return FenList((text,))
     raise ValueError(
-        f"start positions {text!r}: neither 'standard', 'random:PLIES', 'kpk:LEVEL', material "
-        "such as 'KRvK', a FEN nor an existing file"
+        f"start positions {text[:SHOWN]!r}: neither 'standard', 'random:PLIES', 'kpk:LEVEL', "
+        "material such as 'KRvK', a FEN nor an existing file"
     )
 
 
@@ -175,23 +175,71 @@ def read_positions(path: str | os.PathLike[str]) -> list[str]:
     """Read a file with one FEN or EPD per line; blank lines and lines from '#' are skipped.
 
     Of an EPD only the position is kept, with the clocks at 0 1.
+
+    Raises:
+        MissingDataError: there is no such file.
+        ValueError: the file is no text or, with the ending `.gz`, cannot be unpacked.
+        FenError: a line is no position.
     """
+    return [fen for _, fen in _numbered_positions(path)]
+
+
+def _numbered_positions(path: str | os.PathLike[str]) -> list[tuple[int, str]]:
+    """List the positions of a file, each with the number of its line."""
     source = Path(path)
     if not source.is_file():
         raise MissingDataError(f"there is no file of positions at {str(path)!r}")
     opener = gzip.open if source.suffix == ".gz" else open
     fens = []
-    with opener(source, "rt", encoding="utf-8", errors="strict") as lines:
-        for number, line in enumerate(lines, start=1):
-            fields = line.split()
-            if not fields or fields[0].startswith("#"):
-                continue
-            if len(fields) < 4:
-                raise FenError(f"{path}, line {number}: {line.strip()[:100]!r} is no position")
-            clocks = [field.rstrip(";") for field in fields[4:6]]
-            has_clocks = len(clocks) == 2 and all(field.isdigit() for field in clocks)
-            fens.append(" ".join(fields[:4] + (clocks if has_clocks else ["0", "1"])))
+    try:
+        with opener(source, "rt", encoding="utf-8", errors="strict") as lines:
+            for number, line in enumerate(lines, start=1):
+                fields = line.split()
+                if not fields or fields[0].startswith("#"):
+                    continue
+                if len(fields) < 4:
+                    shown = line.strip()[:SHOWN]
+                    raise FenError(f"{path}, line {number}: {shown!r} is no position")
+                clocks = [field.rstrip(";") for field in fields[4:6]]
+                has_clocks = len(clocks) == 2 and all(field.isdigit() for field in clocks)
+                fen = " ".join(fields[:4] + (clocks if has_clocks else ["0", "1"]))
+                fens.append((number, fen))
+    except (UnicodeDecodeError, gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise ValueError(
+            f"{path} cannot be read as a file of positions: {error}; it must be text in UTF-8 "
+            "with a FEN or EPD per line, packed by gzip if its name ends in .gz"
+        ) from None
     return fens
+
+
+def _positions_of_file(path: str) -> FenList:
+    """Read start positions from a file; a bad one is named by its line."""
+    positions = _numbered_positions(path)
+    if not positions:
+        raise ValueError(f"{path} holds no start positions")
+    for number, fen in positions:
+        _check_position(fen, f"{path}, line {number}")
+    return FenList(tuple(fen for _, fen in positions))
+
+
+def _is_file(text: str) -> bool:
+    """Tell whether a text is the path of a file; one that no file can have is not."""
+    if len(text) > LONGEST_PATH:
+        return False
+    try:
+        return Path(text).is_file()
+    except (OSError, ValueError):  # a name that the file system refuses to look up
+        return False
+
+
+def _check_position(fen: str, place: str) -> None:
+    """Refuse a text that is no position, or one in which nothing is left to play."""
+    try:
+        finished = not _unfinished(Game(fen))
+    except FenError as error:
+        raise FenError(f"{place}: {error}") from None
+    if finished:
+        raise FenError(f"{place}: the game is over in {fen!r}")
 
 
 def _unfinished(game: Game) -> bool:

@@ -1,4 +1,4 @@
-"""Many games at once, stepped in C++, in the form of a Gymnasium vector environment."""
+"""Gymnasium vector environment `rookery/SelfPlay-v0`: many games at once, stepped in C++."""
 
 from __future__ import annotations
 
@@ -23,7 +23,12 @@ class ChessVectorEnv(VectorEnv[Array, Array, Array]):
     """Self-play in `num_envs` games: every action is one ply, for the side to move of its game.
 
     There is no opponent: both sides' decisions come through the same stream, as self-play
-    training wants them. Of the two players of a game the learner sees the one to move.
+    training wants them. Of the two players of a game the learner sees the one to move. For many
+    games against an opponent use `gymnasium.make_vec("rookery/Chess-v0", ...)`.
+
+    ```python
+    gymnasium.make_vec("rookery/SelfPlay-v0", 64, observation="planes19")
+    ```
 
     ## Spaces
     As `rookery/Chess-v0`, batched: observations [N, *shape] of float32 (or uint8, for layouts that
@@ -84,8 +89,9 @@ class ChessVectorEnv(VectorEnv[Array, Array, Array]):
     ) -> None:
         """Set the options; the class's docstring explains them.
 
-        `promotion_wins` ends a game with the first promotion, as a win: the layouts `kpk` and
-        `kpk3` need it.
+        `promotion_wins` is the rule of `rookery/KPK-v0`, for king and pawn against king only: a
+        promotion wins, unless the new piece can be taken at once. The layouts `kpk` and `kpk3`
+        need it.
         """
         if render_mode is not None:
             raise ValueError(f"render_mode is {render_mode!r}; the vector environment has none")
@@ -140,6 +146,9 @@ class ChessVectorEnv(VectorEnv[Array, Array, Array]):
 
     def step(self, actions: Array) -> tuple[Array, Array, Array, Array, dict[str, Any]]:
         """Make one ply in every game."""
+        actions = np.asarray(actions)
+        if actions.dtype.kind not in "iu":  # converting would cut 3.7 down to another action
+            raise TypeError(f"actions have the type {actions.dtype}; they must be integers")
         games = self.games
         games.step(np.ascontiguousarray(actions, dtype=np.int64))
         infos = self._infos()

@@ -21,15 +21,27 @@ class EngineFault(Exception):
     Attributes:
         kind: a key of `FAULT_KINDS`.
         evidence: one line for the PGN: what was seen, never longer than a few hundred characters.
+        allowance: for `time` and `hang`, the seconds there were for the answer; None: unknown.
     """
 
-    def __init__(self, kind: str, evidence: str) -> None:
+    def __init__(self, kind: str, evidence: str, allowance: float | None = None) -> None:
         """Make a fault; control characters in the evidence are replaced."""
         if kind not in FAULT_KINDS:
             raise ValueError(f"unknown fault kind {kind!r}")
         self.kind = kind
         self.evidence = clean(evidence)
+        self.allowance = allowance
         super().__init__(f"{kind}: {self.evidence}")
+
+
+def fault_of(error: Exception) -> EngineFault:
+    """Any error of a player as a fault: engines bring theirs, Python players just raise."""
+    if isinstance(error, EngineFault):
+        return error
+    try:
+        return EngineFault("error", f"{type(error).__name__}: {error}")
+    except Exception:  # an error that cannot even be printed
+        return EngineFault("error", type(error).__name__)
 
 
 def clean(text: str, limit: int = 300) -> str:

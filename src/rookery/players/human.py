@@ -73,13 +73,15 @@ class HumanPlayer:
         text = (
             board.unicode(invert_color=True, empty_square="·", orientation=not flipped)
             if self._unicode
-            else str(board.transform(chess.flip_vertical) if flipped else board)
+            else str(board)[::-1]  # turned by half a circle, as one sits
+            if flipped
+            else str(board)
         )
         rows = text.splitlines()
         numbers = range(1, 9) if flipped else range(8, 0, -1)
         for number, row in zip(numbers, rows, strict=True):
             self._write(f"{number} {row}")
-        self._write("  " + " ".join("hgfedcba" if flipped and self._unicode else "abcdefgh"))
+        self._write("  " + " ".join("hgfedcba" if flipped else "abcdefgh"))
 
     def _write(self, text: str) -> None:
         print(text, file=self._output or sys.stderr, flush=True)

@@ -23,6 +23,7 @@ class MixedPlayer:
         self.inner = inner
         self.random = random
         self.name = name or f"{inner.name},random={random:g}"
+        self.timed = getattr(inner, "timed", False)
 
     def choose(
         self, game: Game, rng: np.random.Generator, limits: Limits | None = None
@@ -52,6 +53,7 @@ class BookPlayer:
         self.inner = inner
         self.book: Book = find_book(path)
         self.name = name or f"{inner.name},book={path or 'auto'}"
+        self.timed = getattr(inner, "timed", False)
 
     def choose(
         self, game: Game, rng: np.random.Generator, limits: Limits | None = None

@@ -10,6 +10,7 @@ Nothing here knows UCI; see `uci_engine.py`.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import os
 import re
@@ -17,9 +18,12 @@ import secrets
 import selectors
 import signal
 import subprocess
+import sys
+import threading
 import time
+import weakref
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,6 +33,11 @@ MARK = "ROOKERY_ENGINE_MARK"
 """Environment variable by which descendants that left the process group are found again."""
 
 _LINE_END = re.compile(rb"\r\n|\n|\r")
+
+# Engines that run now: whoever stops early (Ctrl-C, the end of the interpreter) ends them from
+# outside, although the thread that talks to them is waiting for an answer.
+_live: weakref.WeakSet[EngineProcess] = weakref.WeakSet()
+_live_lock = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -72,6 +81,8 @@ class EngineProcess:
         self._printed = 0
         self._ended = False
         self._closed = False
+        self._owner = (os.getpid(), threading.get_ident())
+        self._reaping = threading.Lock()
         try:
             self._process = subprocess.Popen(
                 self.command,
@@ -85,6 +96,8 @@ class EngineProcess:
             )
         except (OSError, ValueError) as error:
             raise EngineFault("missing", f"cannot start {self.command[0]!r}: {error}") from error
+        with _live_lock:
+            _live.add(self)
         self._limit_memory()
         assert self._process.stdin and self._process.stdout and self._process.stderr
         self._stdin = self._process.stdin.fileno()
@@ -159,8 +172,8 @@ class EngineProcess:
 
     def close(self, farewell: str = "quit") -> None:
         """End the program and all its descendants; never raises, never waits long."""
-        if self._closed:
-            return
+        if self._closed or os.getpid() != self._owner[0]:
+            return  # a forked copy of us does not own the engine
         self._closed = True
         with contextlib.suppress(EngineFault, OSError):
             self.send(farewell)
@@ -173,13 +186,27 @@ class EngineProcess:
         # The group is killed before the leader is reaped, while its number cannot be reused.
         self._signal_group(signal.SIGKILL)
         kill_marked(self._mark)
-        with contextlib.suppress(subprocess.TimeoutExpired):
+        with self._reaping, contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(5.0)
         self._selector.close()
         for stream in (self._process.stdout, self._process.stderr):
             with contextlib.suppress(OSError):
                 if stream is not None:
                     stream.close()
+
+    def kill(self) -> None:
+        """End the program at once; safe from any thread, while another waits for its answer.
+
+        Whoever is reading sees the end of the output, and still has to `close`.
+        """
+        with self._reaping:  # as long as it is not reaped, its number cannot be reused
+            if self._process.returncode is None:
+                self._signal_group(signal.SIGKILL)
+        kill_marked(self._mark)
+
+    def belongs_to(self, threads: Container[int] | None) -> bool:
+        """Whether this process, and one of these threads (None: any), started the engine."""
+        return os.getpid() == self._owner[0] and (threads is None or self._owner[1] in threads)
 
     def __del__(self) -> None:
         """Last resort for a forgotten `close`."""
@@ -229,8 +256,9 @@ class EngineProcess:
 
         prlimit = getattr(resource, "prlimit", None)  # Linux only
         if prlimit is not None:
-            bound = self.limits.memory_bytes
-            with contextlib.suppress(OSError):
+            # More than the system can express, or more than it allows anyway, is no limit.
+            bound = min(self.limits.memory_bytes, sys.maxsize)
+            with contextlib.suppress(OSError, ValueError):
                 prlimit(self._process.pid, resource.RLIMIT_AS, (bound, bound))
 
     def _has_exited(self) -> bool:
@@ -277,6 +305,18 @@ class EngineProcess:
     def _signal_group(self, number: signal.Signals) -> None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, number)
+
+
+def kill_engines(threads: Container[int] | None = None) -> int:
+    """Kill the running engines that these threads (identifiers; None: all) started."""
+    with _live_lock:
+        engines = [engine for engine in _live if engine.belongs_to(threads)]
+    for engine in engines:
+        engine.kill()
+    return len(engines)
+
+
+atexit.register(kill_engines)
 
 
 def kill_marked(mark: str) -> int:

@@ -8,7 +8,6 @@ Every player takes two more options: `random=P` mixes in random moves and `book=
 from __future__ import annotations
 
 import importlib
-import importlib.util
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -223,14 +222,12 @@ def _modified(player: Player, name: str, modifiers: dict[str, Any]) -> Player:
 
 
 def _path_player(parsed: PlayerSpec, options: dict[str, str]) -> Player:
-    """A model file or run folder, once a module that reads them is there."""
+    """A model file or run folder."""
     looks_like_path = "/" in parsed.name or parsed.name.endswith(".safetensors")
     if not looks_like_path and not Path(parsed.name).exists():
         raise SpecError(f"unknown player {parsed.name!r}; {nearest(parsed.name, KINDS)}")
     if not Path(parsed.name).exists():
         raise SpecError(f"player {parsed.name!r}: there is no such file or folder")
-    if importlib.util.find_spec("rookery.players.model") is None:
-        raise SpecError(f"player {parsed.name!r}: this version cannot play from files or runs yet")
     model = importlib.import_module("rookery.players.model")
     made: Player = model.load_player(parsed.name, options)
     return made

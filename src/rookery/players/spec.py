@@ -2,8 +2,9 @@ r"""The language of players: `name[,key=value ...]`.
 
 Examples: `random`, `stockfish,depth=1,random=0.5`, `uci,command=./engine --fast`.
 
-A value runs to the next comma; a comma inside it is written `\,` or the value is put in double
-quotes. A player inside a player (`book,otherwise=stockfish;depth=1`) separates its own options
+A value runs to the next comma; a comma inside it is written `\,` or the whole value is put in
+double quotes. Quotes elsewhere belong to the value: `uci,command=./engine --name "My engine"`. A
+player inside a player (`book,otherwise=stockfish;depth=1`) separates its own options
 by semicolons. Nothing is ever handed to a shell.
 """
 
@@ -49,24 +50,38 @@ def parse_spec(text: str) -> PlayerSpec:
     return PlayerSpec(name, options)
 
 
+# A whole value (or name) in double quotes, up to the next comma or the end.
+_WHOLE = re.compile(r'\s*"((?:[^"\\]|\\.)*)"\s*(?=,|\Z)', re.DOTALL)
+_ESCAPED = re.compile(r'\\([,"\\])')
+
+
 def _split(text: str) -> list[str]:
-    parts, current, quoted = [], "", False
+    parts, current = [], ""
     position = 0
+    may_quote = True  # at the start of a name or value
     while position < len(text):
+        whole = _WHOLE.match(text, position) if may_quote else None
+        if whole is not None:
+            current += _ESCAPED.sub(r"\1", whole[1])
+            position = whole.end()
+            may_quote = False
+            continue
+        if may_quote and text[position] == '"' and '"' not in text[position + 1 :]:
+            raise SpecError(f"player {text!r}: a double quote is not closed")
+        escaped = _ESCAPED.match(text, position)
+        if escaped is not None:
+            current += escaped[1]
+            position = escaped.end()
+            may_quote = False
+            continue
         character = text[position]
-        if character == "\\" and text[position + 1 : position + 2] in (",", '"', "\\"):
-            position += 1
-            current += text[position]
-        elif character == '"':
-            quoted = not quoted
-        elif character == "," and not quoted:
-            parts.append(current)
-            current = ""
-        else:
-            current += character
         position += 1
-    if quoted:
-        raise SpecError(f"player {text!r}: a double quote is not closed")
+        if character == ",":
+            parts.append(current)
+            current, may_quote = "", True
+            continue
+        may_quote = (character == "=" and "=" not in current) or (may_quote and character.isspace())
+        current += character
     return [*parts, current]
 
 

@@ -32,7 +32,8 @@ class UciSettings:
     Fields:
         command: argument list.
         options: UCI options by name; a name the engine does not offer is a fault.
-        depth, nodes, movetime: fixed limits of every search; they go before the match's limits.
+        depth, nodes: fixed limits of every search; either goes before the match's depth and nodes.
+        movetime: seconds a move; where the match has one too, the smaller counts.
         start_seconds: time for `uciok` and each `readyok`.
         hang_seconds: time for a move where neither clock nor movetime bounds it.
         grace_seconds: what a move may exceed a movetime or clock by before the search is given up
@@ -73,6 +74,15 @@ class UciPlayer:
         self._process: EngineProcess | None = None
         self._offered: dict[str, str] = {}
         self._fresh = False
+        self._chess960 = False  # what the engine was told
+
+    @property
+    def timed(self) -> bool | None:
+        """Whether it thinks for a time of its own; None: unless the match limits it otherwise."""
+        own = self.settings
+        if own.movetime is not None:
+            return True
+        return False if own.depth is not None or own.nodes is not None else None
 
     def new_game(self) -> None:
         """Start the engine if need be and tell it that a new game begins."""
@@ -91,8 +101,9 @@ class UciPlayer:
         process = self._running()
         self._fresh = False
         with self._faults_end_the_process():
-            if game.chess960:
-                self._set_option("UCI_Chess960", "true")
+            if game.chess960 != self._chess960:
+                self._set_option("UCI_Chess960", "true" if game.chess960 else "false")
+                self._chess960 = game.chess960
             process.send(self._position(game))
             self._synchronise()
             process.begin_answer()
@@ -136,8 +147,11 @@ class UciPlayer:
                 self._offered[name.lower()] = line
             elif words == ["uciok"]:
                 break
+        self._chess960 = False
         for name, value in self.settings.options.items():
             self._set_option(name, value)
+            if name.lower() == "uci_chess960":
+                self._chess960 = value.lower() == "true"
         self._synchronise()
 
     def _set_option(self, name: str, value: str) -> None:
@@ -148,8 +162,9 @@ class UciPlayer:
                 "option", f"{self.engine_name or 'the engine'} has no option {name!r}"
             )
         words = offer.split()
-        if "spin" in words and "min" in words and "max" in words:
-            low, high = (int(words[words.index(key) + 1]) for key in ("min", "max"))
+        bounds = _spin_bounds(words)
+        if bounds is not None:
+            low, high = bounds
             if not value.lstrip("-").isdigit() or not low <= int(value) <= high:
                 raise EngineFault("option", f"{name}={value} is outside {low} to {high}")
         self._process.send(f"setoption name {name} value {value}")
@@ -180,15 +195,20 @@ class UciPlayer:
         return f"position fen {game.start_fen}" + (f" moves {' '.join(moves)}" if moves else "")
 
     def _go(self, limits: Limits | None, white: bool) -> tuple[str, float | None]:
-        """The command, and the seconds it bounds the search to (None: no clock)."""
+        """The command, and the seconds it bounds the search to (None: no clock).
+
+        A player's own depth and nodes go before the match's, but the match's time is always told:
+        whoever exceeds it loses.
+        """
         own = self.settings
         limits = limits or Limits()
         words = []
         seconds: float | None = None
         if own.depth is None and own.nodes is None and own.movetime is None:
-            depth, nodes, movetime = limits.depth, limits.nodes, limits.movetime
+            depth, nodes = limits.depth, limits.nodes
         else:
-            depth, nodes, movetime = own.depth, own.nodes, own.movetime
+            depth, nodes = own.depth, own.nodes
+        movetime = min((t for t in (own.movetime, limits.movetime) if t is not None), default=None)
         if depth is not None:
             words.append(f"depth {depth}")
         if nodes is not None:
@@ -199,14 +219,13 @@ class UciPlayer:
         if limits.white_time is not None and limits.black_time is not None:
             own_time = limits.white_time if white else limits.black_time
             seconds = own_time if seconds is None else min(seconds, own_time)
-            if not words:
-                for key, value in (
-                    ("wtime", limits.white_time),
-                    ("btime", limits.black_time),
-                    ("winc", limits.white_increment or 0.0),
-                    ("binc", limits.black_increment or 0.0),
-                ):
-                    words.append(f"{key} {max(0, int(value * 1000))}")
+            for key, value in (
+                ("wtime", limits.white_time),
+                ("btime", limits.black_time),
+                ("winc", limits.white_increment or 0.0),
+                ("binc", limits.black_increment or 0.0),
+            ):
+                words.append(f"{key} {max(0, int(value * 1000))}")
         if not words:
             # Nothing bounds the search: a tenth of a second keeps "stockfish" alone playable.
             words, seconds = ["movetime 100"], 0.1
@@ -222,7 +241,11 @@ class UciPlayer:
         while True:
             found = self._process.read_line(started + allowed)
             if found is None:
-                raise EngineFault(bounded, f"no bestmove after {allowed:.3f} s")
+                raise EngineFault(
+                    bounded,
+                    f"no bestmove after {allowed:.3f} s",
+                    allowance=allowed if seconds is None else seconds,
+                )
             line, arrival = found
             words = line.split()
             if not words:
@@ -252,6 +275,15 @@ class _EndOnFault:
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is not None:
             self._player.close()
+
+
+def _spin_bounds(words: Sequence[str]) -> tuple[int, int] | None:
+    """Smallest and largest value of a `spin` option; None if it does not say (readably)."""
+    try:
+        low, high = (int(words[words.index(key) + 1]) for key in ("min", "max"))
+    except (ValueError, IndexError):
+        return None
+    return (low, high) if "spin" in words else None
 
 
 def _read_info(words: Sequence[str], answer: _Answer) -> None:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import importlib
 
+from rookery.extras import how_to_install
+
 
 def require_extra(*packages: str) -> None:
     """Refuse to go on without packages of the extra `train`, saying how to get them."""
@@ -17,5 +19,5 @@ def require_extra(*packages: str) -> None:
             importlib.import_module(name)
         except ImportError as error:
             raise ImportError(
-                f"this needs {error.name or name}; install it with: pip install 'rookery[train]'"
+                f"this needs {error.name or name}; install it with: {how_to_install('train')}"
             ) from None

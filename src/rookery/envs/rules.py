@@ -1,0 +1,103 @@
+"""When games end, and how they may begin: the rules of an environment beyond the moves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rookery._core import FenError, Game
+from rookery.envs.starts import StartPositions
+
+CLAIMS = ("automatic", "action", "off")
+START_ATTEMPTS = 1000  # draws before start positions in which all games are over are reported
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a game ended."""
+
+    reason: str  # one of `rookery._core.ENDINGS`, or "pawn_lost" (kpk_env.py)
+    winner: bool | None  # True White, False Black, None drawn
+
+    def result(self, side: bool) -> int:
+        """+1, 0 or -1 as `side` (True: White) won, drew or lost."""
+        return 0 if self.winner is None else (1 if self.winner == side else -1)
+
+
+class Rules:
+    """Which draws end a game, and when a game is cut off.
+
+    `promotion_wins` tells that a game ends with the promotion (`kpk_env.py`), so that the layouts
+    which cannot express what comes after it may be used.
+
+    Args:
+        claims: "automatic": a position that occurred three times, or a hundred plies without
+            capture or pawn move, ends the game at once; "action": the side to move may claim
+            whatever `Game.can_claim_draw` allows; "off": neither. Checkmate, stalemate, dead
+            positions, fivefold repetition and the seventy-five-move rule always end the game.
+        draw_after_plies: Draw after so many plies (0: never). Paper 000's version 1 has 400.
+        max_plies: Truncation after so many plies (0: never): the game has no result. Illegal
+            attempts count as plies here, so that no agent can go on with them for ever.
+    """
+
+    promotion_wins = False
+
+    def __init__(
+        self, claims: str = "automatic", draw_after_plies: int = 0, max_plies: int = 0
+    ) -> None:
+        """Check and keep the options."""
+        if claims not in CLAIMS:
+            raise ValueError(f"claims is {claims!r}; it must be one of {', '.join(CLAIMS)}")
+        for name, plies in (("draw_after_plies", draw_after_plies), ("max_plies", max_plies)):
+            if plies < 0:
+                raise ValueError(f"{name} is {plies}; it must be positive, or 0 for none")
+        self.claims = claims
+        self.draw_after_plies = draw_after_plies
+        self.max_plies = max_plies
+
+    def ending(self, game: Game, plies: int) -> Ending | None:
+        """Return how the game ended, `plies` after its start; None while it goes on."""
+        outcome = game.outcome()
+        if outcome is not None:
+            return Ending(*outcome)
+        if self.claims == "automatic":
+            if game.is_fifty_moves:
+                return Ending("fifty_moves", None)
+            if game.is_threefold:
+                return Ending("threefold_repetition", None)
+        if self.draw_after_plies and plies >= self.draw_after_plies:
+            return Ending("ply_limit", None)
+        return None
+
+    def sample_start(self, start: StartPositions, rng: np.random.Generator) -> Game:
+        """Draw a game that is not over by these rules.
+
+        Draws are repeated, since random plies and positions of a file may have used up a count
+        that ends the game here.
+
+        Raises:
+            FenError: it is over in each of many draws.
+        """
+        last = ""
+        for _ in range(START_ATTEMPTS):
+            game = start.sample(rng)
+            ending = self._ending_on_the_way(game)
+            if ending is None:
+                return game
+            last = f"({ending.reason}) in {game.fen()!r}"
+        raise FenError(
+            f"the game is over in each of {START_ATTEMPTS} draws from {repr(start)[:100]}, the "
+            f"last time {last}; choose other start positions, or other claims"
+        )
+
+    def _ending_on_the_way(self, game: Game) -> Ending | None:
+        """Return the ending of a game or of what came before; None if it has always gone on."""
+        line = game.copy()
+        while (ending := self.ending(line, 0)) is None and line.ply:
+            line.pop()
+        return ending
+
+    def truncated(self, plies: int) -> bool:
+        """Tell whether a game that has not ended is cut off after so many plies."""
+        return bool(self.max_plies) and plies >= self.max_plies
