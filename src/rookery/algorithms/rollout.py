@@ -135,7 +135,7 @@ class Collector:
             if ended.any():
                 self._record_endings(rollout, t, network)
                 self._assign(ended)
-        legal, offsets = games.legal_actions.astype(np.int64), games.legal_offsets
+        legal, offsets = games.legal_actions.astype(np.int64), games.legal_offsets.copy()
         _, rollout.last_values = _evaluate(network, games.observations, legal, offsets)
         rollout.last_colours = games.to_move.astype(np.int64)
         return rollout

@@ -171,6 +171,7 @@ class _Match:
         self._stop = threading.Event()  # no new moves: the question is answered
         self._abort = threading.Event()  # interrupted or broken: nothing counts any more
         self._errors: list[BaseException] = []
+        self._pairs = 0  # finished ones at the last look
         self._started = time.monotonic()
         self._journal: Journal | None = None
         self._monitor: LoadMonitor | None = None
@@ -292,8 +293,11 @@ class _Match:
                 self._journal.append(record)
             self._result.tally.add(stored(record))
             self._result.seconds = time.monotonic() - self._started
-            if self._decided():
-                self._stop.set()
+            pairs = sum(self._result.tally.pentanomial)
+            if pairs != self._pairs:  # the test is about pairs, and takes some milliseconds
+                self._pairs = pairs
+                if self._decided():
+                    self._stop.set()
             if self.on_game is not None:
                 self.on_game(record)
             if self.progress is not None:

@@ -12,7 +12,8 @@ import gzip
 import io
 import re
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -24,6 +25,7 @@ import numpy as np
 from rookery._core import STARTING_FEN, FenError, Game, play_random_plies
 
 _PGN_START = re.compile(r"(?m)^(?=\[Event )")
+PGN_READ_AHEAD = 2000  # games of a PGN file that are read at once, a few seconds' worth
 
 
 @dataclass(frozen=True)
@@ -98,25 +100,50 @@ class RandomPlies:
 
 
 class OpeningList:
-    """Openings from a file, in an order shuffled by the seed."""
+    """Openings from a file, in an order shuffled by the seed.
 
-    def __init__(self, openings: Sequence[Opening], seed: int) -> None:
-        """Take the openings; an empty list is refused."""
-        if not openings:
-            raise ValueError("it holds no unfinished position")
-        self._openings = list(openings)
-        self._order = np.random.default_rng(
-            np.random.SeedSequence(seed, spawn_key=(2,))
-        ).permutation(len(self._openings))
+    Sources are read when they are needed, and those that give no opening are passed over: the
+    n-th pair has the n-th good one in the shuffled order, whoever asks first.
+    """
+
+    def __init__(
+        self, sources: Sequence[str], read: Callable[[str], Opening | None], seed: int
+    ) -> None:
+        """Take the texts of the openings; without any good one they are refused."""
+        order = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(2,))).permutation(
+            len(sources)
+        )
+        self._left = iter([sources[int(i)] for i in order])
+        self._read = read
+        self._good: list[Opening] = []
+        self._skipped = 0
+        self._count = len(sources)
+        self._lock = threading.Lock()  # all workers of a match share the book
+        if not self.read_ahead(1):
+            raise ValueError("it holds no position" if not sources else "all its games are over")
 
     @property
     def size(self) -> int:
-        """Number of openings in the file."""
-        return len(self._openings)
+        """Number of openings in the file, but for those that may yet be passed over."""
+        return self._count - self._skipped
+
+    def read_ahead(self, count: int) -> int:
+        """Read until there are `count` openings, or all; returns how many there are."""
+        with self._lock:
+            while len(self._good) < count:
+                source = next(self._left, None)
+                if source is None:
+                    break
+                opening = self._read(source)
+                if opening is None:
+                    self._skipped += 1
+                else:
+                    self._good.append(opening)
+            return len(self._good)
 
     def opening(self, pair: int) -> Opening:
         """Openings repeat once all have been used."""
-        return self._openings[int(self._order[pair % len(self._order)])]
+        return self._good[pair % self.read_ahead(pair + 1)]
 
 
 def load_openings(spec: str, seed: int = 0, plies: int | None = None) -> OpeningBook:
@@ -129,7 +156,7 @@ def load_openings(spec: str, seed: int = 0, plies: int | None = None) -> Opening
         plies: for PGN files, how many plies of each game to use (all by default).
 
     Games of a PGN file that cannot be read, and those that are over where the opening ends, are
-    left out; a line on standard error tells how many.
+    left out; a line on standard error tells how many (of the first 2,000 in a large file).
     """
     if spec == "start":
         return StartPosition()
@@ -147,10 +174,10 @@ def load_openings(spec: str, seed: int = 0, plies: int | None = None) -> Opening
     text = read_text(path)
     try:
         if ".pgn" in path.name.lower() or text.lstrip().startswith("[Event"):
-            return OpeningList(_read_pgn(text, named_plies or plies, spec), seed)
+            return _pgn_openings(text, named_plies or plies, seed, spec)
         if named_plies is not None:
             raise ValueError("only the games of a PGN file can be cut to a number of plies")
-        return OpeningList(_read_epd(text), seed)
+        return OpeningList(_checked_lines(text), _from_epd, seed)
     except ValueError as error:
         raise ValueError(f"openings {spec!r}: {error}") from error
 
@@ -182,20 +209,19 @@ def complete_fen(text: str) -> str:
     return " ".join(words[:4]) + " 0 1"
 
 
-def _read_epd(text: str) -> list[Opening]:
-    """The unfinished positions; a bad line is an error that gives its number."""
-    openings = []
+def _checked_lines(text: str) -> list[str]:
+    """Lines with an unfinished position; a bad one is an error that gives its number."""
+    lines = []
     for number, line in enumerate(text.splitlines(), 1):
         line = line.strip()
         if not line or line.startswith("#"):
             continue
         try:
-            opening = _from_epd(line)
-            if opening.game().outcome() is None:
-                openings.append(opening)
+            if _from_epd(line).game().outcome() is None:
+                lines.append(line)
         except ValueError as error:
             raise ValueError(f"line {number}: {error}") from error
-    return openings
+    return lines
 
 
 def _from_epd(line: str) -> Opening:
@@ -256,11 +282,12 @@ class _OpeningReader(chess.pgn.BaseVisitor[Opening]):
         return Opening(board.fen(), tuple(self.moves), name, board.chess960)
 
 
-def _read_pgn(text: str, plies: int | None, spec: str) -> list[Opening]:
-    """The openings of a PGN file whose end is an unfinished position."""
-    openings: list[Opening] = []
-    finished, bad = 0, []
-    for number, game in enumerate((g for g in _PGN_START.split(text) if g.strip()), 1):
+def _pgn_openings(text: str, plies: int | None, seed: int, spec: str) -> OpeningList:
+    """The games of a PGN file that can be read and are not over where the opening ends."""
+    finished: list[str] = []
+    bad: list[str] = []
+
+    def read(game: str) -> Opening | None:
         reader = _OpeningReader(plies)
         try:
             with contextlib.suppress(_EnoughError):
@@ -270,18 +297,25 @@ def _read_pgn(text: str, plies: int | None, spec: str) -> list[Opening]:
             opening = reader.result()
             played = opening.game()
         except ValueError as error:
-            bad.append(f"game {number}: {' '.join(str(error).split())[:120]}")
-            continue
+            bad.append(" ".join(str(error).split())[:120])
+            return None
         if played.outcome() is not None or played.is_threefold or played.is_fifty_moves:
-            finished += 1
-        else:
-            openings.append(opening)
-    if bad and not openings:
-        raise ValueError(f"none of its games can be read; {bad[0]}")
+            finished.append(game)
+            return None
+        return opening
+
+    games = [game for game in _PGN_START.split(text) if game.strip()]
+    try:
+        found = OpeningList(games, read, seed)
+    except ValueError as error:
+        raise ValueError(f"no game can be read: {bad[0]}" if bad else str(error)) from error
+    found.read_ahead(PGN_READ_AHEAD)
     if bad or finished:
-        parts = [f"{len(bad)} unreadable games ({bad[0]})"] if bad else []
-        parts += [f"{finished} finished games"] if finished else []
+        seen = "" if len(games) <= PGN_READ_AHEAD else f" of {PGN_READ_AHEAD} looked at"
+        parts = [f"{len(bad)} unreadable games (such as {bad[0]})"] if bad else []
+        parts += [f"{len(finished)} finished games"] if finished else []
         print(
-            f"rookery: warning: openings {spec!r}: left out {' and '.join(parts)}", file=sys.stderr
+            f"rookery: warning: openings {spec!r}: left out {' and '.join(parts)}{seen}",
+            file=sys.stderr,
         )
-    return openings
+    return found

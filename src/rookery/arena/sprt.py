@@ -161,6 +161,8 @@ def _likeliest_with_distance(
             mixed = [(1 - step) * q + step * r for q, r in zip(current, target, strict=True)]
             following = _meet_distance(mixed, scores, distance)
             reached = likelihood(following)
+            if abs(reached - best) < 1e-14:
+                return following  # the rest is rounding
             if reached > best:
                 break
             step /= 2
