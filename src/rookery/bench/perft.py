@@ -75,7 +75,7 @@ class StockfishPerft:
         for line in self._lines():
             if line.startswith("Nodes searched"):
                 return int(line.split(":")[1])
-        raise RuntimeError(f"{self.name} ended during perft")
+        raise OSError(f"{self.name} ended during perft")
 
     def measure(self, _seconds: float) -> float:
         """One round over all positions."""
