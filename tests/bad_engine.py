@@ -1,8 +1,8 @@
-"""A UCI engine that misbehaves on purpose: `python bad_engine.py MISBEHAVIOUR`.
+"""A UCI engine that misbehaves on purpose: `python bad_engine.py MISBEHAVIOUR [LOG]`.
 
 Run as a program by `test_bad_engines.py`. It knows no chess: it keeps the position as text and
 asks python-chess only where a misbehaviour needs a legal move. Fast to start: python-chess is
-imported when the first move is due.
+imported when the first move is due. What it is told is appended to LOG.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import time
 from typing import Any
 
 MODE = sys.argv[1] if len(sys.argv) > 1 else "honest"
+LOG = sys.argv[2] if len(sys.argv) > 2 else ""
 
 
 def raw(data: bytes) -> None:
@@ -83,6 +84,7 @@ def answer_uci() -> None:
         while True:
             raw(b"info string hello\n" * 4096)
     say("id name Bad " + MODE)
+    say("option name UCI_Chess960 type check default false")
     if MODE == "malformed-options":
         say("option name")
         say("option name Hash type spin default min max")
@@ -196,6 +198,9 @@ def main() -> None:
     go_count = 0
     for line in sys.stdin:
         words = line.split()
+        if LOG:
+            with open(LOG, "a") as stream:
+                stream.write(line)
         if not words:
             continue
         if words[0] == "uci":

@@ -45,20 +45,6 @@ def test_stockfish_beats_random_100_of_100(capsys: pytest.CaptureFixture[str]) -
     assert found["elo"] > 500 and found["unbounded"] == "above"  # type: ignore[operator]
 
 
-@needs_stockfish
-@pytest.mark.parametrize(
-    "limit", [["--nodes", "50"], ["--depth", "1"], ["--movetime", "0.01"], ["--tc", "1+0.01"]]
-)
-def test_match_limits_reach_the_engine(
-    limit: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    pgn = str(tmp_path / "games.pgn")
-    words = ["arena", "stockfish", "greedy-safe", "--games", "2", "--margin", "0.5", "--pgn", pgn]
-    found = run_json(capsys, *words, *limit)
-    assert found["games"] == 2 and found["faults"] == {"first": 0, "second": 0}
-    assert "[Termination " in Path(pgn).read_text()
-
-
 def test_human_readable_output(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["arena", "greedy-safe", "random", "--games", "10"]) == 0
     captured = capsys.readouterr()
@@ -153,3 +139,92 @@ def test_rate_keys(capsys: pytest.CaptureFixture[str]) -> None:
         assert {"name", "elo", "games", "score", "load_dependent"} <= set(row)
     ladder = run_json(capsys, "rate", "--ladder")
     assert len(ladder["rungs"]) >= 14  # type: ignore[arg-type]
+
+
+def test_rate_checks_all_players_first(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from rookery.commands import rate
+
+    def never(*_: object) -> None:
+        raise AssertionError("a game was played")
+
+    monkeypatch.setattr(rate, "rate_one", never)
+    assert main(["rate", "random", "grdy"]) == 1
+    assert "did you mean 'greedy'" in capsys.readouterr().err
+
+
+def test_rate_prints_each_result_when_it_is_ready(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from rookery.arena.ladder import PlayerRating
+    from rookery.commands import rate
+
+    printed = []
+
+    def quick(args: object, player: str) -> PlayerRating:
+        printed.append(capsys.readouterr().out)
+        return PlayerRating(player, 1000.0, 900.0, 1100.0, [], True, "", "here", 1.0)
+
+    monkeypatch.setattr(rate, "rate_one", quick)
+    assert main(["rate", "random", "greedy", "greedy-safe"]) == 0
+    assert printed[0] == "" and printed[1].startswith("random: 1000 Elo")
+    assert printed[2].startswith("greedy: 1000 Elo")
+    assert capsys.readouterr().out.startswith("greedy-safe: 1000 Elo")
+    printed.clear()
+    found = run_json(capsys, "rate", "random", "greedy")
+    assert printed == ["", ""]
+    assert [row["player"] for row in found["ratings"]] == ["random", "greedy"]  # type: ignore[attr-defined]
+
+
+def test_help_of_rate_names_rungs_only(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["rate", "--help"])
+    text = " ".join(capsys.readouterr().out.split())
+    assert "random, greedy-safe," in text and "greedy," not in text.replace("greedy-safe,", "")
+
+
+@needs_tables
+def test_endgame_of_a_defender(capsys: pytest.CaptureFixture[str]) -> None:
+    def defend(ending: str, player: str, *words: str) -> dict[str, object]:
+        return run_json(
+            capsys, "endgame", ending, player, "--positions", "60", "--side", "defend", *words
+        )
+
+    keys = {"won_positions", "won", "win_rate", "drawn_positions", "drawn_held", "hold_rate"}
+    for words in ((), ("--against", "greedy-safe")):
+        held = defend("KPK", "tablebase", *words)
+        assert keys <= set(held) and held["faults"] == held["opponent_faults"] == 0
+        assert held["drawn_held"] == held["drawn_positions"]
+        assert (held["won_positions"], held["won"], held["win_rate"]) == (0, 0, None)
+        levels = held["levels"]
+        assert levels and all(keys <= set(level) for level in levels.values())  # type: ignore[attr-defined]
+    # The player's own fault fails the position, the opponent's takes it out.
+    broken = "uci,command=/no/such/engine"
+    failed = defend("KPK", broken)
+    assert failed["drawn_held"] == 0 and failed["faults"] == failed["drawn_positions"] > 0  # type: ignore[operator]
+    excused = defend("KPK", "tablebase", "--against", broken)
+    assert excused["drawn_positions"] == 0 and excused["faults"] == 0
+    assert excused["opponent_faults"] == failed["faults"]
+    assert "missing" in excused["fault_example"]  # type: ignore[operator]
+    attacked = run_json(capsys, "endgame", "KPK", broken, "--positions", "20")
+    assert attacked["positions"] == attacked["faults"] == 20 and attacked["won"] == 0
+    assert main(["endgame", "KPK", broken, "--positions", "5"]) == 0
+    assert "fault of the player" in capsys.readouterr().out
+
+
+@needs_tables
+def test_a_defender_may_win(capsys: pytest.CaptureFixture[str]) -> None:
+    found = run_json(
+        capsys, "endgame", "KvKQ", "tablebase", "--positions", "20", "--side", "defend"
+    )
+    assert found["won"] == found["won_positions"] > 10  # type: ignore[operator]
+    assert found["win_rate"] == 1.0
+
+
+def test_a_stall_or_a_double_failure_blames_nobody(capsys: pytest.CaptureFixture[str]) -> None:
+    broken = "uci,command=/no/such/engine"
+    assert main(["arena", broken, broken, "--games", "2"]) == 0
+    captured = capsys.readouterr()
+    assert "2 games are void" in captured.err and "own fault" not in captured.err
+    assert "both players failed to start" in captured.out

@@ -261,3 +261,43 @@ def test_misfit_points_at_the_odd_result() -> None:
     table = rate(encounters, {"a": 0.0, "b": 0.0, "c": 0.0})
     first, second, z = table.misfits[0]
     assert {first, second} == {"a", "c"} and abs(z) > 3
+
+
+def test_agreement_by_chance_is_no_certainty() -> None:
+    def width(pairs: tuple[int, ...]) -> float:
+        estimate = estimate_from_pairs(pairs)
+        return estimate.elo_high - estimate.elo_low
+
+    # The odd pair out is no reason to be surer.
+    assert width((0, 0, 0, 49, 1)) >= width((0, 0, 0, 50, 0)) > 10
+    assert width((0, 0, 1, 49, 0)) > 0.97 * width((0, 0, 0, 50, 0))  # nearer to one half
+    assert width((0, 1, 98, 1, 0)) >= width((0, 0, 100, 0, 0)) > 3
+    for two in ((0, 0, 0, 1, 1), (0, 0, 0, 2, 0), (0, 0, 0, 0, 2)):
+        assert 0.6 < estimate_from_pairs(two).los < 0.97
+    # Wherever there is a spread the virtual pair has no weight at all.
+    spread = estimate_from_pairs((3, 10, 20, 15, 4))
+    mean = (0.25 * 10 + 0.5 * 20 + 0.75 * 15 + 4) / 52
+    variance = sum(n * (s / 4 - mean) ** 2 for s, n in enumerate((3, 10, 20, 15, 4))) / 52
+    expected = (mean - 0.5) / math.sqrt(2 * variance) * 800 / math.log(10)
+    assert spread.normalized_elo == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("elo1", [200.0, 235.0, 240.0, 400.0, 1000.0])
+def test_far_hypotheses_can_be_tested(elo1: float) -> None:
+    for pairs in ((0, 0, 0, 0, 1), (1, 0, 0, 0, 0), (0, 0, 1, 0, 0), (3, 10, 20, 15, 4)):
+        llr = Sprt(0, elo1).llr_of_pairs(pairs)
+        assert math.isfinite(llr)
+        # Turned round, the same test of the other player.
+        assert Sprt(-elo1, 0).llr_of_pairs(pairs[::-1]) == pytest.approx(-llr, abs=1e-6)
+    assert Sprt(0, elo1).llr_of_pairs((0, 0, 0, 0, 1)) > 0
+    assert Sprt(0, elo1).llr_of_pairs((0, 0, 5, 0, 0)) < 0
+
+
+def test_llr_of_wins_only_far_away() -> None:
+    # Two outcomes, as in test_llr_of_one_sided_results_is_finite, but without its approximation for
+    # small t: of the share w of wins the distance is (2 w - 1) / (2 sqrt(w (1 - w))) = t.
+    t = 240 * math.sqrt(2) * math.log(10) / 800
+    wins = (1 + t / math.sqrt(1 + t * t)) / 2
+    assert Sprt(0, 240).llr_of_pairs((0, 0, 0, 0, 104)) == pytest.approx(
+        104 * math.log(wins / 0.5), rel=0.01
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,13 @@ import pytest
 
 from rookery._core import Game
 from rookery.arena.defence import held_positions
-from rookery.arena.endgames import EndgameResult, Follower, Outcome, Referee, play_out
+from rookery.arena.endgames import (
+    EndgameResult,
+    Follower,
+    Outcome,
+    Referee,
+    play_out,
+)
 from rookery.arena.endings import (
     EndgamePosition,
     all_positions,
@@ -18,7 +25,10 @@ from rookery.arena.endings import (
     sample_positions,
     with_truth,
 )
+from rookery.arena.questions import Questions
 from rookery.data.tablebases import find_tablebases
+from rookery.players.base import Decision, Limits
+from rookery.players.faults import EngineFault
 from rookery.players.random import RandomPlayer
 from rookery.players.tablebase import CachedTables, TablebasePlayer, rank_moves
 
@@ -139,11 +149,14 @@ def test_results_are_counted_by_level() -> None:
     result.add(Outcome(won, won=True, moves=4, good_moves=4, judged_moves=4))
     result.add(Outcome(won, won=False, good_moves=1, judged_moves=2, end="stalemate"))
     result.add(Outcome(drawn, won=True, moves=9))
-    result.add(Outcome(drawn, fault="defender crash"))
+    result.add(Outcome(won, fault="defender crash"))  # the opponent's: not counted
+    result.add(Outcome(drawn, fault="attacker crash", own_fault=True))  # the player's: failed
     summary = result.to_json()
-    assert (summary["positions"], summary["won_positions"], summary["won"]) == (3, 2, 1)
+    assert (summary["positions"], summary["won_positions"], summary["won"]) == (4, 2, 1)
     assert summary["win_rate"] == 0.5 and summary["mean_moves"] == 4
-    assert summary["won_from_drawn"] == 1 and summary["faults"] == 1
+    assert summary["won_from_drawn"] == 1 and summary["drawn_positions"] == 2
+    assert summary["faults"] == summary["opponent_faults"] == 1
+    assert summary["fault_example"] == "defender crash"
     assert summary["moves_kept_win"] == 5 / 6
     levels = summary["levels"]
     assert set(levels) == {"easy", "hard"}  # type: ignore[call-overload]
@@ -198,3 +211,81 @@ def test_four_piece_endings(tables: CachedTables, data_dir: Path) -> None:
         for position in sample(ending, 5, tables):
             assert follower.outcome(position).won == (position.result > 0)
     player.close()
+
+
+class Failing(RandomPlayer):
+    """Raises, or answers with nonsense, at its n-th move (0: before the game)."""
+
+    def __init__(self, at: int, error: Callable[[], Exception] | None = None) -> None:
+        super().__init__()
+        self.at = at
+        self.error = error
+        self.asked = 0
+
+    def new_game(self) -> None:
+        if self.at == 0:
+            raise self.error() if self.error else RuntimeError("not today")
+
+    def choose(
+        self, game: Game, rng: np.random.Generator, limits: Limits | None = None
+    ) -> Decision:
+        self.asked += 1
+        if self.asked >= self.at:
+            if self.error is not None:
+                raise self.error()
+            return Decision("a1a1")
+        return super().choose(game, rng, limits)
+
+
+@pytest.mark.parametrize("examined", [0, 1])
+@pytest.mark.parametrize("failing", [0, 1])
+@pytest.mark.parametrize("at", [0, 1, 2])
+@pytest.mark.parametrize("error", [None, RuntimeError, lambda: EngineFault("crash", "gone")])
+def test_the_right_side_is_blamed(
+    examined: int,
+    failing: int,
+    at: int,
+    error: Callable[[], Exception] | None,
+    tables: CachedTables,
+) -> None:
+    position = EndgamePosition("8/8/8/8/8/k7/6P1/7K w - - 0 1", 1, 20, "dtm", "")
+    white = Failing(at, error) if failing == 0 else RandomPlayer()
+    black = Failing(at, error) if failing == 1 else RandomPlayer()
+    rngs = (np.random.default_rng(0), np.random.default_rng(1))
+    outcome = play_out(position, white, black, Referee(tables, "mate"), rngs, 50, examined)
+    assert outcome.fault.startswith(("attacker", "defender")[failing]) and not outcome.won
+    assert outcome.own_fault == (failing == examined)
+    if at and error is None:
+        assert "illegal" in outcome.fault
+
+
+def test_a_follower_survives_a_failing_player(tables: CachedTables) -> None:
+    questions = Questions(Failing(1, lambda: RuntimeError("no idea")), np.random.default_rng(0))
+    follower = Follower(questions, Referee(tables, "promotion"))
+    result = EndgameResult("KPvK", "x", "perfect", "promotion", "follow")
+    for position in sample("KPvK", 20, tables):
+        result.add(follower.outcome(position))
+    summary = result.to_json()
+    assert summary["positions"] == 20 and summary["won"] == 0
+    assert questions.faults > 0 and questions.example == "error: RuntimeError: no idea"
+    assert 0 < summary["faults"] <= 20  # type: ignore[operator]
+
+
+def test_a_reply_that_resets_the_clock_helps_only_itself() -> None:
+    from rookery.arena.endgames import _Node, _Verdict
+
+    follower = Follower(lambda game: "", None)  # type: ignore[arg-type]
+    follower._verdicts = {
+        "quiet": _Verdict(True, 50, 99, "checkmate"),
+        "capture": _Verdict(True, 50, 99, "checkmate"),
+    }
+
+    def judge(*following: tuple[str, bool], zeroing: bool = False) -> _Verdict:
+        return follower._judge(_Node(True, True, following, False, zeroing, ""))
+
+    # Two more plies than the fifty moves allow, unless the move or the reply starts them anew.
+    assert not judge(("quiet", False)).win
+    assert judge(("capture", True)).win and judge(("capture", True)).stretch == 2
+    assert not judge(("capture", True), ("quiet", False)).win
+    assert judge(("quiet", False), zeroing=True).win
+    assert judge(("quiet", False), zeroing=True).stretch == 1

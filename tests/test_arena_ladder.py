@@ -17,12 +17,14 @@ from rookery.arena.rungs import (
     Rung,
     calibration_pairs,
     ladder,
+    load_conditions,
     load_encounters,
     rungs_from,
     save_encounters,
 )
 from rookery.arena.runs import checkpoint_players, record_rating
 from rookery.players.random import RandomPlayer
+from rookery.training.folder import RunFolder
 
 LADDER = [Rung(f"rung{i}", 400.0 * i, 0.0, i == 3, i % 2 == 1) for i in range(8)]
 
@@ -76,7 +78,8 @@ def climb(
 def test_climbing_finds_the_place(true_elo: float, monkeypatch: pytest.MonkeyPatch) -> None:
     rating = climb(true_elo, monkeypatch, LADDER, games=400, width=90)
     assert rating.low - 40 <= true_elo <= rating.high + 40
-    assert rating.bracketed
+    assert rating.bracketed == (0 < true_elo < 2800)
+    assert rating.unbounded == ("below" if true_elo < 0 else "above" if true_elo > 2800 else "")
     if 0 < true_elo < 2800:
         assert rating.high - rating.low <= 100
         below = [s for s in rating.standings if s.games and s.rung.elo <= true_elo]
@@ -144,8 +147,63 @@ def test_checkpoints_of_a_run(tmp_path: Path) -> None:
     record_rating(players[0], {"player": players[0], "elo": 2.0})
     record_rating(str(run), {"player": str(run), "elo": 3.0})
     record_rating("random", {"player": "random", "elo": 4.0})
-    stored = json.loads((run / "ratings.json").read_text())
+    stored = json.loads((run / "ratings.json").read_text())["ladder"]
     assert [entry["elo"] for entry in stored] == [2.0, 3.0]
+    assert (run / "ratings.json").stat().st_mode & 0o777 == 0o644
     (tmp_path / "empty" / "checkpoints").mkdir(parents=True)
     with pytest.raises(ValueError, match="no checkpoint"):
         checkpoint_players(str(tmp_path / "empty"))
+
+
+@pytest.mark.parametrize(("true_elo", "side"), [(9000.0, "above"), (-9000.0, "below")])
+def test_far_beyond_the_ladder(true_elo: float, side: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from rookery.commands.rate import report
+
+    rating = climb(true_elo, monkeypatch, LADDER, games=400, width=90)
+    summary = rating.to_json()
+    assert summary["bracketed"] is False and summary["unbounded"] == side
+    assert summary["games"] < 200  # type: ignore[operator]  # no need for all of them
+    open_end = summary["elo_high"] if side == "above" else summary["elo_low"]
+    assert abs(open_end - summary["elo"]) == pytest.approx(4000, abs=1)  # type: ignore[operator]
+    end = LADDER[-1 if side == "above" else 0].elo
+    bound = summary["elo_low"] if side == "above" else summary["elo_high"]
+    assert bound > end if side == "above" else bound < end  # type: ignore[operator]
+    assert f"{side} {bound:.0f} Elo" in report(summary).splitlines()[0]
+
+
+def test_ratings_keep_what_training_wrote(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = tmp_path / "run"
+    (run / "checkpoints" / "7").mkdir(parents=True)
+    (run / "ratings.json").write_text('{"evaluations": [{"games": 4}]}')
+    record_rating(str(run / "checkpoints" / "7"), {"player": "x", "elo": 1.0})
+    stored = json.loads((run / "ratings.json").read_text())
+    assert stored == {"evaluations": [{"games": 4}], "ladder": [{"player": "x", "elo": 1.0}]}
+    # And the other way round.
+    RunFolder(run).write_ratings([{"games": 6}])
+    assert RunFolder(run).ratings() == [{"games": 6}]
+    assert json.loads((run / "ratings.json").read_text())["ladder"] == stored["ladder"]
+    # A player's name is no path, wherever one happens to be.
+    before = (run / "ratings.json").read_bytes()
+    for folder in (run, run / "checkpoints", run / "checkpoints" / "7"):
+        monkeypatch.chdir(folder)
+        record_rating("greedy", {"player": "greedy", "elo": 4.0})
+    assert (run / "ratings.json").read_bytes() == before
+    assert not list(tmp_path.rglob("checkpoints/**/ratings.json"))
+
+
+def test_calibration_remembers_older_conditions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from rookery.cli import main
+
+    monkeypatch.setattr(
+        "rookery.arena.rungs.calibration_pairs",
+        lambda: [("random", "greedy"), ("greedy", "random")],
+    )
+    path = tmp_path / "games.json"
+    save_encounters([Encounter("random", "greedy", 4, 0, 0)], "on the moon", path)
+    for _ in range(2):
+        assert main(["rate", "--calibrate", str(path), "--games", "4"]) == 0
+        assert load_conditions(path).startswith("on the moon; later pairs: openings random:6")
+        assert load_conditions(path).count("later pairs") == 1
+    assert len(load_encounters(path)) == 2

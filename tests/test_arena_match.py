@@ -16,51 +16,20 @@ import numpy as np
 import pytest
 
 from rookery._core import Game
-from rookery.arena.game import GameRecord, play_game
+from rookery.arena.game import play_game
 from rookery.arena.limits import (
     Adjudication,
     MatchLimits,
-    TimeControl,
-    ValueJudge,
-    parse_time_control,
 )
 from rookery.arena.match import MatchResult, MatchSettings, game_rngs, run_match
 from rookery.arena.openings import Opening
-from rookery.arena.pgn import PgnError, read_games
+from rookery.arena.pgn import Journal, PgnError, read_games
 from rookery.players.base import Decision, Limits
+from rookery.players.mixed import MixedPlayer
 from rookery.players.random import RandomPlayer
 from rookery.players.registry import make_player
-
-
-class Scripted:
-    """Plays the first legal move of the alphabet, or a random one; value and delay of choice."""
-
-    def __init__(
-        self,
-        value: float | None = None,
-        delay: float = 0.0,
-        name: str = "scripted",
-        shuffle: bool = False,
-    ):
-        self.name = name
-        self.value = value
-        self.delay = delay
-        self.shuffle = shuffle
-        self.seen: list[Limits | None] = []
-
-    def choose(
-        self, game: Game, rng: np.random.Generator, limits: Limits | None = None
-    ) -> Decision:
-        self.seen.append(limits)
-        time.sleep(self.delay)
-        moves = sorted(game.legal_moves())
-        return Decision(moves[int(rng.integers(len(moves))) if self.shuffle else 0], self.value)
-
-    def new_game(self) -> None:
-        pass
-
-    def close(self) -> None:
-        pass
+from rookery.players.uci_engine import UciPlayer, UciSettings
+from scripted import Scripted
 
 
 def match(first: str, second: str, **settings: object) -> MatchResult:
@@ -274,118 +243,6 @@ def test_killed_at_twenty_instants(tmp_path: Path) -> None:
     assert sum(summary["pentanomial"]) == planned // 2
 
 
-def test_time_controls() -> None:
-    assert parse_time_control("10+0.1") == TimeControl(10, 0.1)
-    assert parse_time_control("2:30+1") == TimeControl(150, 1)
-    assert str(parse_time_control("60")) == "60+0"
-    for text in ("", "x", "10+", "-1", "0", "1:2:3", "10+0.1+2"):
-        with pytest.raises(ValueError, match="time control"):
-            parse_time_control(text)
-
-
-def test_the_clock_runs_and_falls() -> None:
-    slow = Scripted(delay=0.06)
-    result = run_match(
-        lambda: slow,
-        lambda: Scripted(name="quick"),
-        MatchSettings(
-            games=1,
-            openings="start",
-            concurrency=1,
-            limits=MatchLimits(time_control=TimeControl(0.2, 0.0), margin=0.0),
-        ),
-        names=("slow", "quick"),
-    )
-    clocks = [limits.white_time for limits in slow.seen if limits is not None]
-    assert clocks == sorted(clocks, reverse=True) and clocks[0] == 0.2  # type: ignore[type-var]
-    assert result.tally.faults["first"]["time"] == 1
-    assert result.tally.count("losses") + result.tally.void == 1
-
-
-def test_a_stall_of_our_own_machine_is_nobodys_fault() -> None:
-    def play(stall: float) -> GameRecord | None:
-        return play_game(
-            Scripted(delay=0.05),
-            Scripted(),
-            Opening(),
-            game_rngs(0, 0, 0),
-            limits=MatchLimits(movetime=0.01, margin=0.01),
-            overload=lambda since: stall,
-        )
-
-    blamed, excused = play(0.0), play(1.0)
-    assert blamed is not None and blamed.result == "0-1" and blamed.reason == "forfeit: White time"
-    assert excused is not None and excused.void and excused.result == "*"
-    assert "our own machine stalled" in excused.reason
-
-
-def test_a_wrong_draw_claim_loses() -> None:
-    class Claims(Scripted):
-        def choose(
-            self, game: Game, rng: np.random.Generator, limits: Limits | None = None
-        ) -> Decision:
-            return Decision(game.legal_moves()[0], claims_draw=True)
-
-    record = play_game(Claims(), Scripted(), Opening(), game_rngs(0, 0, 0))
-    assert record is not None and record.result == "0-1"
-    assert record.fault is not None and record.fault.kind == "illegal"
-    repeated = Opening(moves=("g1f3", "g8f6", "f3g1", "f6g8", "g1f3", "g8f6", "f3g1"))
-    record = play_game(Scripted(), Claims(), repeated, game_rngs(0, 0, 0))
-    assert record is not None and (record.result, record.reason) == ("1/2-1/2", "draw claimed")
-
-
-def test_increment_is_added() -> None:
-    player = Scripted()
-    run_match(
-        lambda: player,
-        Scripted,
-        MatchSettings(
-            games=1,
-            openings="start",
-            limits=MatchLimits(time_control=TimeControl(1.0, 0.5)),
-            adjudication=Adjudication(max_plies=8),
-        ),
-        names=("a", "b"),
-    )
-    times = [limits.white_time for limits in player.seen if limits is not None]
-    assert times[0] == 1.0 and times[-1] > 2.0  # type: ignore[operator]
-
-
-@pytest.mark.parametrize(
-    ("values", "rules", "result"),
-    [
-        ((0.95, -0.95), Adjudication(resign_value=0.9), "1-0"),
-        ((-0.95, 0.95), Adjudication(resign_value=0.9), "0-1"),
-        ((0.95, 0.95), Adjudication(resign_value=0.9, max_plies=60), "1/2-1/2"),
-        ((0.01, 0.0), Adjudication(draw_value=0.05, draw_after_move=5), "1/2-1/2"),
-    ],
-)
-def test_adjudication_needs_both_players(
-    values: tuple[float, float], rules: Adjudication, result: str, tmp_path: Path
-) -> None:
-    path = tmp_path / "games.pgn"
-    run_match(
-        lambda: Scripted(values[0], shuffle=True),
-        lambda: Scripted(values[1], shuffle=True),
-        MatchSettings(games=1, openings="start", adjudication=rules, pgn=path),
-        names=("a", "b"),
-    )
-    (game,) = games_in(path)
-    assert game.headers["Result"] == result
-    assert game.headers["Termination"] == "adjudication"
-
-
-def test_value_judge_forgets_after_a_change_of_mind() -> None:
-    judge = ValueJudge(Adjudication(resign_value=0.9, resign_moves=2))
-    assert judge.verdict(True, 0.95, 10) is None
-    assert judge.verdict(False, -0.95, 10) is None
-    assert judge.verdict(True, 0.1, 11) is None
-    assert judge.verdict(False, -0.95, 11) is None
-    assert judge.verdict(True, 0.95, 12) is None
-    assert judge.verdict(False, -0.95, 12) is None
-    assert judge.verdict(True, 0.95, 13) == "1-0"
-
-
 def test_sprt_stops_early() -> None:
     from rookery.arena.sprt import Sprt
 
@@ -413,3 +270,56 @@ def test_impossible_settings() -> None:
     for wrong in ({"games": -1}, {"concurrency": -2}, {"seed": -1}):
         with pytest.raises(ValueError, match=next(iter(wrong.keys())).rstrip("s")):
             MatchSettings(**wrong)  # type: ignore[arg-type]
+
+
+def test_players_with_a_time_of_their_own_are_timed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rookery.arena.match.os.cpu_count", lambda: 8)
+
+    def workers(limits: MatchLimits, **own: float) -> int:
+        player = UciPlayer("x", UciSettings(["engine"], **own))  # type: ignore[arg-type]
+        settings = MatchSettings(limits=limits)
+        mixed = MixedPlayer(player, 0.5)
+        assert settings.workers([player]) == settings.workers([Scripted(), mixed])
+        return settings.workers([player])
+
+    assert workers(MatchLimits(), movetime=0.05) == 4
+    assert workers(MatchLimits(), depth=1) == workers(MatchLimits(), nodes=10) == 8
+    assert workers(MatchLimits()) == 4  # it gets a tenth of a second
+    assert workers(MatchLimits(nodes=10)) == 8
+    assert workers(MatchLimits(movetime=1.0), depth=1) == 4
+    assert MatchSettings().workers([Scripted()]) == 8
+    assert MatchSettings(concurrency=3).workers([Scripted()]) == 3
+
+
+def test_a_closed_journal_takes_no_more_games(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "games.pgn", "match", {})
+    record = play_game(
+        Scripted(),
+        Scripted(),
+        Opening(),
+        game_rngs(0, 0, 0),
+        adjudication=Adjudication(max_plies=4),
+    )
+    assert record is not None
+    journal.append(record)
+    journal.close()
+    journal.close()
+    with pytest.raises(ValueError, match="closed"):
+        journal.append(record)
+    assert len(games_in(tmp_path / "games.pgn")) == 1
+
+
+def test_a_foreign_game_is_not_cut_off_silently(tmp_path: Path) -> None:
+    path = tmp_path / "games.pgn"
+    match("random", "greedy", games=4, pgn=path)
+    before = path.read_bytes()
+    foreign = b'[Event "Casual game"]\n[White "me"]\n\n1. e4 e5 *\n\n'
+    path.write_bytes(before + foreign)
+    result = match("random", "greedy", games=4, pgn=path)
+    assert path.read_bytes() == before and result.resumed == 4
+    assert result.damaged_copy is not None and result.damaged_copy.read_bytes() == foreign
+    # A torn game of the match itself needs no copy.
+    result.damaged_copy.unlink()
+    path.write_bytes(before[:-30])
+    result = match("random", "greedy", games=4, pgn=path)
+    assert result.damaged_copy is None and result.recovered_bytes > 0

@@ -110,3 +110,85 @@ def test_every_public_suite_opens(data_dir: Path) -> None:
         book = load_openings(str(path))
         assert book.size is not None and book.size > 500
         assert all(book.opening(pair).game().outcome() is None for pair in range(20))
+
+
+BAD_PGN = """\
+[Event "fine"]
+
+1. d4 d5 2. c4 *
+
+[Event "over"]
+
+1. f3 e5 2. g4 Qh4# 0-1
+
+[Event "bad"]
+
+1. e4 e5 2. Ke3 Nf6 *
+
+[Event "bad position"]
+[SetUp "1"]
+[FEN "9/8/8/8/8/8/8/8 w - - 0 1"]
+
+1. e4 *
+"""
+
+
+def test_bad_and_finished_games_are_left_out(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "book.pgn"
+    path.write_text(PGN + "\n" + BAD_PGN)
+    book = load_openings(str(path), seed=2)
+    assert book.size == 3
+    assert {len(book.opening(pair).moves) for pair in range(3)} == {2, 3, 4}
+    assert book.opening(0) == book.opening(3)
+    for pair in range(3):
+        assert book.opening(pair).game().outcome() is None
+    error = capsys.readouterr().err.strip()
+    assert "\n" not in error and "2 unreadable games" in error and "1 finished games" in error
+    assert not caplog.records  # python-chess keeps quiet
+    # The n-th opening does not depend on who asked first.
+    other = load_openings(str(path), seed=2)
+    assert other.opening(2) == book.opening(2) and other.opening(0) == book.opening(0)
+
+
+def test_plies_of_a_pgn_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "book.pgn"
+    path.write_text(PGN + "\n" + BAD_PGN)
+    book = load_openings(f"{path}:3")
+    assert {book.opening(pair).moves[:3] for pair in range(4)} >= {
+        ("e2e4", "e7e5", "g1f3"),
+        ("f2f3", "e7e5", "g2g4"),  # not yet over after three plies
+    }
+    assert "finished" not in capsys.readouterr().err
+    with pytest.raises(ValueError, match="no such file"):
+        load_openings(f"{tmp_path}/none.pgn:3")
+    epd = tmp_path / "book.epd"
+    epd.write_text(EPD)
+    with pytest.raises(ValueError, match="only the games of a PGN file"):
+        load_openings(f"{epd}:3")
+
+
+def test_a_pgn_file_without_a_usable_game(tmp_path: Path) -> None:
+    path = tmp_path / "book.pgn"
+    path.write_text('[Event "bad"]\n\n1. e4 e5 2. Ke3 *\n')
+    with pytest.raises(ValueError, match=r"book\.pgn.*no game can be read: illegal san"):
+        load_openings(str(path))
+    path.write_text('[Event "over"]\n\n1. f3 e5 2. g4 Qh4# 0-1\n')
+    with pytest.raises(ValueError, match="all its games are over"):
+        load_openings(str(path))
+
+
+def test_plies_are_part_of_a_matchs_identity(tmp_path: Path) -> None:
+    from rookery.arena.match import MatchSettings, fingerprint
+
+    path = tmp_path / "book.pgn"
+    path.write_text(PGN)
+    names = ("a", "b")
+    whole, cut = (
+        fingerprint(names, MatchSettings(openings=spec)) for spec in (str(path), f"{path}:2")
+    )
+    assert whole != cut
+    moved = tmp_path / "moved.pgn"
+    path.rename(moved)
+    assert fingerprint(names, MatchSettings(openings=f"{moved}:2")) == cut

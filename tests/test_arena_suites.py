@@ -195,3 +195,42 @@ def test_every_public_suite_and_puzzle_file_runs(data_dir: Path) -> None:
         assert len(puzzles) > 2000
         answers = run_puzzles(RandomPlayer, puzzles, Limits())
         assert 0 < sum(answer.solved for answer in answers) < len(answers) / 10
+
+
+def test_an_illegal_move_avoids_nothing() -> None:
+    position = parse_line(f"{MATE} am Kf1;")
+    epd = Game(position.fen).epd()
+    for move, solved, faults in (("h2h3", 1, 0), ("g1f1", 0, 0), ("a1a8", 0, 1), ("", 0, 1)):
+        answers = run_suite(lambda move=move: Knows({epd: move}), [position], Limits())  # type: ignore[misc]
+        summary = summarise_suite("x", answers)
+        assert (summary["solved"], summary["faults"]) == (solved, faults)
+
+
+def test_errors_of_python_players_are_their_faults() -> None:
+    class Broken(Knows):
+        def choose(
+            self, game: Game, rng: np.random.Generator, limits: Limits | None = None
+        ) -> Decision:
+            raise RuntimeError("no idea")
+
+    position = parse_line(f"{MATE} bm Rd8#;")
+    (answer,) = run_suite(lambda: Broken({}), [position], Limits())
+    assert not answer.solved and answer.fault == "error: RuntimeError: no idea"
+    puzzle = Puzzle("p", f"{MATE} 0 1", ("d1d8",), 800.0, ())
+    (solution,) = run_puzzles(lambda: Broken({}), [puzzle], Limits())
+    assert not solution.solved and "no idea" in solution.fault
+
+
+def test_line_numbers_are_those_of_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "p.csv"
+    good = f"{MATE} 0 1,h2h3 g8h8 d1d8,1000\n"
+    path.write_text("FEN,Moves,Rating\n" + 40 * good + "nonsense,e2e4 e7e5,1000\n")
+    with pytest.raises(ValueError, match="line 42"):
+        read_puzzles(path)
+    caught = []
+    for seed in range(20):
+        try:
+            read_puzzles(path, 5, seed)
+        except ValueError as error:
+            caught.append(str(error))
+    assert caught and all("line 42" in text for text in caught)

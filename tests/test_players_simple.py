@@ -147,7 +147,9 @@ def test_a_person_sees_the_board_from_its_side() -> None:
     player.choose(game, RNG(0))
     lines = output.getvalue().splitlines()
     assert "last move: e2e4" in lines[0]
-    assert lines[1].startswith("1 ") and "R" in lines[1]
+    # Turned by half a circle, so that the king stands to the left of the queen.
+    assert lines[1] == "1 R N B K Q B N R"
+    assert lines[4] == "4 . . . P . . . ." and lines[-1] == "  h g f e d c b a"
 
 
 def test_evidence_is_printable() -> None:

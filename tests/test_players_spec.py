@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import shutil
+from pathlib import Path
 
 import pytest
 
 from rookery.players.base import Player
 from rookery.players.engines import find_stockfish, find_sunfish
+from rookery.players.faults import EngineFault
 from rookery.players.mixed import MixedPlayer
 from rookery.players.registry import KINDS, check_player, make_player
 from rookery.players.spec import (
@@ -111,11 +113,37 @@ def test_random_share_is_a_modifier_of_every_player() -> None:
     assert check_player("greedy, random=0.5") == "greedy,random=0.5"
 
 
-def test_no_shell_is_involved() -> None:
-    player = make_player("uci,command=/bin/engine 'with space'; touch canary")
+def test_no_shell_is_involved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    echo = shutil.which("echo")
+    assert echo is not None
+    for command in (f"{echo} 'with space'; touch canary", f"{echo} `touch canary` $(touch canary)"):
+        player = make_player(f"uci,command={command}")
+        assert isinstance(player, UciPlayer)
+        assert next(iter(player.settings.command)) == echo
+        with pytest.raises(EngineFault, match="crash"):
+            player.new_game()  # it is started, prints its arguments and leaves
+        player.close()
+    assert not Path("canary").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('uci,command=engine --name "My engine",nodes=5', ["engine", "--name", "My engine"]),
+        ('uci,command="/a b/engine" --fast', ["/a b/engine", "--fast"]),
+        ("uci,command='/a b/engine' 'c d'", ["/a b/engine", "c d"]),
+        ('uci,command="/a b/engine"', ["/a", "b/engine"]),  # the spec's own quotes
+        (r'uci,command="\"/a b/engine\" x,y"', ["/a b/engine", "x,y"]),
+        ('uci,command=engine a="b c"', ["engine", "a=b c"]),
+    ],
+)
+def test_quotes_of_a_command(text: str, words: list[str]) -> None:
+    player = make_player(text)
     assert isinstance(player, UciPlayer)
-    assert player.settings.command == ["/bin/engine", "with space;", "touch", "canary"]
-    assert shutil.which("canary") is None
+    assert player.settings.command == words
+    again = make_player(str(parse_spec(text)))
+    assert isinstance(again, UciPlayer) and again.settings.command == words
 
 
 def test_normal_form_of_a_spec() -> None:
@@ -141,8 +169,6 @@ def test_stockfish_options(text: str, options: dict[str, str]) -> None:
 
 @needs_stockfish
 def test_an_option_out_of_range_is_a_fault() -> None:
-    from rookery.players.faults import EngineFault
-
     player = make_player("stockfish,elo=5")
     with pytest.raises(EngineFault, match="UCI_Elo=5 is outside"):
         player.new_game()

@@ -137,7 +137,7 @@ def _estimate(
             0.5, 0.0, -UNBOUNDED_ELO, UNBOUNDED_ELO, 0.0, UNBOUNDED_ELO, 0.5, confidence, ""
         )
     unbounded = "above" if score == 1.0 else "below" if score == 0.0 else ""
-    units, mean, spread = moments(_with_virtual_unit(counts, total, variance), scores)
+    units, mean, spread = moments(_with_virtual_unit(counts, total, score, variance), scores)
     # The variance of one unit (a game, or a pair's mean) against the binomial variance of one
     # game tells how many independent games the sample is worth. At 0 % and 100 % the games
     # themselves are the only measure.
@@ -166,9 +166,12 @@ def _estimate(
     )
 
 
-def _with_virtual_unit(counts: Sequence[int], total: float, variance: float) -> list[float]:
+def _with_virtual_unit(
+    counts: Sequence[int], total: float, score: float, variance: float
+) -> list[float]:
     """Counts with a virtual unit (a game, a pair), half lost, half won, if the spread is tiny."""
-    floor = 0.25 / total  # the variance that one such unit among `total` makes by itself
+    # The variance that one such unit among `total` makes by itself.
+    floor = (0.25 + (score - 0.5) ** 2) / total
     weight = max(0.0, 1.0 - variance / floor)
     padded = [float(count) for count in counts]
     padded[0] += weight / 2

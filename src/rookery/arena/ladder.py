@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from rookery.arena.elo import UNBOUNDED_ELO, expected_score
+from rookery.arena.elo import UNBOUNDED_ELO, estimate_from_games, expected_score
 from rookery.arena.limits import MatchLimits
 from rookery.arena.match import MatchSettings, PlayerFactory, run_match
 from rookery.arena.rating import Encounter, rate
@@ -162,13 +162,26 @@ class Climb:
             raise ValueError(f"{self._player!r} has no game that counts; see the faults")
         table = rate(encounters, {_opponent(s): s.rung.elo for s in played})
         found = table[self._player]
+        elo, low, high = found.elo, found.low, found.high
         unbounded = self._unbounded()
-        # Beyond the rungs played the curve is only extrapolated: that end is left open.
+        if unbounded:
+            # Beyond the rungs played the curve is only extrapolated: that end is left open, and
+            # the other is what the games against the outermost rung prove.
+            end = played[-1 if unbounded == "above" else 0]
+            match = estimate_from_games(end.wins, end.draws, end.losses)
+            if unbounded == "above":
+                low = end.rung.elo + match.elo_low
+                elo = max(elo, low)
+                high = elo + UNBOUNDED_ELO
+            else:
+                high = end.rung.elo + match.elo_high
+                elo = min(elo, high)
+                low = elo - UNBOUNDED_ELO
         return PlayerRating(
             self._player,
-            found.elo,
-            found.elo - UNBOUNDED_ELO if unbounded == "below" else found.low,
-            found.elo + UNBOUNDED_ELO if unbounded == "above" else found.high,
+            elo,
+            low,
+            high,
             self._standings,
             self._bracketed(),
             unbounded,

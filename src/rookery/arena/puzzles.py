@@ -21,8 +21,8 @@ import numpy as np
 
 from rookery._core import Game
 from rookery.arena.elo import ELO_PER_NATURAL_UNIT, expected_score
-from rookery.arena.endgames import legal_choice
 from rookery.arena.openings import complete_fen, read_text
+from rookery.arena.questions import legal_choice
 from rookery.arena.workers import ask_all
 from rookery.players.base import Limits, Player
 from rookery.players.faults import fault_of

@@ -16,8 +16,8 @@ import chess
 import numpy as np
 
 from rookery._core import Game
-from rookery.arena.endgames import legal_choice
 from rookery.arena.openings import complete_fen, read_text
+from rookery.arena.questions import legal_choice
 from rookery.arena.workers import ask_all
 from rookery.data.tablebases import HOW_TO_GET, Tablebases, find_tablebases
 from rookery.players.base import Limits, Player

@@ -36,7 +36,8 @@ def register(subparsers: Subparsers) -> None:
         "--openings",
         default="random:8",
         metavar="WHAT",
-        help="random:PLIES (drawn once a pair), start, or an EPD or PGN file (random:8)",
+        help="random:PLIES (drawn once a pair), start, an EPD or PGN file, or FILE.pgn:PLIES "
+        "(random:8)",
     )
     parser.add_argument(
         "--concurrency",

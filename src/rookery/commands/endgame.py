@@ -127,7 +127,8 @@ def _attack(
 ) -> EndgameResult:
     import numpy as np
 
-    from rookery.arena.endgames import EndgameResult, Follower, Questions
+    from rookery.arena.endgames import EndgameResult, Follower
+    from rookery.arena.questions import Questions
 
     memoryless = bool(getattr(player, "memoryless", False))
     follow = memoryless and args.against in ("perfect", "worst")
@@ -166,7 +167,8 @@ def _defend(
     import numpy as np
 
     from rookery.arena.defence import DefenceResult, held_positions
-    from rookery.arena.endgames import Outcome, Questions
+    from rookery.arena.endgames import Outcome
+    from rookery.arena.questions import Questions
 
     result = DefenceResult(ending, name, args.against, referee.goal, "play out")
     drawn = [position for position in positions if position.result == 0]

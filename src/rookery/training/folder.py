@@ -140,8 +140,14 @@ class RunFolder:
         return [row for row in found if isinstance(row, dict)]
 
     def write_ratings(self, ratings: Sequence[dict[str, Any]]) -> None:
-        """Replace the evaluations."""
-        text = json.dumps({"evaluations": list(ratings)}, indent=1, allow_nan=False)
+        """Replace the evaluations; what else is in the file ('rookery rate') stays."""
+        try:
+            content = json.loads((self.path / RATINGS).read_bytes())
+        except (FileNotFoundError, ValueError):
+            content = {}
+        others = content if isinstance(content, dict) else {}
+        document = {**others, "evaluations": list(ratings)}
+        text = json.dumps(document, indent=1, allow_nan=False)
         atomic_write(self.path / RATINGS, text + "\n")
 
     def save_games(self, name: str, games: Sequence[str]) -> None:

@@ -1,0 +1,39 @@
+"""Asking a player for one move outside a match: whatever goes wrong is its fault, with evidence."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rookery._core import Game
+from rookery.players.base import Limits, Player
+from rookery.players.faults import EngineFault, clean, fault_of
+
+
+def legal_choice(
+    player: Player, game: Game, rng: np.random.Generator, limits: Limits | None = None
+) -> str:
+    """A player's move; an answer that is none, or illegal, is its `EngineFault`."""
+    move = player.choose(game, rng, limits).move
+    if not game.is_legal(move):
+        raise EngineFault("illegal", f"move {clean(repr(move), 40)} in {game.fen()}")
+    return move
+
+
+class Questions:
+    """Asks a player for moves in single positions; what goes wrong is kept, not raised."""
+
+    def __init__(self, player: Player, rng: np.random.Generator) -> None:
+        """Ask `player`."""
+        self._player = player
+        self._rng = rng
+        self.faults = 0
+        self.example = ""  # the first fault
+
+    def __call__(self, game: Game) -> str:
+        """The move, or "" (no legal move) after a fault."""
+        try:
+            return legal_choice(self._player, game, self._rng)
+        except Exception as error:
+            self.faults += 1
+            self.example = self.example or str(fault_of(error))
+            return ""
