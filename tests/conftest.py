@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -12,6 +13,10 @@ for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+# Started in the background of a shell, everything inherits an ignored SIGINT; the tests send it.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 PROJECT = Path(__file__).resolve().parent.parent
 for _folder in (PROJECT / "tests", PROJECT / "benchmarks"):  # reference/, differential.py
