@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from rookery.arena.batches import BatchFile, BatchKey, BatchResult
 from rookery.arena.elo import UNBOUNDED_ELO, estimate_from_games, expected_score
 from rookery.arena.limits import MatchLimits
 from rookery.arena.match import MatchSettings, PlayerFactory, run_match
@@ -131,8 +132,12 @@ class Climb:
         make_opponent: Callable[[str], PlayerFactory],
         settings: LadderSettings,
         progress: Callable[[PlayerRating], None] | None = None,
+        batches: BatchFile | None = None,
     ) -> None:
-        """Prepare to rate `player` on `rungs` (itself left out, weakest first)."""
+        """Prepare to rate `player` on `rungs` (itself left out, weakest first).
+
+        Batches of games found in `batches` are not played again; new ones are added to it.
+        """
         ordered = sorted(rungs, key=lambda rung: rung.elo)
         self._standings = [Standing(rung) for rung in ordered if rung.player != player]
         if not self._standings:
@@ -142,6 +147,7 @@ class Climb:
         self._make_opponent = make_opponent
         self._settings = settings
         self._progress = progress
+        self._batches = batches
         self._started = time.monotonic()
         self._round = 0
 
@@ -268,16 +274,32 @@ class Climb:
         else:
             concurrency = settings.concurrency
         games = min(games, max(2, settings.games - self._games()))
+        match = MatchSettings(
+            games=games + games % 2,
+            openings=settings.openings,
+            seed=settings.seed + 7919 * played + 104729 * self._standings.index(standing),
+            concurrency=concurrency,
+            limits=limits,
+        )
+        key = BatchKey(self._player, rung.player, match.games, match.seed, settings.describe())
+        result = self._batches.find(key) if self._batches is not None else None
+        if result is None:
+            result = self._match(rung, match)
+            if self._batches is not None:
+                self._batches.add(key, result)
+        standing.wins += result.wins
+        standing.draws += result.draws
+        standing.losses += result.losses
+        standing.faults += result.faults
+        if self._progress is not None:
+            self._progress(self.rating())
+
+    def _match(self, rung: Rung, settings: MatchSettings) -> BatchResult:
+        """Play a batch; an interruption goes up, and its games are lost."""
         result = run_match(
             self._factory,
             self._make_opponent(rung.player),
-            MatchSettings(
-                games=games + games % 2,
-                openings=settings.openings,
-                seed=settings.seed + 7919 * played + 104729 * self._standings.index(standing),
-                concurrency=concurrency,
-                limits=limits,
-            ),
+            settings,
             names=(self._player, rung.player),
         )
         if result.interrupted:
@@ -288,12 +310,12 @@ class Climb:
                 f"no game of {self._player!r} against {rung.player!r} counts: "
                 f"{', '.join(tally.reasons) or 'none was played'}"
             )
-        standing.wins += tally.count("wins")
-        standing.draws += tally.count("draws")
-        standing.losses += tally.count("losses")
-        standing.faults += tally.faults["first"].total()
-        if self._progress is not None:
-            self._progress(self.rating())
+        return BatchResult(
+            tally.count("wins"),
+            tally.count("draws"),
+            tally.count("losses"),
+            tally.faults["first"].total(),
+        )
 
 
 def _opponent(standing: Standing) -> str:

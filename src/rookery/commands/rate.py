@@ -38,6 +38,9 @@ def register(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--checkpoints", action="store_true", help="rate every checkpoint of the run folders"
     )
+    parser.add_argument(
+        "--journal", metavar="FILE", help="keep the games in FILE; the same command goes on there"
+    )
     parser.add_argument("--ladder", action="store_true", help="show the rungs and their ratings")
     parser.add_argument(
         "--calibrate", metavar="FILE", help="play the rungs against each other and write FILE"
@@ -81,6 +84,9 @@ def expand(players: list[str], checkpoints: bool) -> list[str]:
 
 def rate_one(args: argparse.Namespace, player: str) -> PlayerRating:
     """Rate one player."""
+    from pathlib import Path
+
+    from rookery.arena.batches import BatchFile
     from rookery.arena.ladder import Climb, LadderSettings
     from rookery.arena.runs import record_rating
     from rookery.players.registry import check_player, make_player
@@ -106,6 +112,7 @@ def rate_one(args: argparse.Namespace, player: str) -> PlayerRating:
             limits=limits_of(args),
         ),
         show,
+        BatchFile(Path(args.journal)) if args.journal else None,
     )
     rating = climb.run()
     line.clear()
