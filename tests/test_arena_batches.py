@@ -47,6 +47,10 @@ def test_another_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="line 1, is not a batch"):
         BatchFile(path)
     assert path.read_text() == "dear diary\nnothing happened\n"
+    path.write_text("one line")
+    with pytest.raises(ValueError, match="holds no batches"):
+        BatchFile(path)
+    assert path.read_text() == "one line"
 
 
 def climb(batches: BatchFile | None, after: int = 10**9) -> Climb:

@@ -53,6 +53,8 @@ class BatchFile:
                 raise ValueError(
                     f"{str(path)!r}, line {number}, is not a batch of games; name another file"
                 ) from None
+        if not whole and not data.startswith(b'{"batch"'[: len(data)]):
+            raise ValueError(f"{str(path)!r} holds no batches of games; name another file")
         if len(whole) < len(data):
             os.truncate(path, len(whole))  # the process died while it wrote
 
