@@ -34,7 +34,7 @@ def main() -> int:
     parser.add_argument("--kills", type=int, default=50)
     parser.add_argument("--iterations", type=int, default=100, help="length of the run")
     parser.add_argument("--seed", type=int, default=1, help="of the instants")
-    parser.add_argument("--latest", type=float, default=20.0, help="seconds a session lives")
+    parser.add_argument("--latest", type=float, default=20.0, help="seconds a session works")
     parser.add_argument("--set", action="append", default=[], dest="settings")
     parser.add_argument("--driver", help="a script to call in place of the rookery command")
     args = parser.parse_args()
@@ -51,7 +51,7 @@ def kill_loop(args: argparse.Namespace, folder: Path) -> dict[str, object]:
     begin = ["train", args.recipe, "--budget", f"{args.iterations}it", "--workers", "1", *settings]
     straight, run = folder / "straight", folder / "run"
     began = time.monotonic()
-    session(command, [*begin, "--run", str(straight)])
+    session(command, [*begin, "--run", str(straight)], straight)
     straight_seconds = time.monotonic() - began
 
     instants = random.Random(args.seed)
@@ -61,7 +61,7 @@ def kill_loop(args: argparse.Namespace, folder: Path) -> dict[str, object]:
         words = ["resume", str(run)] if run.exists() else [*begin, "--run", str(run)]
         life = instants.uniform(0.0, args.latest) if kills < args.kills else None
         resumed += run.exists()
-        if session(command, words, life):
+        if session(command, words, run, life):
             compare(run, straight)
             shutil.rmtree(run)
             ends += 1
@@ -78,11 +78,18 @@ def kill_loop(args: argparse.Namespace, folder: Path) -> dict[str, object]:
     }
 
 
-def session(command: list[str], words: list[str], life: float | None = None) -> bool:
-    """Run a session to its end (True), or kill it after `life` seconds (False)."""
+def session(command: list[str], words: list[str], run: Path, life: float | None = None) -> bool:
+    """Run a session to its end (True), or kill it after `life` seconds of work (False).
+
+    Work begins when the session holds the lock of the run: on a busy machine nearly all sessions
+    would otherwise be killed while Python is still importing.
+    """
     with subprocess.Popen(
         [*command, *words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
     ) as process:
+        if life is not None:
+            while process.poll() is None and not holds_lock(run, process.pid):
+                time.sleep(0.05)
         try:
             _, errors = process.communicate(timeout=life)
         except subprocess.TimeoutExpired:
@@ -92,6 +99,14 @@ def session(command: list[str], words: list[str], life: float | None = None) -> 
     if process.returncode != 0:
         raise SystemExit(f"a session failed: {errors}")
     return True
+
+
+def holds_lock(run: Path, pid: int) -> bool:
+    """Whether the process has begun its work in the run."""
+    try:
+        return f"process {pid} " in (run / "lock").read_text()
+    except OSError:
+        return False
 
 
 def check(run: Path) -> float:

@@ -11,7 +11,7 @@ import pytest
 
 from rookery import bench
 from rookery._core import perft as core_perft
-from rookery.bench import encode, env, measure, peer_process, perft
+from rookery.bench import encode, env, measure, peer_process, perft, ppo
 from rookery.bench.measure import Comparison, Result, interleave, rate
 from rookery.bench.peer_process import PeerMissingError, PeerProcess
 from rookery.encodings import OBSERVATIONS
@@ -24,6 +24,9 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(measure.interleave, "__defaults__", (1, 0.02))
     monkeypatch.setattr(encode, "SECONDS", 0.01)
     monkeypatch.setattr(perft, "POSITIONS", ((chess.STARTING_FEN, 4, 2),))
+    monkeypatch.setattr(ppo, "GAMES", 8)
+    monkeypatch.setattr(ppo, "STEPS", 64)
+    monkeypatch.setattr(ppo, "BATCHES", ((32, 2),))
 
 
 def test_rate_counts_units_per_second() -> None:
@@ -167,3 +170,44 @@ def test_stockfish_counts_what_we_count() -> None:
 def test_random_play_in_the_benchmark_really_plays() -> None:
     assert env.random_play("planes19")(0.05) > 0
     assert set(env.PEERS.values()) <= set(OBSERVATIONS)
+
+
+def test_a_peer_may_keep_time_itself(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Units and seconds as a pair: the clock of the measurement does not count."""
+    script = tmp_path / "timed.py"
+    script.write_text(
+        "LABEL, CONDITIONS = 'timed', 'none'\n"
+        "def prepare(units, seconds):\n"
+        "    return lambda: (int(units), float(seconds))\n"
+    )
+    runner = tmp_path / "run.py"
+    runner.write_text(peer_process.RUNNER.read_text())
+    monkeypatch.setattr(peer_process, "RUNNER", runner)
+    with PeerProcess("timed", "600", "2.5") as peer:
+        assert peer.measure(0.01) == pytest.approx(240.0)
+
+
+def test_a_missing_learner_says_which_extra_brings_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "sb3_contrib.py").write_text("raise ImportError('No module named sb3_contrib')\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    with pytest.raises(PeerMissingError, match=r"sb3_contrib.*\[sb3,train\]"):
+        PeerProcess("maskable_ppo", "8", "64", "32", "2")
+
+
+def test_benchmarks_that_lack_a_package_are_left_out_unless_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def lacking(name: str) -> Result:
+        if name == "ppo":
+            raise ImportError("this needs torch; install it")
+        return Result(1.0, "steps/s", "fake")
+
+    monkeypatch.setattr(bench, "run", lacking)
+    assert bench.main([], json=True) == 0
+    captured = capsys.readouterr()
+    assert set(json.loads(captured.out)) == set(bench.BENCHMARKS) - {"ppo"}
+    assert "ppo was left out: this needs torch" in captured.err
+    with pytest.raises(ImportError, match="torch"):
+        bench.main(["ppo"], json=True)

@@ -89,9 +89,10 @@ def test_gradients_are_those_of_the_dense_network(
         torch.testing.assert_close(ours, reference)
 
 
-def test_the_legal_product_passes_gradcheck_across_chunks(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+@pytest.mark.parametrize("sampled", [True, False])
+def test_the_legal_product_passes_gradcheck(sampled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With torch's sampled product, and with the gathered one in chunks where that is missing."""
+    monkeypatch.setattr(ragged, "SAMPLED_PRODUCTS", sampled and ragged.SAMPLED_PRODUCTS)
     monkeypatch.setattr(ragged, "CHUNK", 3)
     hidden = torch.randn(3, 4, dtype=torch.double, requires_grad=True)
     weight = torch.randn(6, 4, dtype=torch.double, requires_grad=True)
@@ -101,6 +102,8 @@ def test_the_legal_product_passes_gradcheck_across_chunks(
     assert torch.autograd.gradcheck(
         lambda h, w, b: ragged.legal_product(h, w, b, legal, rows), (hidden, weight, bias)
     )
+    products = (hidden @ weight.T + bias)[rows, legal]
+    torch.testing.assert_close(ragged.legal_product(hidden, weight, bias, legal, rows), products)
 
 
 def test_equal_seeds_give_equal_weights() -> None:

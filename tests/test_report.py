@@ -14,8 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rookery.report.chart import Bar, Series, bar_chart, line_chart, short, thinned, ticks
-from rookery.report.page import make_page, net_wins
-from rookery.report.read import read_run, read_runs
+from rookery.report.groups import group_runs, net_wins
+from rookery.report.page import make_page
+from rookery.report.read import RunData, read_run, read_runs
 from rookery.training.folder import RunError
 from rookery.training.session import start
 from runs import QuietView, run_to_end, write_recipe
@@ -247,10 +248,81 @@ def test_command(runs: list[Path], tmp_path: Path) -> None:
     assert "not a run folder" in errors
 
 
-def test_net_wins_and_seeds_share_a_bar(runs: list[Path]) -> None:
+def test_wins_minus_losses_are_scaled() -> None:
     assert net_wins({"wins": 30, "losses": 10, "games": 100}) == 200.0
     assert net_wins({}) == 0.0
-    assert "(2 runs)" in make_page(read_runs(runs))
+    row = {"as_white": {"wins": 3, "draws": 1, "losses": 0}, "as_black": None}
+    assert net_wins(row, "as_white", 500.0) == 375.0
+    assert net_wins(row, "as_black", 500.0) == 0.0
+
+
+def evaluated(name: str, recipe: str, seed: int, gains: list[int], **changes: object) -> RunData:
+    """A run of 1000 iterations; at each tenth it wins so many more games than it loses."""
+    settings = {"name": recipe, "run.seed": seed, "ppo.value_clip": 10.0, **changes}
+    rows = []
+    for number, gain in enumerate(gains, 1):
+        white = {"wins": 100 + gain, "draws": 300, "losses": 100 - gain}
+        black = {"wins": 100, "draws": 300, "losses": 100}
+        total = {key: white[key] + black[key] for key in white}
+        rows.append({
+            "iteration": 100 * number, "seconds": 60.0 * number, "opponent": "random",
+            "games": 1000, **total, "as_white": white, "as_black": black,
+        })  # fmt: skip
+    last = {"iteration": 1000, "seconds": 60.0 * len(gains)}
+    return RunData(name, settings, rows=[last], evaluations=rows)
+
+
+def test_runs_belong_together_only_if_nothing_but_the_seed_differs(runs: list[Path]) -> None:
+    made = [
+        evaluated("a", "ppo-v5", 1, [10]),
+        evaluated("b", "ppo-v5", 2, [30]),
+        evaluated("c", "ppo-v5", 1, [50], **{"ppo.value_clip": 0.0}),
+        evaluated("d", "ppo-v9", 1, [50]),
+    ]
+    groups = group_runs(made)
+    assert [[run.name for run in group.runs] for group in groups] == [["a", "b"], ["c"], ["d"]]
+    names = ["ppo-v5", "ppo-v5 (ppo.value_clip=0.0)", "ppo-v9"]
+    assert [group.name for group in groups] == names
+    page = make_page(made)
+    assert page.count("(2 runs)") >= 2
+    # Of real runs with two learning rates none share a bar.
+    assert "(2 runs)" not in make_page(read_runs(runs))
+
+
+def test_more_runs_than_colours_are_coloured_by_group() -> None:
+    made = [evaluated(f"run {n}", f"ppo-v{n % 4 + 1}", n, [n]) for n in range(12)]
+    page = make_page(made)
+    checked(page)
+    assert [run.colour for run in made] == [0, 1, 2, 3] * 3
+    made = [evaluated(f"run {n}", "ppo-v1", n, [n]) for n in range(3)]
+    make_page(made)
+    assert [run.colour for run in made] == [0, 1, 2]
+
+
+def test_the_study_of_paper_000_stands_next_to_its_published_figures() -> None:
+    better = [10 * n for n in range(10)]  # ends at 2 * 90
+    made = [
+        evaluated("v9", "ppo-v9", 1, better),
+        evaluated("v9b", "ppo-v9", 2, [n + 5 for n in better]),
+        evaluated("v8", "ppo-v8", 1, [-20] * 10),
+        evaluated("v4", "ppo-v4", 1, [0] * 10),
+    ]
+    page = make_page(made)
+    checked(page)
+    text = " ".join(checked(page).texts)
+    for heading in ("Figure 4.19", "Figure 4.20", "table 4.1"):
+        assert heading in text
+    cells = [re.sub("<[^>]*>", "|", row) for row in re.findall("<tr>.*?</tr>", page)]
+    assert any("+135 at 800" in row and "+185 (+180 to +190)" in row for row in cells)
+    ends = {name: row for row in cells for name in ("ppo-v4", "ppo-v8", "ppo-v9") if name in row}
+    assert "ends above" in next(row for row in cells if "+135 at 800" in row)
+    assert "not above" in next(row for row in cells if "+2 at 400" in row)
+    assert "below +74 (v3)" in next(row for row in cells if "self-play" in row)
+    assert len(ends) == 3
+    # Table 4.1, the row of iteration 400: the paper's version 8 beside ours.
+    row = next(row for row in cells if row.startswith("||400|"))
+    assert "-12 / +14" in row and "-40 / +0" in row
+    assert "Paper 000" not in make_page([evaluated("x", "ppo", 1, better)])
 
 
 @given(st.floats(-1e12, 1e12), st.floats(0, 1e12))
@@ -272,3 +344,29 @@ def test_charts_of_unusual_data() -> None:
     many = [(float(i), float(i)) for i in range(10_000)]
     assert len(thinned(many)) == 300
     assert short(1234567) == "1.23M"
+
+
+def test_bars_with_long_names_keep_their_place() -> None:
+    name = "x" * 90
+    chart = bar_chart("title", [Bar(name, 1.0, 1.0, 1.0), Bar("short", 2.0, 2.0, 2.0)])
+    checked(chart)
+    assert f">{'x' * 43}\u2026</text>" in chart  # what is drawn
+    assert f"{name}: 1" in chart  # what the tooltip says
+
+
+def test_measures_that_are_zero_throughout_are_not_drawn() -> None:
+    run = evaluated("a", "ppo", 1, [1])
+    run.rows = [
+        {"iteration": n, "values": {"kl_coefficient": 0.0, "entropy": 3.0}} for n in range(3)
+    ]
+    page = make_page([run])
+    assert "entropy" in page
+    assert "kl_coefficient" not in page
+
+
+def test_a_single_changed_run_is_named_by_itself_in_charts() -> None:
+    made = [
+        evaluated("plain", "ppo-v5", 1, [10]),
+        evaluated("critic", "ppo-v5", 1, [50], **{"ppo.value_clip": 0.0}),
+    ]
+    assert [group.label for group in group_runs(made)] == ["ppo-v5", "critic"]

@@ -240,3 +240,15 @@ def test_seeds_of_purposes_are_unrelated() -> None:
     assert len(seeds) == 8
     assert all(0 <= seed < 1 << 63 for seed in seeds)
     assert seed_of(1, "a") == seed_of(1, "a")
+
+
+def test_moments_of_other_shapes_are_refused() -> None:
+    """torch would take them, and fail or learn nonsense in the next step."""
+    layers = [torch.nn.Linear(3, 2), torch.nn.Linear(4, 2)]
+    optimizers = [torch.optim.Adam(layer.parameters()) for layer in layers]
+    layers[0](torch.ones(1, 3)).sum().backward()
+    optimizers[0].step()
+    state = State()
+    state.put_optimizer("opt", optimizers[0])
+    with pytest.raises(StateError, match=r"exp_avg has the shape \[2, 3\] for weights of \[2, 4\]"):
+        state.get_optimizer("opt", optimizers[1])

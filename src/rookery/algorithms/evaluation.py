@@ -39,10 +39,10 @@ def play_bot(
         while left:
             batch = min(left, BATCH)
             played = _play(network, bot, white, batch, rng, temperature)
-            for result, moves in played:
+            for result, actions in played:
                 counts[white][1 - result] += 1
                 if len(texts) < SAMPLE_GAMES * (1 if white else 2):
-                    texts.append(_pgn(network, bot, white, result, moves))
+                    texts.append(_pgn(network, bot, white, result, actions))
             left -= batch
     wins = counts[True][0] + counts[False][0]
     lost = counts[True][2] + counts[False][2]
@@ -62,8 +62,8 @@ def _play(
     count: int,
     rng: np.random.Generator,
     temperature: float,
-) -> list[tuple[int, list[str]]]:
-    """Results for the network (1, 0, -1) and moves of `count` games in which it has a colour."""
+) -> list[tuple[int, list[int]]]:
+    """Results for the network (1, 0, -1) and actions of `count` games in which it has a colour."""
     games = VectorGames(
         count,
         network.observation,
@@ -74,46 +74,55 @@ def _play(
         dtype="uint8" if network.observation == "tactical70" else "float32",
     )
     actions_of: list[list[int]] = [[] for _ in range(count)]
-    results: list[int | None] = [None] * count
-    while any(result is None for result in results):
-        mine = games.to_move == int(white)
-        actions = _sample(network, games, rng, temperature)
-        theirs = games.bot_actions(bot, ~mine)
-        actions = np.where(mine, actions, theirs)
-        for index, action in enumerate(actions):
-            if results[index] is None:
-                actions_of[index].append(int(action))
+    results = np.zeros(count, dtype=np.int64)
+    playing = np.ones(count, dtype=np.bool_)
+    while playing.any():
+        mine = playing & (games.to_move == int(white))
+        theirs = playing & ~mine
+        # Behind a game that has ended another one begins, in which any move will do.
+        actions = games.legal_actions[games.legal_offsets[:-1]].astype(np.int64)
+        if mine.any():
+            actions[mine] = _sample(network, games, mine, rng, temperature)
+        if theirs.any():
+            actions[theirs] = games.bot_actions(bot, theirs)[theirs]
+        for index in np.flatnonzero(playing):
+            actions_of[index].append(int(actions[index]))
         games.step(actions)
-        for ended in np.flatnonzero(games.terminations | games.truncations):
-            if results[ended] is None:
-                results[ended] = int(games.results[ended]) * (1 if white else -1)
-    played = []
-    for result, actions_taken in zip(results, actions_of, strict=True):
-        game = Game()
-        for action in actions_taken:
-            if game.move_of(action, network.actions) != "draw":
-                game.push_action(action, network.actions)
-        played.append((result or 0, game.moves()))
-    return played
+        ended = playing & (games.terminations | games.truncations)
+        results[ended] = games.results[ended] * (1 if white else -1)
+        playing &= ~ended
+    return list(zip(results.tolist(), actions_of, strict=True))
 
 
 def _sample(
-    network: Network, games: VectorGames, rng: np.random.Generator, temperature: float
+    network: Network,
+    games: VectorGames,
+    which: NDArray[np.bool_],
+    rng: np.random.Generator,
+    temperature: float,
 ) -> NDArray[np.int64]:
-    """Actions [N] of the policy in all games, whoever is to move."""
-    legal, offsets = games.legal_actions.astype(np.int64), games.legal_offsets.copy()
+    """Actions of the policy in the games `which` [N]."""
+    counts = np.diff(games.legal_offsets)
+    legal = games.legal_actions[np.repeat(which, counts)].astype(np.int64)
+    offsets = np.concatenate([[0], np.cumsum(counts[which])])
     rows = ragged.rows_of(torch.from_numpy(offsets))
+    number = len(offsets) - 1
     with torch.no_grad():
-        logits, _ = network(torch.from_numpy(games.observations), torch.from_numpy(legal), rows)
+        observations = torch.from_numpy(games.observations[which])
+        logits, _ = network(observations, torch.from_numpy(legal), rows)
         if temperature == 0:
             return legal[ragged.best_places(logits.numpy(), offsets)]
-        log_probabilities = ragged.log_softmax(logits / temperature, rows, len(games)).numpy()
-    return legal[ragged.sample_places(log_probabilities, offsets, rng.random(len(games)))]
+        log_probabilities = ragged.log_softmax(logits / temperature, rows, number).numpy()
+    return legal[ragged.sample_places(log_probabilities, offsets, rng.random(number))]
 
 
-def _pgn(network: Network, bot: str, white: bool, result: int, moves: list[str]) -> str:
+def _pgn(network: Network, bot: str, white: bool, result: int, actions: list[int]) -> str:
+    game = Game()
+    for action in actions:
+        if game.move_of(action, network.actions) != "draw":
+            game.push_action(action, network.actions)
     board = chess.Board()
-    for move in moves:
+    for move in game.moves():
         board.push_uci(move)
     record = chess.pgn.Game.from_board(board)
     record.headers["Event"] = f"{network.family} policy against {bot}"

@@ -26,6 +26,7 @@ from torch.nn import functional
 from rookery._core import STARTING_FEN, VectorGames, random_position
 from rookery.algorithms.evaluation import play_bot
 from rookery.algorithms.interim import InterimJudge
+from rookery.algorithms.mlp_update import ADAM_EPSILON, MlpUpdate, Weights
 from rookery.algorithms.ppo_recipe import PPORecipe
 from rookery.algorithms.rollout import Collector, Incentives, Rollout
 from rookery.data.books import find_book
@@ -171,9 +172,14 @@ class PPOTrainer:
         self.network = self._new_network()
         self.rival = copy.deepcopy(self.network)
         self.ring: list[dict[str, Tensor]] = []  # weights of older selves, oldest first
-        self.optimizer = torch.optim.Adam(
-            self.network.parameters(), lr=settings.learning_rate, eps=1e-5, fused=True
-        )
+        self.update: MlpUpdate | None = None
+        if self.network.family == "mlp":
+            self.update = MlpUpdate(self.network, settings.learning_rate)
+            self.optimizer = self.update.optimizer
+        else:
+            self.optimizer = torch.optim.Adam(
+                self.network.parameters(), lr=settings.learning_rate, eps=ADAM_EPSILON, fused=True
+            )
         self.kl_coefficient = settings.kl_coefficient
         self.rng = context.generator("learn")
         self.judge = self._new_judge()
@@ -286,6 +292,8 @@ class PPOTrainer:
         entropy_weight = _between(settings.entropy, settings.final_entropy, explored)
         for group in self.optimizer.param_groups:
             group["lr"] = rate
+        if self.update is not None:
+            return self._learn_mlp(self.update, batch, entropy_weight)
         sums: dict[str, float] = defaultdict(float)
         steps = 0
         for _ in range(settings.passes):
@@ -306,6 +314,28 @@ class PPOTrainer:
                     sums[name] += float(getattr(terms, name).detach())
                 steps += 1
         return {name: total / steps for name, total in sums.items()}
+
+    def _learn_mlp(
+        self, update: MlpUpdate, batch: Batch, entropy_weight: float
+    ) -> dict[str, float]:
+        """The same for the family `mlp`, more than twice as fast."""
+        settings = self.context.recipe.ppo
+        weights = Weights(
+            clip=settings.clip,
+            value=settings.value_weight,
+            value_clip=settings.value_clip,
+            entropy=entropy_weight,
+            kl=self.kl_coefficient,
+            gradient_norm=settings.gradient_norm,
+        )
+        sums, steps = torch.zeros(4, dtype=torch.float64), 0
+        for _ in range(settings.passes):
+            order = self.rng.permutation(len(batch))
+            terms, count = update.learn(batch, order, settings.minibatch, weights)
+            sums += terms
+            steps += count
+        update.publish()
+        return dict(zip(("policy", "value", "entropy", "kl"), (sums / steps).tolist(), strict=True))
 
     def _adapt_kl(self, kl: float) -> None:
         """RLlib's rule: keep the divergence within a factor of two of the target."""
@@ -361,6 +391,8 @@ class PPOTrainer:
         """Go on from there."""
         state.get_module("network", self.network)
         state.get_optimizer("optimizer", self.optimizer)
+        if self.update is not None:
+            self.update.take()
         self.collector.games.set_state(state.get_bytes("games"))
         state.get_generator("play", self.collector.rng)
         state.get_generator("learn", self.rng)

@@ -18,7 +18,7 @@ from typing import Any
 from rookery.extras import how_to_install
 
 RUNNER = Path(__file__).parent / "peers" / "run.py"
-HOW_TO_INSTALL = f"make bench installs it (or: {how_to_install('bench')})"
+EXTRAS = {"maskable_ppo": "sb3,train"}  # that bring a peer; else `bench`
 QUIT_SECONDS = 10.0
 
 
@@ -27,14 +27,15 @@ class PeerMissingError(OSError):
 
     def __init__(self, script: str, reason: str) -> None:
         """Say why the peer of `script` cannot be measured."""
-        super().__init__(f"{reason}; {HOW_TO_INSTALL}")
+        command = how_to_install(EXTRAS.get(script, "bench"))
+        super().__init__(f"{reason}; make bench installs it (or: {command})")
         self.script = script
 
 
 class PeerProcess:
     """One peer, started and ready; a context manager that ends it."""
 
-    def __init__(self, script: str) -> None:
+    def __init__(self, script: str, *arguments: str) -> None:
         """Start `peers/SCRIPT.py`; raises PeerMissingError if it cannot run."""
         self._script = script
         # One thread each, and no window or greeting from the peers' graphics library.
@@ -45,7 +46,7 @@ class PeerProcess:
             "PYGAME_HIDE_SUPPORT_PROMPT": "1",
         }
         self._process = subprocess.Popen(
-            [sys.executable, str(RUNNER), script],
+            [sys.executable, str(RUNNER), script, *arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

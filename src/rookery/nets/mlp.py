@@ -70,17 +70,18 @@ class Mlp(nn.Module):
 
     def forward(self, observations: Tensor, legal: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
         """Logits [L] over the legal actions, and values [B]."""
-        inputs = self._inputs(observations)
+        inputs = self.inputs(observations)
         hidden = self.policy_trunk(inputs)
         logits = legal_product(hidden, self.policy.weight, self.policy.bias, legal, rows)
         return logits, self._values(inputs)
 
     def dense(self, observations: Tensor) -> tuple[Tensor, Tensor]:
         """Logits [B, A] over all actions, and values [B]."""
-        inputs = self._inputs(observations)
+        inputs = self.inputs(observations)
         return self.policy(self.policy_trunk(inputs)), self._values(inputs)
 
-    def _inputs(self, observations: Tensor) -> Tensor:
+    def inputs(self, observations: Tensor) -> Tensor:
+        """Observations as the first layer reads them, [B, inputs]."""
         return observations.to(self.value.weight.dtype).flatten(1) / self.sizes.scale
 
     def _values(self, inputs: Tensor) -> Tensor:

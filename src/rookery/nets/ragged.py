@@ -7,6 +7,7 @@ which position each belongs to. Every position has at least one legal action.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -14,9 +15,12 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
+from torch.nn import functional
 
-# Entries gathered at a time: 4096 rows of 256 floats are 4 MB and stay in the cache. For 4096
-# positions that made the product of hidden layer and legal columns six times faster.
+# Whether this torch samples products of dense matrices (it does so with MKL's sparse library).
+SAMPLED_PRODUCTS: bool = torch.backends.mkl.is_available()  # type: ignore[no-untyped-call]
+
+# Without it, entries gathered at a time: 4096 rows of 256 floats are 4 MB and stay in the cache.
 CHUNK = 4096
 
 
@@ -98,27 +102,73 @@ class _LegalProduct(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, hidden: Tensor, weight: Tensor, bias: Tensor, *index: Tensor) -> Tensor:
         legal, rows = index
-        ctx.save_for_backward(hidden, weight, legal, rows)
-        logits = bias.index_select(0, legal)
-        for start in range(0, legal.numel(), CHUNK):
-            part = slice(start, start + CHUNK)
-            product = weight.index_select(0, legal[part])
-            product *= hidden.index_select(0, rows[part])
-            logits[part] += product.sum(-1)
+        offsets = torch.searchsorted(rows, torch.arange(hidden.shape[0] + 1))
+        ctx.save_for_backward(hidden, weight, legal, rows, offsets)
+        logits = sampled_product(hidden, weight, legal, offsets)
+        logits += bias.index_select(0, legal)
         return logits
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
         gradient = gradients[0].contiguous()
-        hidden, weight, legal, rows = ctx.saved_tensors
-        to_hidden, to_weight = torch.zeros_like(hidden), torch.zeros_like(weight)
+        hidden, weight, legal, rows, offsets = ctx.saved_tensors
+        to_hidden, to_weight = product_gradients(gradient, hidden, weight, legal, rows, offsets)
         to_bias = weight.new_zeros(weight.shape[0]).index_add_(0, legal, gradient)
-        for start in range(0, legal.numel(), CHUNK):
-            part = slice(start, start + CHUNK)
-            column = gradient[part].unsqueeze(-1)
-            to_weight.index_add_(0, legal[part], hidden.index_select(0, rows[part]).mul_(column))
-            to_hidden.index_add_(0, rows[part], weight.index_select(0, legal[part]).mul_(column))
         return to_hidden, to_weight, to_bias, None, None
+
+
+def sampled_product(hidden: Tensor, weight: Tensor, legal: Tensor, offsets: Tensor) -> Tensor:
+    """Products [L] of each legal action's row of `weight` with its position's of `hidden`.
+
+    torch has a kernel for this under another name: a sparse matrix [B, A] with one entry for each
+    legal action is sampled from the dense product. It is several times faster than gathering rows.
+    """
+    if not SAMPLED_PRODUCTS:
+        return _gathered_product(hidden, weight, legal, offsets)
+    with warnings.catch_warnings():
+        # "Sparse CSR tensor support is in beta state": said once, of the interface.
+        warnings.simplefilter("ignore", UserWarning)
+        entries = torch.sparse_csr_tensor(
+            offsets,
+            legal,
+            hidden.new_zeros(legal.numel()),
+            (hidden.shape[0], weight.shape[0]),
+            check_invariants=False,
+        )
+    sampled: Tensor = torch.sparse.sampled_addmm(entries, hidden, weight.t(), beta=0.0).values()
+    return sampled
+
+
+def _gathered_product(hidden: Tensor, weight: Tensor, legal: Tensor, offsets: Tensor) -> Tensor:
+    """The same without MKL."""
+    rows = torch.repeat_interleave(torch.arange(hidden.shape[0]), offsets[1:] - offsets[:-1])
+    logits = hidden.new_empty(legal.numel())
+    for start in range(0, legal.numel(), CHUNK):
+        part = slice(start, start + CHUNK)
+        product = weight.index_select(0, legal[part])
+        product *= hidden.index_select(0, rows[part])
+        logits[part] = product.sum(-1)
+    return logits
+
+
+def product_gradients(
+    gradient: Tensor, hidden: Tensor, weight: Tensor, legal: Tensor, rows: Tensor, offsets: Tensor
+) -> tuple[Tensor, Tensor]:
+    """From a gradient [L] of the products those of `hidden` and `weight`.
+
+    Sums of weighted rows are what `embedding_bag` computes, without writing the rows down: a bag
+    for each position, and, with the entries in the order of their actions, a bag for each action.
+    """
+    to_hidden = functional.embedding_bag(
+        legal, weight, offsets[:-1], mode="sum", per_sample_weights=gradient
+    )
+    order = torch.from_numpy(np.argsort(legal.numpy().astype(np.uint16), kind="stable"))
+    counts = torch.bincount(legal, minlength=weight.shape[0])
+    to_weight = functional.embedding_bag(
+        rows.index_select(0, order), hidden, counts.cumsum(0) - counts, mode="sum",
+        per_sample_weights=gradient.index_select(0, order),
+    )  # fmt: skip
+    return to_hidden, to_weight
 
 
 def legal_product(

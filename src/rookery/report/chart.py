@@ -15,6 +15,7 @@ WIDTH, HEIGHT = 560, 260
 LEFT, RIGHT, TOP, BOTTOM = 58, 12, 28, 36
 MOST_POINTS = 300  # drawn per line; more are averaged in groups
 COLOURS = 10  # classes in the style sheet
+LONGEST_NAME = 44  # characters beside a bar
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,7 @@ class Series:
     points: Sequence[tuple[float, float]]
     colour: int = 0
     marked: bool = False  # a dot per point, with its value as a tooltip
+    style: str = ""  # "dashed" with rings: someone else's; "dotted": a variant of another line
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,7 @@ def line_chart(
         f'<text class="label middle" x="{middle}" y="{HEIGHT - 6}">{escape(x_label)}</text>'
     )
     for line, points in drawn:
-        kind = f"s{line.colour % COLOURS}"
+        kind = f"s{line.colour % COLOURS}" + (f" {line.style}" if line.style else "")
         path = " ".join(f"{x_of(x):.1f},{y_of(y):.1f}" for x, y in points)
         parts.append(f'<polyline class="line {kind}" points="{path}"/>')
         for x, y in points if line.marked or len(points) == 1 else ():
@@ -115,7 +117,9 @@ def bar_chart(title: str, bars: Sequence[Bar], name: Callable[[float], str] = sh
     """Horizontal bars from zero, with whiskers from the smallest to the largest value."""
     if not bars:
         return ""
-    row, left = 22, 150
+    row = 22
+    names = [_cut(bar.name) for bar in bars]
+    left = max(150, round(6.2 * max(map(len, names))) + 12)
     height = TOP + row * len(bars) + BOTTOM - 12
     ends = [0.0, *(bar.low for bar in bars), *(bar.high for bar in bars)]
     marks = ticks(min(ends), max(ends), 6)
@@ -132,7 +136,7 @@ def bar_chart(title: str, bars: Sequence[Bar], name: Callable[[float], str] = sh
         width = max(1.0, end - begin)
         middle = top + 7
         parts.append(
-            f'<text class="tick end" x="{left - 6}" y="{top + 11}">{escape(bar.name)}</text>'
+            f'<text class="tick end" x="{left - 6}" y="{top + 11}">{escape(names[index])}</text>'
         )
         parts.append(
             f'<rect class="bar {kind}" x="{begin:.1f}" y="{top}" width="{width:.1f}" height="14">'
@@ -145,6 +149,10 @@ def bar_chart(title: str, bars: Sequence[Bar], name: Callable[[float], str] = sh
         text = escape(f"{name(bar.value)} {bar.note}".strip())
         parts.append(f'<text class="tick" x="{x:.1f}" y="{top + 11}">{text}</text>')
     return "".join([*parts, "</svg>"])
+
+
+def _cut(name: str) -> str:
+    return name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "\u2026"
 
 
 def _head(title: str, height: int) -> str:

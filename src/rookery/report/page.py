@@ -18,7 +18,10 @@ from typing import Any
 
 import chess.svg
 
-from rookery.report.chart import Bar, Series, bar_chart, line_chart
+from rookery.report.chart import COLOURS, Bar, Series, bar_chart, line_chart
+from rookery.report.groups import Group, group_runs, net_wins
+from rookery.report.html import charts, legend, section, table
+from rookery.report.paper_000 import study
 from rookery.report.read import RunData, number
 from rookery.training.budget import duration
 
@@ -33,15 +36,18 @@ def make_page(runs: Sequence[RunData], title: str = "Training report") -> str:
         f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
         "base-uri 'none'; form-action 'none'"
     )
+    groups = group_runs(runs)
+    colours = _colours(runs, groups)
     body = [
         f"<h1>{escape(title)}</h1>",
-        _legend(runs),
-        _section("Runs", _summary(runs)),
-        _section("Evaluation", _evaluation(runs)),
-        _section("Curves", _curves(runs)),
-        _section("Games", _games(runs)),
-        _section("Configuration", _configuration(runs)),
-        _section("Log", _logs(runs)),
+        legend(colours),
+        study(groups, colours),
+        section("Runs", _summary(runs)),
+        section("Evaluation", _evaluation(runs)),
+        section("Curves", _curves(runs)),
+        section("Games", _games(runs)),
+        section("Configuration", _configuration(runs)),
+        section("Log", _logs(runs)),
     ]
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">\n'
@@ -52,15 +58,23 @@ def make_page(runs: Sequence[RunData], title: str = "Training report") -> str:
     )
 
 
+def _colours(runs: Sequence[RunData], groups: Sequence[Group]) -> list[tuple[str, int]]:
+    """Give every run a colour; if there are more runs than colours, the runs of a group share one.
+
+    Returns:
+        What the colours stand for.
+    """
+    if len(runs) <= COLOURS:
+        for index, run in enumerate(runs):
+            run.colour = index
+        return [(run.name, run.colour) for run in runs]
+    for index, group in enumerate(groups):
+        for run in group.runs:
+            run.colour = index
+    return [(group.name, index) for index, group in enumerate(groups)]
+
+
 # --- Runs ---
-
-
-def _legend(runs: Sequence[RunData]) -> str:
-    items = (
-        f'<li><span class="swatch s{index % 10}"></span>{escape(run.name)}</li>'
-        for index, run in enumerate(runs)
-    )
-    return f'<ul class="legend">{"".join(items)}</ul>'
 
 
 def _summary(runs: Sequence[RunData]) -> str:
@@ -82,10 +96,10 @@ def _summary(runs: Sequence[RunData]) -> str:
             ]
         )
     bars = [
-        Bar(run.name, run.seconds / 60, run.seconds / 60, run.seconds / 60, index)
-        for index, run in enumerate(runs)
+        Bar(run.name, run.seconds / 60, run.seconds / 60, run.seconds / 60, run.colour)
+        for run in runs
     ]
-    return _table(heads, rows) + _charts([bar_chart("Training time in minutes", bars)])
+    return table(heads, rows) + charts([bar_chart("Training time in minutes", bars)])
 
 
 # --- Evaluation ---
@@ -98,44 +112,41 @@ def _evaluation(runs: Sequence[RunData]) -> str:
 
 
 def _opponent(runs: Sequence[RunData], opponent: str) -> str:
-    charts = []
+    drawings = []
     for key, label in (("iteration", "iterations"), ("seconds", "minutes of training")):
         scale = 60.0 if key == "seconds" else 1.0
         lines = []
-        for index, run in enumerate(runs):
+        for run in runs:
             points = [
                 ((number(row.get(key)) or 0.0) / scale, net_wins(row))
                 for row in run.against(opponent)
             ]
-            lines.append(Series(run.name, points, index, marked=True))
-        charts.append(line_chart("Wins minus losses in 1000 games", lines, label, include=[0.0]))
-    charts.append(
-        bar_chart("Last evaluation by recipe (mean, range over runs)", _bars(runs, opponent))
+            lines.append(Series(run.name, points, run.colour, marked=True))
+        drawings.append(line_chart("Wins minus losses in 1000 games", lines, label, include=[0.0]))
+    drawings.append(
+        bar_chart(
+            "Last evaluation (mean, range over runs of equal settings)",
+            _bars(group_runs(runs), opponent),
+        )
     )
     heads = ["run", "games", "wins", "draws", "losses", "score", "Elo difference",
              "as White", "as Black"]  # fmt: skip
     rows = [_row(run, run.against(opponent)[-1]) for run in runs if run.against(opponent)]
     text = f"<h3>Against {escape(opponent)}</h3>"
-    return text + _table(heads, rows) + _charts(charts)
+    return text + table(heads, rows) + charts(drawings)
 
 
-def net_wins(row: dict[str, Any]) -> float:
-    """Wins minus losses, scaled to 1000 games."""
-    wins, losses, games = (number(row.get(key)) or 0.0 for key in ("wins", "losses", "games"))
-    return 1000.0 * (wins - losses) / max(games, 1.0)
-
-
-def _bars(runs: Sequence[RunData], opponent: str) -> list[Bar]:
-    """A bar per recipe; runs of one recipe (other seeds) share it."""
-    values: dict[str, list[float]] = {}
-    for run in runs:
-        if found := run.against(opponent):
-            values.setdefault(str(run.recipe.get("name", run.name)), []).append(net_wins(found[-1]))
-    return [
-        Bar(name, sum(found) / len(found), min(found), max(found), index,
-            f"({len(found)} runs)" if len(found) > 1 else "")
-        for index, (name, found) in enumerate(values.items())
-    ]  # fmt: skip
+def _bars(groups: Sequence[Group], opponent: str) -> list[Bar]:
+    """A bar per group: runs that differ only in their seed share it."""
+    bars = []
+    for group in groups:
+        found = [net_wins(rows[-1]) for run in group.runs if (rows := run.against(opponent))]
+        if found:
+            note = f"({len(found)} runs)" if len(found) > 1 else ""
+            average = sum(found) / len(found)
+            colour = group.runs[0].colour
+            bars.append(Bar(group.label, average, min(found), max(found), colour, note))
+    return bars
 
 
 def _row(run: RunData, row: dict[str, Any]) -> list[str]:
@@ -165,23 +176,20 @@ def _curves(runs: Sequence[RunData]) -> str:
         keys = dict.fromkeys(
             key for run in runs for row in run.rows for key in _mapping(row.get(group))
         )
-        charts = []
+        drawings = []
         for key in keys:
-            lines = [
-                Series(run.name, _points(run, group, key), index) for index, run in enumerate(runs)
-            ]
+            lines = [Series(run.name, _points(run, group, key), run.colour) for run in runs]
             share = group in SHARES
             title = f"{key} (share)" if share else key
+            if not any(y for line in lines for _, y in line.points):
+                continue  # zero throughout: a feature that is off
             ends = [0.0, 1.0] if share else []
-            charts.append(line_chart(title, lines, "iterations", include=ends))
-        if any(charts):
-            parts.append(f"<h3>{heading}</h3>{_charts(charts)}")
-    speed = [
-        Series(run.name, _points(run, "", "samples_per_second"), index)
-        for index, run in enumerate(runs)
-    ]
+            drawings.append(line_chart(title, lines, "iterations", include=ends))
+        if any(drawings):
+            parts.append(f"<h3>{heading}</h3>{charts(drawings)}")
+    speed = [Series(run.name, _points(run, "", "samples_per_second"), run.colour) for run in runs]
     chart = line_chart("Positions per second", speed, "iterations", include=[0.0])
-    return "".join([*parts, f"<h3>Speed</h3>{_charts([chart])}" if chart else ""])
+    return "".join([*parts, f"<h3>Speed</h3>{charts([chart])}" if chart else ""])
 
 
 def _points(run: RunData, group: str, key: str) -> list[tuple[float, float]]:
@@ -283,12 +291,12 @@ def _configuration(runs: Sequence[RunData]) -> str:
     heads = ["key", *(run.name for run in runs)]
     parts = []
     if different:
-        parts.append(f"<h3>Differences</h3>{_table(heads, different, 'different')}")
+        parts.append(f"<h3>Differences</h3>{table(heads, different, 'different')}")
     if same:
         shared = [row[:2] for row in same]
         title = "The same in all runs" if len(runs) > 1 else "All keys"
-        table = _table(["key", "value"], shared)
-        parts.append(f"<details><summary>{title} ({len(same)})</summary>{table}</details>")
+        listed = table(["key", "value"], shared)
+        parts.append(f"<details><summary>{title} ({len(same)})</summary>{listed}</details>")
     return "".join(parts)
 
 
@@ -305,26 +313,7 @@ def _logs(runs: Sequence[RunData]) -> str:
     )
 
 
-# --- Pieces of HTML ---
-
-
-def _section(title: str, content: str) -> str:
-    return f"<section><h2>{escape(title)}</h2>{content}</section>"
-
-
-def _charts(charts: Sequence[str]) -> str:
-    return f'<div class="charts">{"".join(charts)}</div>'
-
-
-def _table(heads: Sequence[str], rows: Sequence[Sequence[str]], kind: str = "") -> str:
-    head = "".join(f"<th>{escape(text)}</th>" for text in heads)
-    body = "".join(
-        "<tr>" + "".join(f"<td>{escape(str(cell))}</td>" for cell in row) + "</tr>" for row in rows
-    )
-    return (
-        f'<div class="scroll"><table class="{kind}"><thead><tr>{head}</tr></thead>'
-        f"<tbody>{body}</tbody></table></div>"
-    )
+# --- Files and data ---
 
 
 def _json(value: object) -> str:

@@ -39,6 +39,7 @@ class RunData:
     evaluations: list[dict[str, Any]] = field(default_factory=list)
     games: list[SampleGame] = field(default_factory=list)
     log: list[str] = field(default_factory=list)
+    colour: int = 0  # its number in charts
 
     @property
     def last(self) -> dict[str, Any]:

@@ -95,6 +95,14 @@ class State:
             optimizer.load_state_dict({"state": state, "param_groups": groups})
         except ValueError as error:
             raise StateError(f"the optimiser {name!r} does not fit: {error}") from error
+        # torch itself compares only the numbers of parameters.
+        for parameter, entries in optimizer.state.items():
+            for key, entry in entries.items():
+                if getattr(entry, "ndim", 0) and entry.shape != parameter.shape:
+                    raise StateError(
+                        f"the optimiser {name!r} does not fit: {key} has the shape "
+                        f"{list(entry.shape)} for weights of {list(parameter.shape)}"
+                    )
 
     def put_generator(self, name: str, generator: np.random.Generator | torch.Generator) -> None:
         """Store where a random stream has got to."""

@@ -1,8 +1,9 @@
-"""Runs one peer script: `python run.py NAME`, under any Python that has the peer installed.
+"""Runs one peer script: `python run.py NAME [ARGUMENT ...]`, under a Python that has the peer.
 
-Imports nothing of Rookery. The script gives LABEL, CONDITIONS and `prepare()`, which returns a
-function that does some work and returns how many units that was. Then each line of standard input
-is a number of seconds to measure for; the answer is a JSON line with units per second.
+Imports nothing of Rookery. The script gives LABEL, CONDITIONS and `prepare(*arguments)`, which
+returns a function that does some work and returns how many units that was, or a pair: the units,
+and the seconds that they take by the script's own clock. Then each line of standard input is a
+number of seconds to measure for; the answer is a JSON line with units per second.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ def main() -> None:
     script = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(script)
-        work = script.prepare()
+        work = script.prepare(*sys.argv[2:])
         work()  # warm up: imports, caches
     except ImportError as error:
         print(json.dumps({"error": str(error)}), flush=True)
@@ -30,12 +31,14 @@ def main() -> None:
     print(json.dumps({"label": script.LABEL, "conditions": script.CONDITIONS}), flush=True)
     for line in sys.stdin:
         seconds = float(line)
-        done = 0
-        begin = now = time.perf_counter()
-        while now - begin < seconds:
-            done += work()
+        done, spent = 0, 0.0
+        begin = before = time.perf_counter()
+        while before - begin < seconds:
+            result = work()
             now = time.perf_counter()
-        print(json.dumps({"value": done / (now - begin)}), flush=True)
+            units, took = result if isinstance(result, tuple) else (result, now - before)
+            done, spent, before = done + units, spent + took, now
+        print(json.dumps({"value": done / spent}), flush=True)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,81 @@
+"""Runs of one recipe that differ in nothing but their seed belong together."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rookery.report.read import RunData, number
+
+# What does not change what a run learns.
+NEUTRAL = ("run.seed", "run.workers", "run.checkpoint_seconds", "run.keep_checkpoints", "result")
+
+
+@dataclass(frozen=True)
+class Group:
+    """Runs with the same settings; `changes` tells them from most others of the same recipe."""
+
+    recipe: str
+    changes: str  # such as "ppo.value_clip=0"; "" for the largest group of the recipe
+    runs: tuple[RunData, ...]
+
+    @property
+    def name(self) -> str:
+        """Recipe and changes."""
+        return f"{self.recipe} ({self.changes})" if self.changes else self.recipe
+
+    @property
+    def label(self) -> str:
+        """The same for a chart, where there is no room for a list of changes."""
+        alone = self.changes and len(self.runs) == 1
+        return self.runs[0].name if alone else self.name
+
+
+def group_runs(runs: Sequence[RunData]) -> list[Group]:
+    """All runs in groups, in order of appearance."""
+    groups: list[Group] = []
+    for recipe in dict.fromkeys(_recipe(run) for run in runs):
+        alike: dict[str, list[RunData]] = {}
+        for run in runs:
+            if _recipe(run) == recipe:
+                alike.setdefault(json.dumps(_settings(run), sort_keys=True), []).append(run)
+        usual = _settings(max(alike.values(), key=len)[0])
+        for members in alike.values():
+            changes = _changes(usual, _settings(members[0]))
+            groups.append(Group(recipe, changes, tuple(members)))
+    return groups
+
+
+def _changes(usual: dict[str, Any], settings: dict[str, Any]) -> str:
+    keys = dict.fromkeys([*settings, *usual])
+    shown = (key for key in keys if settings.get(key) != usual.get(key))
+    return ", ".join(f"{key}={_text(settings.get(key))}" for key in shown)
+
+
+def net_wins(row: dict[str, Any], side: str = "", games: float = 1000.0) -> float:
+    """Wins minus losses of an evaluation, scaled to so many games.
+
+    Args:
+        row: The evaluation.
+        side: "as_white", "as_black", or "" for both colours.
+        games: That the difference is scaled to.
+    """
+    part = row.get(side) if side else row
+    part = part if isinstance(part, dict) else {}
+    wins, draws, losses = (number(part.get(key)) or 0.0 for key in ("wins", "draws", "losses"))
+    played = number(part.get("games")) or wins + draws + losses
+    return games * (wins - losses) / max(played, 1.0)
+
+
+def _recipe(run: RunData) -> str:
+    return str(run.recipe.get("name") or run.name)
+
+
+def _settings(run: RunData) -> dict[str, Any]:
+    return {key: value for key, value in run.recipe.items() if key not in NEUTRAL}
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, default=str)
