@@ -112,6 +112,20 @@ Bitboard attacked_by(const Position& p, Color color) {
     return attacked;
 }
 
+// Squares that two or more pieces of a colour attack.
+Bitboard attacked_twice_by(const Position& p, Color color) {
+    Bitboard once = 0, twice = 0;
+    for (Bitboard b = p.pieces(color); b;) {
+        const Square square = pop_square(b);
+        const PieceType type = type_of(p.board[square]);
+        const Bitboard attacked =
+            type == PAWN ? pawn_attacks(color, square) : piece_attacks(type, square, p.occupied());
+        twice |= once & attacked;
+        once |= attacked;
+    }
+    return twice;
+}
+
 template <class T> void encode_planes14(const EncodeView& view, T* out) {
     const Position& p = view.now();
     encode_planes12(view, out);
@@ -145,7 +159,7 @@ template <class T> void encode_tactical70(const EncodeView& view, T* out) {
     const Position& p = view.now();
     const Color us = p.side, them = ~us;
     encode_squares(p, out);
-    const Bitboard ours = attacked_by(p, us);
+    const Bitboard ours = attacked_by(p, us), twice = attacked_twice_by(p, us);
     const Bitboard theirs = attacked_by(p, them);
     const Bitboard pawns = p.pieces(them, PAWN);
     const Bitboard by_pawns =
@@ -162,9 +176,10 @@ template <class T> void encode_tactical70(const EncodeView& view, T* out) {
         }
     };
     add(ours, 13);
-    add(by_pawns, 26);
-    add(by_minors & ~by_pawns, 52);
-    add(theirs & ~by_minors & ~by_pawns, 78);
+    add(twice, 13);
+    add(by_pawns, 39);
+    add(by_minors & ~by_pawns, 78);
+    add(theirs & ~by_minors & ~by_pawns, 117);
     out[64] = T(rights_number(p, us));
     out[65] = T(rights_number(p, them));
     out[66] = T(p.en_passant == NO_SQUARE ? 0 : 1 + file_of(p.en_passant));

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import chess
 import numpy as np
 import pytest
 import torch
@@ -32,6 +33,8 @@ NETWORKS = [
     ("mlp", "vector69", "az4673", {"activation": "relu", "value": "tanh"}),
     ("mlp", "planes22", "az4672", {"hidden": [32]}),
     ("mlp", "vector66", "az4672", {"hidden": []}),
+    ("squares", "tactical70", "az4672", {"width": 16, "key_width": 8}),
+    ("squares", "tactical70", "az4673", {"width": 8, "key_width": 4}),
     ("resnet", "planes22", "az4672", {"blocks": 2, "filters": 16}),
     ("resnet", "planes19", "az4672", {"blocks": 1, "filters": 12, "norm": "group"}),
     ("resnet", "planes119", "az4672", {"blocks": 1, "filters": 8, "norm": "none"}),
@@ -285,3 +288,34 @@ def test_mover_orientation_makes_both_colours_equal() -> None:
         observations = torch.from_numpy(position.encode("vector66"))[None]
         answers.append(network(observations, legal, torch.zeros_like(legal)))
     torch.testing.assert_close(answers[0], answers[1])
+
+
+def test_row_sums_and_their_gradients_are_those_of_an_embedding_bag() -> None:
+    generator = torch.Generator().manual_seed(5)
+    weight = torch.randn(40, 6, generator=generator, requires_grad=True)
+    index = torch.randint(40, (9, 7), generator=generator)
+    factor = torch.randn(9, 6, generator=generator)
+    (ragged.row_sum(weight, index) * factor).sum().backward()
+    gradient = weight.grad
+    other = weight.detach().clone().requires_grad_()
+    expected = torch.nn.functional.embedding_bag(index, other, mode="sum")
+    torch.testing.assert_close(ragged.row_sum(weight, index), expected)
+    (expected * factor).sum().backward()
+    torch.testing.assert_close(gradient, other.grad)
+
+
+def test_squares_knows_where_every_move_comes_from_and_goes_to() -> None:
+    network = make_network("squares", "tactical70", "az4672", {"width": 8, "key_width": 4})
+    rng = np.random.default_rng(3)
+    game, seen = Game(), 0
+    for _ in range(600):
+        if game.outcome() is not None or not game.legal_moves():
+            game = Game()
+        for move, action in zip(game.legal_moves(), game.legal_actions("az4672"), strict=True):
+            # A place in the observation counts from the mover's last rank.
+            flip = 56 if game.turn else 0
+            for text, places in ((move[:2], network.origins), (move[2:4], network.destinations)):
+                assert places[action] == chess.parse_square(text) ^ flip, (game.fen(), move)
+            seen += 1
+        game.push(str(rng.choice(game.legal_moves())))
+    assert seen > 10_000

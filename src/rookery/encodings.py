@@ -175,10 +175,10 @@ def _tactical70() -> tuple[Slice, ...]:
             (
                 "squares",
                 64,
-                "order and piece codes 0-12 as in vector69, plus 13 if an own piece attacks the "
-                "square, plus 26, 52 or 78 if the opponent's cheapest attacker is a pawn, a "
-                "knight or bishop, or another piece",
-                (0.0, 103.0),
+                "order and piece codes 0-12 as in vector69, plus 13 if one own piece attacks the "
+                "square or 26 if more do, plus 39, 78 or 117 if the opponent's cheapest attacker "
+                "is a pawn, a knight or bishop, or another piece",
+                (0.0, 155.0),
             ),
             *CASTLING_CODES,
             ("en passant", 1, "0, or 1-8 for the file of a legal en passant capture", (0.0, 8.0)),
@@ -363,7 +363,7 @@ _LIST = (
         "All that the rules need except the repetitions to come, and the last move.",
     ),
     Layout(
-        "tactical70", (70,), 1, BOTH, MOVER, _tactical70(), "ours",
+        "tactical70", (70,), 2, BOTH, MOVER, _tactical70(), "ours",
         "Piece codes joined with who attacks each square, for lookup tables and embeddings.",
     ),
     Layout(

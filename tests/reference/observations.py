@@ -121,8 +121,8 @@ def tactical70(board: chess.Board) -> Array:
     for index in range(64):
         # Entry 0 is the mover's top left corner: his last rank, first file.
         square = oriented(chess.square_mirror(index), board.turn)
-        values[index] += 13 * bool(board.attackers(board.turn, square))
-        values[index] += 26 * attacker_class(board, not board.turn, square)
+        values[index] += 13 * min(2, len(board.attackers(board.turn, square)))
+        values[index] += 39 * attacker_class(board, not board.turn, square)
     values += [castling_code(board, board.turn), castling_code(board, not board.turn)]
     capture = board.ep_square if board.has_legal_en_passant() else None
     values += [0 if capture is None else 1 + chess.square_file(capture)]

@@ -185,3 +185,30 @@ def legal_product(
     """
     apply: Callable[..., Tensor] = _LegalProduct.apply
     return apply(hidden, weight, bias, legal, rows)
+
+
+class _RowSum(torch.autograd.Function):
+    """`embedding_bag` with a gradient that does not sort: three times faster on few cores."""
+
+    @staticmethod
+    def forward(ctx: Any, weight: Tensor, index: Tensor) -> Tensor:
+        ctx.save_for_backward(index)
+        ctx.rows = weight.shape[0]
+        return torch.nn.functional.embedding_bag(index, weight, mode="sum")
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
+        gradient = gradients[0].contiguous()
+        (index,) = ctx.saved_tensors
+        to_weight = gradient.new_zeros(ctx.rows, gradient.shape[1])
+        for column in index.t().contiguous():
+            to_weight.index_add_(0, column, gradient)
+        return to_weight, None
+
+
+def row_sum(weight: Tensor, index: Tensor) -> Tensor:
+    """Sums [B, W] of the rows of `weight` [R, W] that `index` int64 [B, E] names."""
+    if torch.onnx.is_in_onnx_export():
+        return torch.nn.functional.embedding_bag(index, weight, mode="sum")
+    apply: Callable[..., Tensor] = _RowSum.apply
+    return apply(weight, index)

@@ -1,12 +1,16 @@
-"""A network for CPUs that looks squares up instead of multiplying planes.
+"""A network for CPUs that looks squares and moves up instead of multiplying planes.
 
 Every entry of a `tactical70` observation is a small number: what stands on a square and who
-attacks it, rights, clocks. Each has a row of weights of its own, so the first layer is a sum of 70
-rows (`embedding_bag`), hundreds of times cheaper than convolutions. Two more layers follow, then a
-value and, for each legal action, a product with that action's row.
+attacks it, rights, clocks. Three kinds of rows of weights are summed for a position: of a piece on
+a square, of a state of attack on a square, and of a piece in a state of attack wherever it stands
+(a hanging queen is a hanging queen). Two layers follow, then a value and a key.
+
+A move has a row too, the sum of four: of its action, of what it takes with what, both with their
+states of attack, and of where its piece goes to and comes from, seen from the opponent's king.
+What is learnt about a capture on one square so holds on all. A logit is key times row.
 
     observation [B, 70] --rows--> sum [B, W] --relu, two layers--> hidden [B, W]
-    hidden --> value [B];   hidden --> key [B, K] . action rows [L, K] --> logits [L]
+    hidden --> value [B];   hidden --> key [B, K] . move rows [L, K] --> logits [L]
 """
 
 from __future__ import annotations
@@ -17,14 +21,23 @@ from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional
 
-from rookery.encodings import ACTIONS
-from rookery.nets.ragged import legal_product
+from rookery.encodings import ACTIONS, DIRECTIONS, KNIGHT_JUMPS, PLANES_PER_ORIGIN
+from rookery.nets.ragged import row_sum
 from rookery.training.section import Section
 
+PIECES, STATES = 13, 12  # piece codes of a square; own attackers (0, 1, more) x opponent's (4)
+CODES = PIECES * STATES
 CLOCK = 67  # the half-move clock's place; ten plies share a row
-# Rows of each entry: 64 squares (13 pieces x 8 attack states), own and opponent's castling, en
-# passant file, clock in tens, repetitions, check.
-ROWS = [104] * 64 + [4, 4, 9, 11, 3, 2]
+OPPONENT_KING = 12  # its piece code
+# Rows of the entries behind the squares: own and opponent's castling, en passant file, clock in
+# tens, repetitions, check.
+OTHERS = [4, 4, 9, 11, 3, 2]
+OFFSETS = 15 * 15  # (ranks, files) from the opponent's king to a square, each -7 to 7
+# Rows of moves: taking piece and state x taken piece (or none) and state; piece and own attackers
+# of the destination x its offset; piece x offset of the origin; then one row per action.
+EXCHANGES = 6 * STATES * 7 * STATES
+ARRIVALS = 6 * 3 * OFFSETS
+DEPARTURES = 6 * OFFSETS
 
 
 class SquaresSizes(Section):
@@ -32,8 +45,8 @@ class SquaresSizes(Section):
 
     width: int = Field(default=256, ge=1, le=8192)
     """Width of the three hidden layers."""
-    key_width: int = Field(default=64, ge=1, le=8192)
-    """Width of an action's row."""
+    key_width: int = Field(default=32, ge=1, le=8192)
+    """Width of a move's row."""
 
 
 class Squares(nn.Module):
@@ -51,52 +64,147 @@ class Squares(nn.Module):
         self.actions = actions
         self.sizes = sizes
         width = sizes.width
-        self.rows = nn.Embedding(sum(ROWS), width)
-        self.bias = nn.Parameter(torch.zeros(width))
+        self.places = nn.Embedding(64 * (PIECES + STATES) + sum(OTHERS), width)
+        self.codes = nn.Linear(CODES, width)
         self.second = nn.Linear(width, width)
         self.third = nn.Linear(width, width)
         self.key = nn.Linear(width, sizes.key_width)
-        self.policy = nn.Linear(sizes.key_width, ACTIONS[actions].count)
+        self.moves = nn.Embedding(
+            EXCHANGES + ARRIVALS + DEPARTURES + ACTIONS[actions].count, sizes.key_width
+        )
         self.value = nn.Linear(width, 1)
-        first_rows = np.concatenate([[0], np.cumsum(ROWS)[:-1]])
-        self.register_buffer("first_rows", torch.from_numpy(first_rows), persistent=False)
-        self.first_rows: Tensor
+        # Where the rows of each entry begin: pieces by square, states by square, the others.
+        firsts = [
+            *(PIECES * np.arange(64)),
+            *(64 * PIECES + STATES * np.arange(64)),
+            *(64 * (PIECES + STATES) + np.cumsum([0, *OTHERS[:-1]])),
+        ]
+        origins, destinations = _squares_of(ACTIONS[actions].count)
+        for name, array in (
+            ("first_rows", np.array(firsts)),
+            ("origins", origins),
+            ("destinations", destinations),
+        ):
+            self.register_buffer(name, torch.from_numpy(array), persistent=False)
+        self.first_rows: Tensor  # [134]
+        self.origins: Tensor  # [A], places in the observation
+        self.destinations: Tensor  # [A]
 
     def initialise(self, generator: torch.Generator | None = None) -> None:
         """Draw new weights; the first policy is close to uniform, the first value close to 0."""
         with torch.no_grad():
-            # 70 rows are summed: together they have a variance of about 1.
-            self.rows.weight.normal_(0.0, len(ROWS) ** -0.5, generator=generator)
-            self.bias.zero_()
+            # 128 + 6 rows and 64 codes are summed: together they have a variance of about 1.
+            for rows in (self.places, self.codes):
+                rows.weight.normal_(0.0, 200**-0.5, generator=generator)
+            self.codes.bias.zero_()
             for layer, gain in ((self.second, 2.0), (self.third, 2.0), (self.key, 1.0)):
                 layer.weight.normal_(0.0, (gain / layer.in_features) ** 0.5, generator=generator)
                 layer.bias.zero_()
-            for output in (self.policy, self.value):
-                output.weight.normal_(0.0, 0.02, generator=generator)
-                output.bias.zero_()
+            for output in (self.moves, self.value):
+                output.weight.normal_(0.0, 0.01, generator=generator)
+            self.value.bias.zero_()
+            # A constant part of the key: a move's row can speak for itself in every position.
+            self.key.bias[0] = 1.0
 
     def forward(self, observations: Tensor, legal: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
         """Logits [L] over the legal actions, and values [B]."""
-        hidden = self._hidden(observations)
-        logits = legal_product(self.key(hidden), self.policy.weight, self.policy.bias, legal, rows)
-        return logits, self._values(hidden)
+        entries = observations.long()
+        hidden = self._hidden(entries)
+        key = self.key(hidden).index_select(0, rows)
+        move = row_sum(self.moves.weight, self._move_rows(entries, legal, rows))
+        return (key * move).sum(-1), self._values(hidden)
 
     def dense(self, observations: Tensor) -> tuple[Tensor, Tensor]:
         """Logits [B, A] over all actions, and values [B]."""
-        hidden = self._hidden(observations)
-        return self.policy(self.key(hidden)), self._values(hidden)
+        count, actions = observations.shape[0], self.origins.shape[0]
+        rows = torch.arange(count).unsqueeze(1).expand(count, actions).reshape(-1)
+        legal = torch.arange(actions).unsqueeze(0).expand(count, actions).reshape(-1)
+        logits, values = self.forward(observations, legal, rows)
+        return logits.reshape(count, actions), values
 
-    def _hidden(self, observations: Tensor) -> Tensor:
-        entries = observations.long()
-        clock = torch.div(entries[:, CLOCK], 10, rounding_mode="floor")
-        entries = torch.cat([entries[:, :CLOCK], clock.unsqueeze(1), entries[:, CLOCK + 1 :]], 1)
-        first = functional.embedding_bag(entries + self.first_rows, self.rows.weight, mode="sum")
-        hidden = functional.relu(self.second(functional.relu(first + self.bias)))
+    def _hidden(self, entries: Tensor) -> Tensor:
+        codes = entries[:, :64]
+        clock = torch.div(entries[:, CLOCK : CLOCK + 1], 10, rounding_mode="floor")
+        index = torch.cat(
+            [
+                codes % PIECES,
+                torch.div(codes, PIECES, rounding_mode="floor"),
+                entries[:, 64:CLOCK],
+                clock,
+                entries[:, CLOCK + 1 :],
+            ],
+            1,
+        )
+        placed = row_sum(self.places.weight, index + self.first_rows)
+        counts = placed.new_zeros(codes.shape[0], CODES).scatter_add(
+            1, codes, torch.ones_like(codes, dtype=placed.dtype)
+        )
+        first = functional.relu(placed + self.codes(counts))
+        hidden = functional.relu(self.second(first))
         return hidden + functional.relu(self.third(hidden))
+
+    def _move_rows(self, entries: Tensor, legal: Tensor, rows: Tensor) -> Tensor:
+        """The four rows [L, 4] of each legal action."""
+        origin, destination = self.origins[legal], self.destinations[legal]
+        squares = entries.shape[1]
+        flat = entries.reshape(-1)
+        source = flat.index_select(0, rows * squares + origin)
+        target = flat.index_select(0, rows * squares + destination)
+        piece = (source % PIECES - 1).clamp(0, 5)
+        source_state = torch.div(source, PIECES, rounding_mode="floor")
+        target_state = torch.div(target, PIECES, rounding_mode="floor")
+        taken = (target % PIECES - 6).clamp(0, 6)
+        exchange = ((piece * STATES + source_state) * 7 + taken) * STATES + target_state
+        is_king = (entries[:, :64] % PIECES == OPPONENT_KING).to(torch.int32)
+        king = is_king.argmax(1).index_select(0, rows)
+        arrival = (piece * 3 + target_state % 3) * OFFSETS + _offset(king, destination)
+        departure = piece * OFFSETS + _offset(king, origin)
+        return torch.stack(
+            [
+                exchange,
+                EXCHANGES + arrival,
+                EXCHANGES + ARRIVALS + departure,
+                EXCHANGES + ARRIVALS + DEPARTURES + legal,
+            ],
+            1,
+        )
 
     def _values(self, hidden: Tensor) -> Tensor:
         values: Tensor = self.value(hidden).squeeze(-1).tanh()
         return values
+
+
+def _offset(king: Tensor, square: Tensor) -> Tensor:
+    """Number in [0, 225) of the way from one place in the observation to another."""
+    ranks = torch.div(square, 8, rounding_mode="floor") - torch.div(king, 8, rounding_mode="floor")
+    return (ranks + 7) * 15 + square % 8 - king % 8 + 7
+
+
+def _squares_of(actions: int) -> tuple[np.ndarray, np.ndarray]:
+    """Origin and destination [A] of every action, as places in the observation.
+
+    The observation begins with the mover's last rank. Actions that leave the board, and the claim
+    of a draw, get places that exist and mean nothing: the first are never legal, the second is
+    told apart by its own row.
+    """
+    steps = [(r * d, f * d) for r, f in _direction_steps() for d in range(1, 8)]
+    steps += [*KNIGHT_JUMPS, *((1, f) for _ in range(3) for f in (-1, 0, 1))]
+    origins, destinations = np.zeros(actions, np.int64), np.zeros(actions, np.int64)
+    for action in range(min(actions, 64 * PLANES_PER_ORIGIN)):
+        square, plane = divmod(action, PLANES_PER_ORIGIN)
+        rank, file = square // 8 + steps[plane][0], square % 8 + steps[plane][1]
+        origins[action] = square ^ 56
+        destinations[action] = (8 * min(max(rank, 0), 7) + min(max(file, 0), 7)) ^ 56
+    return origins, destinations
+
+
+def _direction_steps() -> list[tuple[int, int]]:
+    """(ranks, files) of one step in each of the eight directions, in the order of the planes."""
+    ranks = {"N": 1, "S": -1}
+    files = {"E": 1, "W": -1}
+    return [
+        (sum(ranks.get(c, 0) for c in way), sum(files.get(c, 0) for c in way)) for way in DIRECTIONS
+    ]
 
 
 NETWORK = Squares
