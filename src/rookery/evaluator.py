@@ -167,16 +167,20 @@ class FakeEvaluator:
 
 
 def load_evaluator(source: str, threads: int = 1) -> TorchEvaluator | OnnxEvaluator:
-    """Load a network: a model file, an .onnx file, a run folder, or a network that is shipped."""
+    """Load a network: a model file, an .onnx file, a run folder, or a network that is shipped.
+
+    torch knows one number of threads for the whole process; it becomes `threads`.
+    """
     if source.endswith(".onnx"):
         return OnnxEvaluator(Path(source), threads)
     origin, data = read_model(source)
     try:
-        import torch  # noqa: F401
+        import torch
     except ImportError:
         raise ImportError(
             f"{source} needs torch; install it with: {how_to_install('train')}"
         ) from None
+    torch.set_num_threads(threads)
     network, _ = parse_model(data, origin)
     return TorchEvaluator(network, Path(source).name.removesuffix(".safetensors"))
 

@@ -350,7 +350,7 @@ class PPOTrainer:
         opponent = self.context.recipe.opponent
         if opponent.rival != "snapshots" or opponent.rival_share == 0:
             return
-        if self.context.iteration % opponent.snapshot_every == 0:
+        if not self.ring or self.context.iteration % opponent.snapshot_every == 0:
             weights = {name: t.detach().clone() for name, t in self.network.state_dict().items()}
             self.ring = [*self.ring, weights][-opponent.snapshots :]
         self.rival.load_state_dict(self.ring[int(self.rng.integers(len(self.ring)))])
