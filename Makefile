@@ -11,9 +11,10 @@ ARGS ?=
 
 VENV := .venv
 BIN := $(VENV)/bin
-EXTRAS := envs train sb3 rllib bench dev
+EXTRAS := envs train web sb3 rllib bench dev
 PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
 BUILD_INPUTS := CMakeLists.txt pyproject.toml $(wildcard core/*.cpp core/*.h)
+WEB := src/rookery/web/static/vendor
 SANITIZE := $(wildcard core/*.cpp core/*.h core/tests/*.cpp core/tests/*.h)
 
 # One thread per process: on few cores, thread pools only take time from each other.
@@ -22,17 +23,23 @@ export OPENBLAS_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build test check bench sanitize sanitize-thread format constraints \
-	packages clean clean-all
+.PHONY: help demo play setup build test check bench sanitize sanitize-thread format constraints \
+	web-assets packages clean clean-all
 .DELETE_ON_ERROR:
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' | \
 		awk -F'|' '{ printf "  make %-16s %s\n", $$1, $$2 }'
 
+demo: build ## Train an engine for five minutes before your eyes, then play it in the browser
+	$(BIN)/rookery demo $(ARGS)
+
+play: build ## Play the shipped engine in the browser
+	$(BIN)/rookery play $(ARGS)
+
 setup: $(VENV)/.dependencies ## Make .venv with every dependency (not the native module)
 
-build: $(VENV)/.built ## Compile the native module and install Rookery into .venv, editable
+build: $(WEB)/.complete $(VENV)/.built ## Compile the native module and install Rookery into .venv, editable
 
 test: build packages $(VENV)-sunfish/.dependencies ## Run all tests (ARGS="..." goes to pytest)
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
@@ -61,11 +68,13 @@ constraints: ## Pin again, after a change to the requirements: newest versions t
 	$(PYTHON) -m venv $(VENV)
 	scripts/pin.sh $(VENV) $(EXTRAS)
 
+web-assets: $(WEB)/.complete ## Fetch what the web page takes from npm: its board and its charts
+
 packages: ## Install the Debian packages that some tests need, where that is allowed
 	@scripts/debian_packages.sh
 
 clean: ## Remove what was built; keep the virtual environments
-	rm -rf build $(VENV)/.built src/rookery/_core.pyi
+	rm -rf build $(VENV)/.built src/rookery/_core.pyi $(WEB)
 	find src tests benchmarks scripts -name __pycache__ -prune -exec rm -rf {} +
 
 clean-all: clean ## Remove the virtual environments too
@@ -84,6 +93,10 @@ $(VENV)/.dependencies: constraints.txt pyproject.toml scripts/requirements.py
 $(VENV)/.built: $(VENV)/.dependencies $(BUILD_INPUTS)
 	$(BIN)/python $(PIP_INSTALL) -c constraints.txt --no-deps --no-build-isolation --editable .
 	touch $@
+
+# Without npm everything but the web page works; the script says so, and the next make tries again.
+$(WEB)/.complete: scripts/fetch_web_assets.py scripts/web_assets.json
+	@$(PYTHON) scripts/fetch_web_assets.py --install-npm
 
 # An opponent for matches; it runs as a process of its own: .venv-sunfish/bin/sunfish-uci
 $(VENV)-sunfish/.dependencies: constraints-sunfish.txt

@@ -7,6 +7,8 @@ packages=(
     stockfish     # opponent, and the peer of the perft benchmark
     gnuchess-book # Polyglot opening book
     gaviotatb     # Gaviota tablebases of up to three pieces
+    polyglot xboard xvfb # another program's view of our UCI engine
+    chromium chromium-driver # the browser that tests the web page
 )
 
 command -v dpkg-query > /dev/null || {

@@ -34,9 +34,11 @@ from rookery.data.paths import MissingDataError
 from rookery.data.tablebases import find_tablebases
 from rookery.envs.rewards import Rewards
 from rookery.nets import Network, make_network, ragged
+from rookery.training.live import write_live
 from rookery.training.state import State
 from rookery.training.trainer import Algorithm, Context, Evaluation, Metrics
 
+SHOWN_GAMES = 8  # to whoever watches the run
 ENDING_POSITIONS = 500  # random positions of each kind of ending that games start from
 
 
@@ -256,6 +258,7 @@ class PPOTrainer:
             self.rival if self.context.recipe.opponent.rival == "snapshots" else None,
             self._incentives(progress),
             self.judge,
+            self._show,
         )
         played = time.perf_counter()
         batch = batch_of(rollout, settings.discount, settings.gae_lambda)
@@ -278,6 +281,11 @@ class PPOTrainer:
             endings=dict(sorted(rollout.endings.items())),
             timing={"play": played - began, "learn": time.perf_counter() - played},
         )
+
+    def _show(self, games: VectorGames) -> None:
+        """Let whoever watches the run see a few of the games."""
+        shown = range(min(SHOWN_GAMES, len(games)))
+        write_live(self.context.folder, ({"fen": games.fen(i)} for i in shown))
 
     def _incentives(self, progress: float) -> Incentives:
         game = self.context.recipe.game

@@ -8,6 +8,7 @@ older snapshot. A `Rollout` keeps everything that targets and losses need; T pli
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -94,6 +95,7 @@ class Collector:
         rival: Network | None = None,
         incentives: Incentives | None = None,
         judge: InterimJudge | None = None,
+        watch: Callable[[VectorGames], None] | None = None,
     ) -> Rollout:
         """Play `plies` plies in every game.
 
@@ -103,6 +105,7 @@ class Collector:
             rival: Network of the rival; None: it moves at random.
             incentives: Further rewards.
             judge: Rewards for book moves and tablebase progress.
+            watch: Shown the games after every ply.
         """
         games, extra = self.games, incentives or Incentives()
         rollout = _empty(games, plies)
@@ -128,6 +131,8 @@ class Collector:
                 judge.before(games, actions, learning)
             material = games.material * np.where(colours == WHITE, 1, -1) / CENTIPAWNS
             games.step(actions)
+            if watch is not None:
+                watch(games)
             self._record_rewards(rollout, t, extra, material)
             if judge is not None:
                 rollout.rewards[t] += judge.after(games)

@@ -39,6 +39,7 @@ class Limits:
     black_time: float | None = None
     white_increment: float | None = None  # added after each move
     black_increment: float | None = None
+    moves_to_go: int | None = None  # until the next time control; None: none comes
 
     def __post_init__(self) -> None:
         """Refuse limits that no player could obey."""

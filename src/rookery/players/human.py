@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TextIO
 
 import chess
@@ -54,10 +54,10 @@ class HumanPlayer:
             elif typed in ("", "help", "?"):
                 self._write(HELP)
             else:
-                move = _read_move(board, typed)
-                if move is not None and game.is_legal(move):
-                    return Decision(move)
-                self._write(f"{typed!r} is not a legal move here; {HELP}")
+                try:
+                    return Decision(read_move(game, typed))
+                except ValueError as error:
+                    self._write(f"{error}; {HELP}")
 
     def new_game(self) -> None:
         """Greet the player."""
@@ -87,11 +87,51 @@ class HumanPlayer:
         print(text, file=self._output or sys.stderr, flush=True)
 
 
-def _read_move(board: chess.Board, typed: str) -> str | None:
-    """UCI of a move typed in UCI or in standard notation."""
-    for parse in (board.parse_san, board.parse_uci):
+def read_move(game: Game, typed: str) -> str:
+    """UCI of a move as people type it: e2e4, Nf3, nf3, 0-0, exd8=Q, e8q.
+
+    Raises:
+        ValueError: it is not a legal move, and why.
+    """
+    board = chess.Board(game.fen(), chess960=game.chess960)
+    text = typed.strip().rstrip("!?").replace("0-0-0", "O-O-O").replace("0-0", "O-O")
+    found, ambiguous = _parse(board, text)
+    if found is not None:
+        return found
+    if ambiguous:
+        raise ValueError(f"{typed!r} could be more than one move; say from where, as in Nbd2")
+    for promoted in (f"{text}=Q", f"{text}q"):
+        if _parse(board, promoted)[0] is not None:
+            raise ValueError(f"{typed!r} promotes: say to what, as in {promoted}")
+    raise ValueError(f"{typed!r} is not a legal move here")
+
+
+def _parse(board: chess.Board, text: str) -> tuple[str | None, bool]:
+    """UCI of a move in any spelling, None if there is none; and whether there are several."""
+    ambiguous = False
+    for spelling in dict.fromkeys((text, text[:1].upper() + text[1:], text.upper(), text.lower())):
+        for parse in (board.parse_san, board.parse_uci):
+            try:
+                move = parse(spelling)
+            except chess.AmbiguousMoveError:
+                ambiguous = True
+            except ValueError:
+                continue
+            else:
+                if move:  # not the null move
+                    return board.uci(move), False
+    return None, ambiguous
+
+
+def san_line(fen: str, moves: Sequence[str], chess960: bool = False) -> str:
+    """Moves in UCI as standard notation, as far as they are legal from a position on."""
+    board = chess.Board(fen, chess960=chess960)
+    words = []
+    for uci in moves:
         try:
-            return board.uci(parse(typed))
+            move = board.parse_uci(uci)
         except ValueError:
-            continue
-    return None
+            break
+        words.append(board.san(move))
+        board.push(move)
+    return " ".join(words)

@@ -17,6 +17,7 @@ from rookery._core import Game, MoveError
 from rookery.evaluator import Evaluator, load_evaluator
 from rookery.players.base import Decision, Limits
 from rookery.players.spec import SpecError, nearest
+from rookery.players.thinking import MoveNote
 
 CLAIM = 4672  # the action of az4673 that claims a draw
 # Layouts that show the position and nothing of its past: no clock, no repetitions.
@@ -59,6 +60,20 @@ class PolicyPlayer:
             return Decision(game.legal_moves()[0], value, claims_draw=True, details=details)
         move = game.move_of(action, actions)
         return Decision(move, value, (move,), details=details)
+
+    def notes(self, game: Game) -> list[MoveNote]:
+        """How likely the policy finds each legal move, the likeliest first; claims left out."""
+        actions = self.evaluator.actions
+        legal = game.legal_actions(actions)
+        offsets = np.array([0, len(legal)], dtype=np.int64)
+        observation = game.encode(self.evaluator.observation)[np.newaxis]
+        logits, _ = self.evaluator.evaluate(observation, legal, offsets)
+        likely = softmax(logits, self.temperature or 1.0)
+        found = [
+            MoveNote(game.move_of(int(legal[place]), actions), prior=float(likely[place]))
+            for place in np.argsort(-likely, kind="stable")
+        ]
+        return [note for note in found if note.move != "draw"]
 
     def new_game(self) -> None:
         """Nothing is kept between games."""

@@ -12,6 +12,7 @@ games/*.pgn         sample games
 ratings.json        all evaluations
 model.safetensors   the network as of the last evaluation or the end, with its ratings
 log.txt             what happened when
+live.json           games being played right now, see live.py
 lock                held by the trainer at work
 """
 

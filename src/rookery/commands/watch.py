@@ -1,0 +1,46 @@
+"""`rookery watch`: look at training runs in the browser while they go on."""
+
+from __future__ import annotations
+
+import argparse
+
+from rookery.commands import Subparsers
+from rookery.commands.play import add_server_options
+
+
+def register(subparsers: Subparsers) -> None:
+    """Add the command."""
+    parser = subparsers.add_parser(
+        "watch",
+        help="watch a training run in the browser",
+        description="Show curves, results, ratings and current games of a run while it goes on, "
+        "and play against its checkpoints. Without RUN the one in runs/ that was worked on last.",
+    )
+    parser.add_argument("folder", metavar="RUN", nargs="?", help="a run folder")
+    add_server_options(parser)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Serve until Ctrl-C."""
+    from pathlib import Path
+
+    from rookery.web.choices import FOLDER_NAME, run_names
+    from rookery.web.serve import run_until_interrupted, start
+
+    runs = Path(args.runs)
+    name = ""
+    if args.folder:
+        path = Path(args.folder)
+        if not (path / "recipe.toml").is_file() and (runs / args.folder).is_dir():
+            path = runs / args.folder
+        if not (path / "recipe.toml").is_file():
+            raise ValueError(f"{args.folder} is not a run folder: it has no recipe.toml")
+        runs, name = path.resolve().parent, path.resolve().name
+        if not FOLDER_NAME.fullmatch(name):
+            raise ValueError(f"the page cannot show a run called {name!r}; rename its folder")
+    elif not run_names(runs):
+        raise ValueError(f"there is no run in {runs}/ yet; start one with 'rookery train ppo'")
+    first = {"tab": "watch", "run": name}
+    running = start(args.host, args.port, args.token, runs=runs, first=first, names=args.allow_host)
+    return run_until_interrupted(running, not args.no_browser, "#watch", args.token)

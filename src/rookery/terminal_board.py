@@ -1,0 +1,53 @@
+"""A chess board in the terminal: in colour where there is colour, in letters elsewhere."""
+
+from __future__ import annotations
+
+import chess
+from rich.console import Console
+from rich.text import Text
+
+from rookery._core import Game
+
+# Backgrounds on which white and black pieces are both easy to see.
+LIGHT, DARK = "#9fb3bf", "#6c8496"
+MOVED_LIGHT, MOVED_DARK = "#b5b26a", "#96934a"  # the two squares of the last move
+CHECKED = "#c0504d"
+FILLED = {"k": "♚", "q": "♛", "r": "♜", "b": "♝", "n": "♞", "p": "♟"}
+
+
+def draw_board(console: Console, game: Game, white_below: bool) -> None:
+    """Print the position as the player sees it."""
+    colored = console.color_system is not None and console.encoding.lower().startswith("utf")
+    ranks = range(7, -1, -1) if white_below else range(8)
+    files = range(8) if white_below else range(7, -1, -1)
+    last = {chess.parse_square(name) for name in _squares(game.moves()[-1:])}
+    console.print()
+    for rank in ranks:
+        row = Text(f" {rank + 1} ")
+        for file in files:
+            square = 8 * rank + file
+            letter = game.piece_at(square)
+            if colored:
+                row.append(
+                    f" {FILLED.get(letter.lower(), ' ')} ", _style(game, square, letter, last)
+                )
+            else:
+                row.append(f" {letter or '.'}")
+        console.print(row, highlight=False)
+    names = ("  " if colored else " ").join("abcdefgh"[file] for file in files)
+    console.print("    " + names, highlight=False)
+    console.print()
+
+
+def _style(game: Game, square: int, letter: str, last: set[int]) -> str:
+    light = (square // 8 + square % 8) % 2 == 1
+    background = LIGHT if light else DARK
+    if square in last:
+        background = MOVED_LIGHT if light else MOVED_DARK
+    if game.in_check and letter == ("K" if game.turn else "k"):
+        background = CHECKED
+    return f"bold {'#ffffff' if letter.isupper() else '#000000'} on {background}"
+
+
+def _squares(moves: list[str]) -> list[str]:
+    return [name for move in moves for name in (move[:2], move[2:4])]

@@ -1,0 +1,96 @@
+"""`live.json` in a run folder: the games that a trainer is playing at this moment.
+
+Whoever watches a run (`rookery watch`) shows them on small boards. The file is small, replaced in
+one step, at most once a second, and means nothing to training: trouble with it never stops a run,
+and it is not part of a checkpoint. docs/play.md describes it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import os
+import time
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+LIVE = "live.json"
+VERSION = 1
+MOST_BOARDS = 12
+MOST_FRAMES = 120  # positions of a game that is shown as a whole
+EVERY = 1.0  # seconds
+LARGEST = 256 * 1024  # bytes that a reader takes
+_KEYS = {"fen": 100, "last": 8, "title": 80, "result": 8}  # texts and their greatest lengths
+
+_written: dict[str, float] = {}  # folder -> when, by a monotonic clock
+
+
+def write_live(folder: Path, boards: Iterable[Mapping[str, Any]], every: float = EVERY) -> bool:
+    """Show boards to whoever watches; does nothing if the last call is younger than `every`.
+
+    Args:
+        folder: The run folder (`Context.folder`).
+        boards: At most twelve count. Each has `fen` (or the first field of one) and, if known,
+            `last` (the last move in UCI), `title`, `value` ([-1, 1], White's view) and `result`
+            (such as "1-0", if the game is over). A game that was played in one go has `frames`
+            instead of `fen`: placements (first fields of FENs) that the page steps through. May
+            be a generator: it is not touched if it is too early.
+        every: Seconds between two writes.
+
+    Returns:
+        Whether the file was written.
+    """
+    key = str(folder)
+    now = time.monotonic()
+    if now - _written.get(key, -math.inf) < every:
+        return False
+    _written[key] = now
+    rows = []
+    for board in boards:
+        rows.append(_row(board))
+        if len(rows) >= MOST_BOARDS:
+            break
+    content = {"version": VERSION, "time": round(time.time(), 3), "boards": rows}
+    temporary = folder / f".{LIVE}.{os.getpid()}.tmp"
+    with contextlib.suppress(OSError):
+        # No syncing: after a crash nobody needs it.
+        temporary.write_text(json.dumps(content, separators=(",", ":"), allow_nan=False))
+        os.replace(temporary, folder / LIVE)
+        return True
+    return False
+
+
+def read_live(folder: Path) -> dict[str, Any] | None:
+    """The boards of a run and their time; None if there are none or they make no sense."""
+    path = folder / LIVE
+    try:
+        if path.is_symlink() or path.stat().st_size > LARGEST:
+            return None
+        content = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return None
+    if not isinstance(content, dict) or content.get("version") != VERSION:
+        return None
+    boards = content.get("boards")
+    when = content.get("time")
+    if not isinstance(boards, list) or not isinstance(when, int | float):
+        return None
+    rows = [_row(board) for board in boards[:MOST_BOARDS] if isinstance(board, dict)]
+    return {"time": when, "boards": [row for row in rows if row["fen"] or row["frames"]]}
+
+
+def _row(board: Mapping[str, Any]) -> dict[str, Any]:
+    """One board with the known keys only, cut to sensible lengths."""
+    row: dict[str, Any] = {}
+    for key, longest in _KEYS.items():
+        text = board.get(key)
+        row[key] = text[:longest] if isinstance(text, str) else ""
+    frames = board.get("frames")
+    texts = [f for f in frames if isinstance(f, str)] if isinstance(frames, list | tuple) else []
+    row["frames"] = [text.partition(" ")[0][:72] for text in texts[:MOST_FRAMES]]
+    value = board.get("value")
+    known = isinstance(value, int | float) and math.isfinite(value)
+    row["value"] = round(float(value), 4) if known and value is not None else None
+    return row

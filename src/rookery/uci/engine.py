@@ -1,0 +1,291 @@
+"""What each UCI command does, and in which order; `rookery/uci/__init__.py` has the rules.
+
+The reader's thread calls `receive` with one line after the other and is never kept waiting by a
+search. Whatever concerns the player (loading, settings, searches) is done by one worker thread in
+the order in which it was asked for.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import ClassVar
+
+import numpy as np
+
+from rookery import __version__
+from rookery._core import Game
+from rookery.players.base import Player
+from rookery.players.thinking import Setting, Thinker
+from rookery.uci import options as settings
+from rookery.uci.commands import read_go, read_position, read_setoption, shown
+from rookery.uci.info import drawing
+from rookery.uci.knowledge import Knowledge
+from rookery.uci.options import Options
+from rookery.uci.search import Search, Setup
+
+LOAD_SECONDS = 0.5  # `uci` waits so long for the player's own options before it answers without
+MOST_WAITING = 64  # searches; a client that asks for more has not waited for any answer
+ABOUT = f"Rookery {__version__}, chess engines raised by reinforcement learning; GPL-3.0-or-later"
+
+
+class Engine:
+    """A player under UCI, apart from where lines come from and go to."""
+
+    def __init__(
+        self,
+        make_player: Callable[[], Player],
+        write: Callable[[str], None],
+        *,
+        name: str = "",
+        seed: int | None = None,
+        on_failure: Callable[[str], None] | None = None,
+    ) -> None:
+        """Start loading the player.
+
+        Args:
+            make_player: Called once, on the worker's thread.
+            write: Writes one line; called from several threads.
+            name: How the engine calls itself behind "Rookery" and the version.
+            seed: Of everything random; None: a new one each time.
+            on_failure: Told why the player could not be made; nothing is searched after that.
+        """
+        self._write = write
+        self._title = f"Rookery {__version__}" + (f" {name}" if name else "")
+        self._rng = np.random.default_rng(seed)
+        self._on_failure = on_failure
+        self._make_player = make_player
+        self._game = Game()
+        self._options = Options()
+        self._player: Player | None = None
+        self._thinker: Thinker | None = None  # the player, if it is one
+        self._loaded = threading.Event()
+        self._tasks: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        self._undone = 0  # tasks given and not finished
+        self._waiting: list[Search] = []  # asked for and not answered, oldest first
+        self._lock = threading.Lock()  # of the two above
+        self._knowledge = Knowledge(self._say)
+        self._worker = threading.Thread(target=self._work, daemon=True, name="uci worker")
+        self._worker.start()
+
+    # The reader's side
+
+    def receive(self, line: str) -> bool:
+        """Carry out or queue one command; False: that was `quit`."""
+        words = line.split()
+        if not words:
+            return True
+        if words[0] == "quit":
+            return False
+        command = self._commands.get(words[0])
+        try:
+            if command is None:
+                self._say(f"unknown command {shown(line.strip())} ignored")
+            else:
+                command(self, words[1:])
+        except (ValueError, IndexError) as error:
+            self._say(f"error: {_short(error)}")
+        except Exception as error:  # no input may end the engine
+            self._say(f"error: {shown(words[0])} failed: {type(error).__name__} {_short(error)}")
+        return True
+
+    def close(self, seconds: float) -> bool:
+        """Stop and answer everything, give the player back; whether that was done in time."""
+        self._stop([])
+        self._tasks.put(None)
+        self._worker.join(seconds)
+        for search in self._unanswered():
+            search.give_up(self._write)
+        return not self._worker.is_alive()
+
+    def wait_idle(self, seconds: float) -> bool:
+        """Wait until everything sent so far is done; whether that was so in time."""
+        done = threading.Event()
+        self._give(done.set)
+        return done.wait(seconds)
+
+    def _uci(self, words: Sequence[str]) -> None:
+        self._loaded.wait(LOAD_SECONDS)
+        self._write(f"id name {self._title}")
+        self._write("id author the Rookery developers")
+        for line in settings.offer_lines(self._offered()):
+            self._write(line)
+        self._write("uciok")
+
+    def _isready(self, words: Sequence[str]) -> None:
+        if self._unanswered() or not self._loaded.is_set() or not self._undone:
+            self._write("readyok")
+        else:
+            self._give(lambda: self._write("readyok"))
+
+    def _position(self, words: Sequence[str]) -> None:
+        self._game = read_position(words, self._options.chess960)
+
+    def _go(self, words: Sequence[str]) -> None:
+        go, complaints = read_go(words)
+        for complaint in complaints:
+            self._say(complaint)
+        waiting = self._unanswered()
+        for search in waiting:
+            if search.endless or len(waiting) >= MOST_WAITING:
+                search.stop()
+        while len(self._unanswered()) > MOST_WAITING:
+            time.sleep(0.001)  # all of them are stopped: this is short
+        search = Search(go, self._game.copy(), self._options)
+        with self._lock:
+            self._waiting.append(search)
+        self._give(lambda: self._run(search))
+
+    def _stop(self, words: Sequence[str]) -> None:
+        for search in self._unanswered():
+            search.stop()
+
+    def _ponderhit(self, words: Sequence[str]) -> None:
+        if not any(search.ponderhit() for search in self._unanswered()):
+            self._say("ponderhit ignored: nothing is pondered")
+
+    def _ucinewgame(self, words: Sequence[str]) -> None:
+        self._give(self._new_game)
+
+    def _setoption(self, words: Sequence[str]) -> None:
+        name, value = read_setoption(words)
+        general = settings.find(self._general(), name)
+        if general is not None:
+            value, remark = settings.checked_value(general, value)
+            if remark:
+                self._say(remark)
+            chosen = self._options.with_value(settings.key(name), value)
+            self._options = chosen
+            self._give(lambda: self._knowledge.prepare(chosen))
+        elif self._loaded.is_set() and self._own(name) is None:
+            raise ValueError(f"there is no option {shown(name)}")
+        if general is None or not self._loaded.is_set():
+            optional = general is not None  # the player may have one of the same name
+            self._give(lambda: self._configure(name, value, optional))
+
+    def _draw(self, words: Sequence[str]) -> None:
+        for line in drawing(self._game):
+            self._write(line)
+
+    def _accept(self, words: Sequence[str]) -> None:
+        """`debug` and `register` need nothing to be done."""
+
+    _commands: ClassVar[dict[str, Callable[[Engine, Sequence[str]], None]]] = {
+        "uci": _uci,
+        "isready": _isready,
+        "position": _position,
+        "go": _go,
+        "stop": _stop,
+        "ponderhit": _ponderhit,
+        "ucinewgame": _ucinewgame,
+        "setoption": _setoption,
+        "d": _draw,
+        "debug": _accept,
+        "register": _accept,
+    }
+
+    # The worker's side
+
+    def _work(self) -> None:
+        try:
+            self._player = self._make_player()
+            self._thinker = self._player if isinstance(self._player, Thinker) else None
+        except Exception as error:  # the reason is told, and ends the process
+            self._fail(error)
+        self._loaded.set()
+        while (task := self._tasks.get()) is not None:
+            try:
+                task()
+            except Exception as error:  # no command may end the worker
+                self._say(f"error: {type(error).__name__} {_short(error)}")
+            with self._lock:
+                self._undone -= 1
+        self._knowledge.close()
+        if self._player is not None:
+            self._player.close()
+
+    def _fail(self, error: Exception) -> None:
+        text = _short(error)
+        self._say(f"error: {text}")
+        if self._on_failure is not None:
+            self._on_failure(text)
+
+    def _run(self, search: Search) -> None:
+        try:
+            if self._player is None:
+                search.give_up(self._write)
+                return
+            known = None
+            options = search.options
+            if not search.go.is_analysis and options.lines == 1 and search.game.outcome() is None:
+                known = self._knowledge.choose(search.game, options, self._rng)
+            search.run(
+                Setup(
+                    self._player,
+                    self._thinker,
+                    self._rng,
+                    self._write,
+                    own_overhead=self._own("Move Overhead") is not None,
+                    known=known,
+                )
+            )
+        finally:
+            search.give_up(self._write)  # does nothing if there was an answer
+            with self._lock:
+                self._waiting.remove(search)
+
+    def _new_game(self) -> None:
+        if self._player is not None:
+            self._player.new_game()
+
+    def _configure(self, name: str, value: str, optional: bool) -> None:
+        """Change a setting of the player's own."""
+        setting = self._own(name)
+        if setting is None:
+            if not optional:
+                self._say(f"error: there is no option {shown(name)}")
+            return
+        try:
+            value, remark = settings.checked_value(setting, value)
+            if remark:
+                self._say(remark)
+            assert self._thinker is not None  # only those have settings
+            self._thinker.configure(setting.name, value)
+        except ValueError as error:
+            self._say(f"error: {_short(error)}")
+
+    # Either side
+
+    def _give(self, task: Callable[[], None]) -> None:
+        with self._lock:
+            self._undone += 1
+        self._tasks.put(task)
+
+    def _offered(self) -> tuple[Setting, ...]:
+        return (*self._settings(), *self._general())
+
+    def _settings(self) -> Sequence[Setting]:
+        """The player's own."""
+        return () if self._thinker is None else self._thinker.settings
+
+    def _general(self) -> Sequence[Setting]:
+        """Those of every player; while it is not known yet, all of them."""
+        thinks = self._thinker is not None or not self._loaded.is_set()
+        return settings.general_settings(self._settings(), thinks, ABOUT)
+
+    def _own(self, name: str) -> Setting | None:
+        return settings.find(self._settings(), name)
+
+    def _unanswered(self) -> list[Search]:
+        with self._lock:
+            return list(self._waiting)
+
+    def _say(self, text: str) -> None:
+        self._write(f"info string {text}")
+
+
+def _short(error: Exception) -> str:
+    text = ascii(" ".join(str(error).split()))[1:-1]
+    return text if len(text) <= 300 else text[:297] + "..."

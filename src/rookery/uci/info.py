@@ -1,0 +1,117 @@
+"""What a player tells, as UCI `info` lines. Scores are from the side to move."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from rookery._core import Game
+from rookery.players.base import Decision
+from rookery.players.thinking import Line, Thought
+from rookery.players.uci_engine import CENTIPAWN_SCALE
+
+LARGEST_CENTIPAWNS = 20_000  # of a value; scores that a player gives itself are left as they are
+MOST_LINE_MOVES = 64
+
+
+def thought_lines(thought: Thought, numbered: bool, show_wdl: bool) -> Iterator[str]:
+    """One `info` per line of play, the best first.
+
+    Args:
+        thought: How the search stands.
+        numbered: Whether several lines were asked for (MultiPV above 1).
+        show_wdl: Whether to tell win, draw and loss in per mille.
+    """
+    for number, line in enumerate(thought.lines, 1):
+        words = ["info", "depth", str(thought.depth)]
+        if thought.selective_depth:
+            words += ["seldepth", str(thought.selective_depth)]
+        if numbered:
+            words += ["multipv", str(number)]
+        words += score_words(line, show_wdl)
+        words += count_words(thought.nodes, thought.seconds)
+        if thought.hash_full is not None:
+            words += ["hashfull", str(max(0, min(1000, thought.hash_full)))]
+        words += pv_words(line.moves)
+        yield " ".join(words)
+
+
+def decision_line(decision: Decision, seconds: float) -> str:
+    """The one `info` of a player that answers without thinking aloud."""
+    details = decision.details
+    words = ["info", "depth", str(_whole(details.get("depth"), 1))]
+    mate = details.get("mate")
+    centipawns = details.get("centipawns")
+    if decision.value is not None or isinstance(mate, int) or isinstance(centipawns, int):
+        words += score_words(
+            Line(
+                moves=(),
+                value=decision.value or 0.0,
+                centipawns=centipawns if isinstance(centipawns, int) else None,
+                mate=mate if isinstance(mate, int) else None,
+            )
+        )
+    words += count_words(_whole(details.get("nodes"), 1), seconds)
+    words += pv_words(decision.line or (decision.move,))
+    return " ".join(words)
+
+
+def score_words(line: Line, show_wdl: bool = False) -> list[str]:
+    """`score ...`, with `wdl ...` where it is known and wanted."""
+    if line.mate is not None:
+        words = ["score", "mate", str(line.mate)]
+    else:
+        centipawns = line.centipawns
+        words = ["score", "cp", str(value_to_cp(line.value) if centipawns is None else centipawns)]
+    if line.bound != "exact":
+        words.append(f"{line.bound}bound")
+    if show_wdl and line.win_draw_loss is not None:
+        words += ["wdl", *(str(part) for part in line.win_draw_loss)]
+    return words
+
+
+def value_to_cp(value: float) -> int:
+    """Centipawns on the scale that `UciPlayer` reads them back with."""
+    if not math.isfinite(value):
+        return 0
+    if abs(value) >= math.tanh(LARGEST_CENTIPAWNS / CENTIPAWN_SCALE):
+        return LARGEST_CENTIPAWNS if value > 0 else -LARGEST_CENTIPAWNS
+    centipawns = round(float(CENTIPAWN_SCALE) * math.atanh(value))
+    return max(-LARGEST_CENTIPAWNS, min(LARGEST_CENTIPAWNS, centipawns))
+
+
+def count_words(nodes: int, seconds: float) -> list[str]:
+    """`nodes`, `nps` once it means something, and `time` in milliseconds."""
+    words = ["nodes", str(nodes)]
+    if seconds >= 0.001:
+        words += ["nps", str(int(nodes / seconds))]
+    return [*words, "time", str(max(0, int(seconds * 1000)))]
+
+
+def pv_words(moves: tuple[str, ...]) -> list[str]:
+    """`pv ...`, or nothing without moves."""
+    return ["pv", *moves[:MOST_LINE_MOVES]] if moves else []
+
+
+def over_line(game: Game) -> str:
+    """The `info` of a position in which the game is over: mated, or drawn."""
+    outcome = game.outcome()
+    mated = outcome is not None and outcome[1] is not None
+    return "info depth 0 score " + ("mate 0" if mated else "cp 0")
+
+
+def drawing(game: Game) -> Iterator[str]:
+    """The board in letters, White below, and the FEN."""
+    rule = " +---+---+---+---+---+---+---+---+"
+    for rank in range(7, -1, -1):
+        yield rule
+        pieces = (game.piece_at(8 * rank + file) or " " for file in range(8))
+        yield " | " + " | ".join(pieces) + f" | {rank + 1}"
+    yield rule
+    yield "   a   b   c   d   e   f   g   h"
+    yield f"Fen: {game.fen()}"
+    yield f"Key: {game.key:016X}"
+
+
+def _whole(number: object, otherwise: int) -> int:
+    return number if isinstance(number, int) and number >= 0 else otherwise

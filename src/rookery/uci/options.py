@@ -1,0 +1,145 @@
+"""Options: what `uci` offers, how values are read, and those that every player shares.
+
+A player's own settings (`Thinker.settings`: Hash, Threads, UCI_Elo, ...) come first; the general
+ones here are added where they apply and where the player has none of the same name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from rookery.players.thinking import Setting
+from rookery.uci.commands import read_number, shown
+
+MOST_LINES = 218  # no position has more legal moves
+EMPTY = "<empty>"  # how UCI spells an empty string
+
+_ANY_PLAYER = (
+    Setting("Move Overhead", "spin", "30", 0, 5000),
+    Setting("OwnBook", "check", "false"),
+    Setting("BookFile", "string", EMPTY),
+    Setting("SyzygyPath", "string", EMPTY),
+    Setting("GaviotaTbPath", "string", EMPTY),
+    Setting("UCI_Chess960", "check", "false"),
+)
+_THINKERS = (
+    Setting("MultiPV", "spin", "1", 1, MOST_LINES),
+    Setting("Ponder", "check", "false"),
+    Setting("UCI_ShowWDL", "check", "false"),
+)
+
+
+@dataclass(frozen=True)
+class Options:
+    """Values of the general options as they are at one time."""
+
+    lines: int = 1  # MultiPV
+    show_wdl: bool = False
+    overhead: int = 30  # milliseconds kept of the clock
+    own_book: bool = False
+    book_file: str = ""  # "": the first book in the usual places
+    syzygy_path: str = ""  # folders, separated as in PATH
+    gaviota_path: str = ""
+    chess960: bool = False
+
+    def with_value(self, name: str, value: str) -> Options:
+        """The same with one option (by its `key`) set to an already checked value."""
+        field = _FIELDS.get(name)
+        if field is None:
+            return self  # Ponder and UCI_EngineAbout say something to the client only
+        kind = type(getattr(self, field))
+        converted: Any = value == "true" if kind is bool else kind(value)
+        return replace(self, **{field: converted})
+
+
+_FIELDS = {
+    "multipv": "lines",
+    "uci_showwdl": "show_wdl",
+    "move overhead": "overhead",
+    "ownbook": "own_book",
+    "bookfile": "book_file",
+    "syzygypath": "syzygy_path",
+    "gaviotatbpath": "gaviota_path",
+    "uci_chess960": "chess960",
+}
+
+
+def key(name: str) -> str:
+    """Names of options are compared without regard to case and repeated spaces."""
+    return " ".join(name.lower().split())
+
+
+def general_settings(own: Sequence[Setting], thinks: bool, about: str) -> tuple[Setting, ...]:
+    """The general options beside a player's own ones.
+
+    Args:
+        own: What the player offers itself; the same names are left out.
+        thinks: Whether the player thinks aloud, so that options about that make sense.
+        about: What UCI_EngineAbout tells.
+    """
+    taken = {key(setting.name) for setting in own}
+    general = (
+        *(_THINKERS if thinks else ()),
+        *_ANY_PLAYER,
+        Setting("UCI_EngineAbout", "string", about),
+    )
+    return tuple(setting for setting in general if key(setting.name) not in taken)
+
+
+def find(settings: Sequence[Setting], name: str) -> Setting | None:
+    """The setting of that name, or None."""
+    return next((setting for setting in settings if key(setting.name) == key(name)), None)
+
+
+def offer_lines(settings: Sequence[Setting]) -> Iterator[str]:
+    """The `option` lines of the answer to `uci`."""
+    for setting in settings:
+        words = ["option name", setting.name, "type", setting.kind]
+        if setting.kind != "button":
+            words += ["default", setting.default or EMPTY]
+        if setting.kind == "spin":
+            words += ["min", str(setting.low or 0), "max", str(_high(setting))]
+        for choice in setting.choices:
+            words += ["var", choice]
+        yield " ".join(words)
+
+
+def checked_value(setting: Setting, value: str) -> tuple[str, str]:
+    """A value in its normal form, and a remark if that is not what was said.
+
+    Raises:
+        ValueError: the value is of another kind.
+    """
+    match setting.kind:
+        case "spin":
+            low, high = setting.low or 0, _high(setting)
+            number = read_number(value, low, high)
+            if number is None:
+                raise ValueError(
+                    f"option {setting.name}: {shown(value)} is not a whole number ({low} to {high})"
+                )
+            exact = str(number) == value.lstrip("+")
+            return str(number), "" if exact else f"option {setting.name} set to {number}"
+        case "check":
+            if value.lower() not in ("true", "false"):
+                raise ValueError(
+                    f"option {setting.name}: expected true or false, not {shown(value)}"
+                )
+            return value.lower(), ""
+        case "combo":
+            for choice in setting.choices:
+                if choice.lower() == value.lower():
+                    return choice, ""
+            raise ValueError(
+                f"option {setting.name}: {shown(value)} is none of {', '.join(setting.choices)}"
+            )
+        case "button":
+            return "", ""
+        case _:
+            return "" if value == EMPTY else value, ""
+
+
+def _high(setting: Setting) -> int:
+    return 2**31 - 1 if setting.high is None else setting.high

@@ -1,0 +1,261 @@
+"""One `go`: from the command to its only `bestmove`.
+
+Three threads meet here. The reader creates a `Search` and may `stop` it or tell it `ponderhit` at
+any time. The worker of the engine runs one search after the other: it starts the player on a thread
+of its own and watches over it, so that a stop that comes a moment too early for the player is
+repeated, and a player that fails or answers nonsense still yields a legal move.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from rookery._core import Game, bot_move, perft
+from rookery.players.base import Decision, Limits, Player
+from rookery.players.thinking import Thinker, Thought
+from rookery.uci.commands import Go, shown
+from rookery.uci.info import decision_line, over_line, thought_lines
+from rookery.uci.options import Options
+
+STOP_AGAIN_SECONDS = 0.01  # a stop may come just before the player is ready for it
+PERFT_PLIES_AT_ONCE = 4  # some 20 ms; between such pieces a stop is noticed
+
+
+@dataclass(frozen=True)
+class Setup:
+    """Whom a search asks, and how."""
+
+    player: Player
+    thinker: Thinker | None  # the same, if it thinks aloud (asking that of a player is slow)
+    rng: np.random.Generator
+    write: Callable[[str], None]  # one line of output
+    own_overhead: bool = False  # the player keeps its own Move Overhead
+    known: tuple[str, Decision] | None = None  # a move from book or tables, and which of them
+
+
+class Search:
+    """A search, asked for and answered once."""
+
+    def __init__(self, go: Go, game: Game, options: Options) -> None:
+        """Keep what was asked; `game` is this search's own copy."""
+        self.go = go
+        self.game = game
+        self.options = options
+        self.answered = False
+        self._changed = threading.Condition()
+        self._stopped = False  # by the client
+        self._enough = False  # the mate that was asked for is found
+        self._pondering = go.ponder
+        self._finished = False
+        self._answering = threading.Lock()
+        self._outcome: Decision | Exception | None = None
+        self._best_so_far = ""  # first move of the best line told
+        self._told = False
+        self._hit_again = False  # ponderhit may have come before the player was ready for it
+
+    # From the reader
+
+    @property
+    def endless(self) -> bool:
+        """Whether nothing but a stop would end it (as far as it stands now)."""
+        return not self._stopped and (self._pondering or not self.go.bounded)
+
+    def stop(self) -> None:
+        """End the search with what it has."""
+        with self._changed:
+            self._stopped = True
+            self._changed.notify_all()
+
+    def ponderhit(self) -> bool:
+        """The expected move was played; whether this search was pondering."""
+        with self._changed:
+            if not self._pondering or self._stopped:
+                return False
+            self._pondering = False
+            self._changed.notify_all()
+            return True
+
+    # From the worker
+
+    def run(self, setup: Setup) -> None:
+        """Search, and write the answer."""
+        if self.go.perft is not None:
+            self._count(setup.write)
+            self.answered = True
+            return
+        if self.game.outcome() is not None:
+            setup.write(over_line(self.game))
+            self._hold()
+            self.answer("bestmove (none)", setup.write)
+            return
+        began = time.monotonic()
+        decision = self._decide(setup)
+        if not self._told:
+            setup.write(decision_line(decision, time.monotonic() - began))
+        if decision.claims_draw:
+            setup.write("info string the player would claim a draw")
+        self._hold()
+        self.answer(self._best_move(decision), setup.write)
+
+    def answer(self, text: str, write: Callable[[str], None]) -> None:
+        """Write the `bestmove`, unless there was one already."""
+        with self._answering:
+            if not self.answered:
+                self.answered = True
+                write(text)
+
+    def give_up(self, write: Callable[[str], None]) -> None:
+        """Answer at once, without the player: the process is about to end."""
+        if self.go.perft is None:
+            over = self.game.outcome() is not None
+            self.answer("bestmove (none)" if over else f"bestmove {self._fallback()}", write)
+
+    def _decide(self, setup: Setup) -> Decision:
+        if setup.known is not None:
+            source, decision = setup.known
+            setup.write(f"info string move from {source}")
+            return decision
+        thread = threading.Thread(target=self._ask, args=(setup,), daemon=True, name="search")
+        thread.start()
+        self._watch(setup.thinker)
+        thread.join()
+        outcome = self._outcome
+        if isinstance(outcome, Decision) and self.game.is_legal(outcome.move):
+            return outcome
+        what = outcome if isinstance(outcome, Exception) else f"illegal {shown(str(outcome))}"
+        setup.write(f"info string error: {setup.player.name} failed: {_one_line(what)}")
+        move = self._fallback()
+        return Decision(move, line=(move,))
+
+    def _ask(self, setup: Setup) -> None:
+        """Ask the player, on a thread of its own."""
+        try:
+            outcome: Decision | Exception = self._asked(setup)
+        except Exception as error:  # whatever a player does, the protocol goes on
+            outcome = error
+        with self._changed:
+            self._outcome = outcome
+            self._finished = True
+            self._changed.notify_all()
+
+    def _asked(self, setup: Setup) -> Decision:
+        limits = self.go.limits(0 if setup.own_overhead else self.options.overhead)
+        moves = self._search_moves(setup.write)
+        if setup.thinker is None:
+            decision = setup.player.choose(self.game, setup.rng, limits)
+            if moves and decision.move not in moves:  # it cannot be told which to choose from
+                return Decision(moves[int(setup.rng.integers(len(moves)))])
+            return decision
+        if self._stopped:
+            limits = Limits(depth=1)  # stopped while it waited: a quick look is enough
+        return setup.thinker.think(
+            self.game,
+            limits,
+            lambda thought: self._tell(thought, setup),
+            lines=min(self.options.lines, len(moves) or self.game.legal_count()),
+            search_moves=moves or None,
+            pondering=self._pondering,
+        )
+
+    def _search_moves(self, write: Callable[[str], None]) -> list[str]:
+        legal = [move for move in self.go.search_moves if self.game.is_legal(move)]
+        if len(legal) < len(self.go.search_moves):
+            write("info string searchmoves: illegal moves are left out")
+        return list(dict.fromkeys(legal))
+
+    def _tell(self, thought: Thought, setup: Setup) -> None:
+        """Pass on how the search stands; called by the player on the search's thread."""
+        if self._hit_again and setup.thinker is not None:
+            self._hit_again = False
+            setup.thinker.ponderhit()
+        if not thought.lines:
+            return
+        if thought.lines[0].moves:
+            self._best_so_far = thought.lines[0].moves[0]
+        numbered = self.options.lines > 1
+        for line in thought_lines(thought, numbered, self.options.show_wdl):
+            setup.write(line)
+        self._told = True
+        mate = thought.lines[0].mate
+        if self.go.mate is not None and mate is not None and 0 < mate <= self.go.mate:
+            with self._changed:
+                self._enough = True
+                self._changed.notify_all()
+            if setup.thinker is not None:
+                setup.thinker.stop()  # this thread is its search's own, so there is one
+
+    def _watch(self, thinker: Thinker | None) -> None:
+        """Wait until the player has finished, passing on stop and ponderhit."""
+        was_pondering = self.go.ponder
+        with self._changed:
+            while not self._finished:
+                if was_pondering and not self._pondering:
+                    was_pondering = False
+                    self._hit_again = not self._told
+                    if thinker is not None:
+                        thinker.ponderhit()
+                if (self._stopped or self._enough) and thinker is not None:
+                    thinker.stop()
+                    self._changed.wait(STOP_AGAIN_SECONDS)
+                else:
+                    self._changed.wait()
+
+    def _hold(self) -> None:
+        """Keep the answer back while the protocol forbids it: infinite or pondering."""
+        with self._changed:
+            self._changed.wait_for(
+                lambda: self._stopped or not (self.go.infinite or self._pondering)
+            )
+
+    def _best_move(self, decision: Decision) -> str:
+        text = f"bestmove {decision.move}"
+        if len(decision.line) > 1 and decision.line[0] == decision.move:
+            after = self.game.copy()
+            after.push(decision.move)
+            if after.is_legal(decision.line[1]):
+                text += f" ponder {decision.line[1]}"
+        return text
+
+    def _fallback(self) -> str:
+        """A legal move without the player: its last best line, or a simple choice."""
+        if self.game.is_legal(self._best_so_far):
+            return self._best_so_far
+        return bot_move(self.game, "greedy-safe", self.game.key & ((1 << 63) - 1))
+
+    def _count(self, write: Callable[[str], None]) -> None:
+        """`go perft`: leaves of the tree, per first move."""
+        began = time.monotonic()
+        total = 0
+        game = self.game.copy()
+        for move in game.legal_moves() if self.go.perft else ():
+            game.push(move)
+            count = self._leaves(game, (self.go.perft or 1) - 1)
+            game.pop()
+            if self._stopped:
+                write("info string perft stopped")
+                return
+            write(f"{move}: {count}")
+            total += count
+        total = total if self.go.perft else 1
+        write(f"Nodes searched: {total}")
+        write(f"info string {time.monotonic() - began:.3f} seconds")
+
+    def _leaves(self, game: Game, plies: int) -> int:
+        if plies <= PERFT_PLIES_AT_ONCE or self._stopped:
+            return 0 if self._stopped else perft(game.fen(), plies, game.chess960)
+        total = 0
+        for move in game.legal_moves():
+            game.push(move)
+            total += self._leaves(game, plies - 1)
+            game.pop()
+        return total
+
+
+def _one_line(what: object) -> str:
+    text = " ".join(str(what).split()) or type(what).__name__
+    return text if len(text) <= 300 else text[:297] + "..."

@@ -1,0 +1,314 @@
+"""Addresses of the server and what they answer.
+
+GET    /                         the page; with ?token=... the way in for other machines
+GET    /static/...               its parts
+GET    /api/session              the session's token, the players, the runs
+GET    /api/players              the players, again
+POST   /api/games                a new game -> its id
+GET    /api/games/ID/pgn         the game as PGN
+DELETE /api/games/ID             put it away
+WS     /api/games/ID/socket      the game itself: first {"type": "hello", "token": ...}
+GET    /api/runs, /api/runs/NAME training runs
+
+Errors are JSON: {"error": text}. Too many requests get 429 with Retry-After in seconds.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hmac
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.requests import HTTPConnection, Request
+from starlette.responses import (
+    FileResponse,
+    JSONResponse,
+    PlainTextResponse,
+    RedirectResponse,
+    Response,
+)
+from starlette.routing import Mount, Route, WebSocketRoute
+from starlette.staticfiles import StaticFiles
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from rookery import __version__
+from rookery.web.choices import Choices
+from rookery.web.guard import ACCESS_COOKIE, SESSION_COOKIE, Access, Guard
+from rookery.web.outbox import Outbox
+from rookery.web.quota import Buckets, Clamps, QuotaError, Quotas
+from rookery.web.rooms import Rooms
+from rookery.web.runs import Runs
+from rookery.web.shelf import Shelf
+from rookery.web.table import Table
+from rookery.web.thinking import Searches
+
+STATIC = Path(__file__).parent / "static"
+HELLO_SECONDS = 10.0
+POLICY_VIOLATION = 1008
+LARGEST_FRAME = 16 * 1024  # bytes of one websocket message; uvicorn closes with 1009 beyond it
+Handler = Callable[[Request], Awaitable[Response]]
+
+
+class Server:
+    """The application with everything that it holds."""
+
+    def __init__(
+        self,
+        access: Access,
+        choices: Choices,
+        runs: Path,
+        *,
+        start: dict[str, Any] | None = None,
+        shelf: Shelf | None = None,
+        workers: int = 0,
+        quotas: Quotas | None = None,
+        clamps: Clamps | None = None,
+    ) -> None:
+        """Put the parts together.
+
+        Args:
+            access: Who may ask.
+            choices: The players offered.
+            runs: The folder of training runs.
+            start: What the page shows at first: `tab`, `player`, `color`, `run`, `note`.
+            shelf: Where players come from.
+            workers: Searches at the same time; as many as cores if 0.
+            quotas: Limits per visitor.
+            clamps: Limits per search.
+        """
+        quotas = quotas or Quotas()
+        self.access, self.choices, self.runs = access, choices, Runs(runs)
+        self.start = start or {}
+        self.searches = Searches(shelf or Shelf(), workers)
+        self.rooms = Rooms(choices, self.searches, clamps or Clamps(), quotas)
+        self._requests = Buckets("requests", quotas.requests)
+        self._sessions = Buckets("sessions", quotas.sessions)
+        self._games = Buckets("new games", quotas.games)
+        self._message_rate = quotas.messages
+
+    def application(self) -> Guard:
+        """The ASGI application, guarded."""
+        games = "/api/games/{id:str}"
+        routes = [
+            Route("/", self.page),
+            Route("/api/session", self._checked(self.session)),
+            Route("/api/players", self._checked(self.players)),
+            Route("/api/games", self._checked(self.new_game), methods=["POST"]),
+            Route(f"{games}/pgn", self._checked(self.game_pgn)),
+            Route(games, self._checked(self.drop_game), methods=["DELETE"]),
+            WebSocketRoute(f"{games}/socket", self.socket),
+            Route("/api/runs", self._checked(self.list_runs)),
+            Route("/api/runs/{name:str}", self._checked(self.show_run)),
+            Mount("/static", StaticFiles(directory=STATIC)),
+        ]
+        return Guard(Starlette(routes=routes, lifespan=self._lifespan), self.access)
+
+    @contextlib.asynccontextmanager
+    async def _lifespan(self, _: Starlette) -> AsyncIterator[None]:
+        sweeper = asyncio.create_task(self.rooms.sweep())
+        try:
+            yield
+        finally:
+            sweeper.cancel()
+            self.rooms.close()
+            await self.searches.close()
+
+    def _checked(self, handler: Handler) -> Handler:
+        """Count requests, and turn errors into JSON."""
+
+        async def answer(request: Request) -> Response:
+            try:
+                self._requests.take(self._session(request) or _address(request))
+                return await handler(request)
+            except QuotaError as error:
+                wait = {"retry-after": str(error.seconds)}
+                body = {"error": str(error), "seconds": error.seconds}
+                return JSONResponse(body, 429, headers=wait)
+            except KeyError:
+                return JSONResponse({"error": "there is no such game or run"}, 404)
+            except ValueError as error:
+                return JSONResponse({"error": " ".join(str(error).split())[:400]}, 400)
+
+        return answer
+
+    # --- The page ---
+
+    async def page(self, request: Request) -> Response:
+        """The page itself, or the way in."""
+        access = self.access
+        if access.token:
+            shown = request.query_params.get("token", "")
+            if hmac.compare_digest(shown.encode(), access.token.encode()):
+                answer: Response = RedirectResponse("/", 303)
+                _set_cookie(answer, ACCESS_COOKIE, access.access_cookie())
+                return answer
+            known = request.cookies.get(ACCESS_COOKIE, "")
+            if not hmac.compare_digest(known.encode(), access.access_cookie().encode()):
+                text = "The access token is missing: open this address with ?token=... behind it."
+                return PlainTextResponse(text, 401)
+        return FileResponse(STATIC / "index.html", headers={"cache-control": "no-cache"})
+
+    async def session(self, request: Request) -> Response:
+        """Begin or go on with a session."""
+        session = self._session(request)
+        fresh = not session
+        if fresh:
+            self._sessions.take(_address(request))
+            session = self.access.new_session()
+        answer = JSONResponse(
+            {
+                "token": self.access.session_token(session),
+                "version": __version__,
+                "start": self.start,
+                "players": await self._players(),
+                "runs": await asyncio.to_thread(self.runs.names),
+            },
+            headers={"cache-control": "no-store"},
+        )
+        if fresh:
+            _set_cookie(answer, SESSION_COOKIE, session)
+        return answer
+
+    def _session(self, request: HTTPConnection) -> str:
+        """The session of a browser, "" if it has none that was made here."""
+        text = request.cookies.get(SESSION_COOKIE, "")
+        return text if self.access.is_session(text) else ""
+
+    async def players(self, _: Request) -> Response:
+        """The players, again."""
+        return JSONResponse({"players": await self._players()})
+
+    async def _players(self) -> list[dict[str, object]]:
+        found = await asyncio.to_thread(self.choices.all)
+        return [choice.summary() for choice in found.values()]
+
+    # --- Games ---
+
+    async def new_game(self, request: Request) -> Response:
+        """Open a table."""
+        session = self._session(request)
+        self._games.take(session)
+        try:
+            wishes = json.loads(await request.body())
+        except (ValueError, RecursionError):
+            raise ValueError("the body is not JSON") from None
+        if not isinstance(wishes, dict):
+            raise ValueError("the body is not a JSON object")
+        table = self.rooms.open(session, wishes)
+        return JSONResponse({"id": table.id}, 201)
+
+    async def game_pgn(self, request: Request) -> Response:
+        """Download a game."""
+        table = self._table(request.path_params["id"], self._session(request))
+        headers = {"content-disposition": 'attachment; filename="rookery-game.pgn"'}
+        return Response(table.pgn(), headers=headers, media_type="application/x-chess-pgn")
+
+    async def drop_game(self, request: Request) -> Response:
+        """Put a game away."""
+        self.rooms.put_away(self._table(request.path_params["id"], self._session(request)))
+        return Response(status_code=204)
+
+    def _table(self, wanted: str, session: str) -> Table:
+        return self.rooms.find(wanted, session)
+
+    async def socket(self, socket: WebSocket) -> None:
+        """The game itself."""
+        session = self._session(socket)
+        await socket.accept()
+        table = await self._greet(socket, session)
+        if table is None:
+            with contextlib.suppress(RuntimeError, WebSocketDisconnect):
+                await socket.close(POLICY_VIOLATION, "no such game, or no hello with the token")
+            return
+        outbox = Outbox()
+        sender = asyncio.create_task(outbox.run(socket))
+        listener = asyncio.create_task(self._listen(socket, table, outbox))
+        table.join(outbox)
+        try:
+            await asyncio.wait({sender, listener}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            table.leave(outbox)
+            for task in (sender, listener):
+                task.cancel()
+            await asyncio.gather(sender, listener, return_exceptions=True)
+            with contextlib.suppress(RuntimeError, WebSocketDisconnect):  # closed already
+                await socket.close()
+
+    async def _greet(self, socket: WebSocket, session: str) -> Table | None:
+        """The first message must show the session's token."""
+        try:
+            hello = json.loads(await asyncio.wait_for(socket.receive_text(), HELLO_SECONDS))
+            shown = hello["token"]
+            expected = self.access.session_token(session)
+            if not session or not hmac.compare_digest(shown.encode(), expected.encode()):
+                return None
+            return self._table(socket.path_params["id"], session)
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            return None
+        except (TimeoutError, WebSocketDisconnect):
+            return None
+
+    async def _listen(self, socket: WebSocket, table: Table, outbox: Outbox) -> None:
+        """Take messages until the connection closes."""
+        bucket = Buckets("messages", self._message_rate)
+        while True:
+            try:
+                text = await socket.receive_text()
+            except (WebSocketDisconnect, KeyError):  # KeyError: a binary message
+                return
+            try:
+                bucket.take("")
+                act(table, json.loads(text), outbox)
+            except QuotaError as error:
+                outbox.put({"type": "error", "text": str(error), "seconds": error.seconds})
+            except (ValueError, RecursionError) as error:
+                outbox.put({"type": "error", "text": " ".join(str(error).split())[:400]})
+                outbox.put(table.state())  # the page may have shown a move that is not one
+
+    # --- Runs ---
+
+    async def list_runs(self, _: Request) -> Response:
+        """All runs, in a line each."""
+        return JSONResponse({"runs": await asyncio.to_thread(self.runs.overview)})
+
+    async def show_run(self, request: Request) -> Response:
+        """One run."""
+        return JSONResponse(await asyncio.to_thread(self.runs.read, request.path_params["name"]))
+
+
+def act(table: Table, message: object, outbox: Outbox) -> None:
+    """Do what a page asks for."""
+    if not isinstance(message, dict):
+        raise ValueError("a message is a JSON object")
+    match message.get("type"):
+        case "move":
+            table.move(message.get("move"), message.get("ply"))
+        case "takeback":
+            table.take_back()
+        case "resign":
+            table.resign()
+        case "claim":
+            table.claim()
+        case "hint":
+            table.hint()
+        case "now":
+            table.move_now()
+        case "pause":
+            table.pause(message.get("paused") is True)
+        case "ping":
+            outbox.put({"type": "pong"})
+        case other:
+            raise ValueError(f"unknown message {str(other)[:40]!r}")
+
+
+def _address(request: Request) -> str:
+    return request.client.host if request.client is not None else "unknown"
+
+
+def _set_cookie(answer: Response, name: str, value: str) -> None:
+    answer.set_cookie(name, value, httponly=True, samesite="strict", path="/")

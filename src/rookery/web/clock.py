@@ -1,0 +1,66 @@
+"""A chess clock, kept by the server."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+
+class Clock:
+    """Time of both sides; nothing runs until White's first move is made."""
+
+    def __init__(
+        self, seconds: float, increment: float, now: Callable[[], float] = time.monotonic
+    ) -> None:
+        """Give each side so much, and an increment after each of its moves."""
+        self.seconds, self.increment = seconds, increment
+        self._left = {True: seconds, False: seconds}
+        self._running: bool | None = None
+        self._since = 0.0
+        self._now = now
+
+    @property
+    def running(self) -> bool | None:
+        """Whose clock runs: True for White's."""
+        return self._running
+
+    def left(self, white: bool) -> float:
+        """Seconds left; below zero once the flag has fallen."""
+        left = self._left[white]
+        return left - (self._now() - self._since) if self._running is white else left
+
+    def press(self, mover: bool) -> None:
+        """A move was made by `mover`: the other side's clock runs."""
+        if self._running is mover:
+            self._left[mover] = self.left(mover) + self.increment
+        self._start(not mover)
+
+    def set_turn(self, white: bool) -> None:
+        """Let a side's clock run without a move, as after a take-back."""
+        if self._running is not None:
+            self._left[self._running] = self.left(self._running)
+            self._start(white)
+
+    def pause(self) -> None:
+        """Stop both."""
+        if self._running is not None:
+            self._left[self._running] = self.left(self._running)
+            self._running = None
+
+    def go_on(self, white: bool) -> None:
+        """Go on after a pause."""
+        if self._running is None:
+            self._start(white)
+
+    def to_json(self) -> dict[str, Any]:
+        """As the page reads it: seconds left at this instant, and whose clock runs."""
+        running = {None: "", True: "white", False: "black"}[self._running]
+        return {
+            "white": round(max(0.0, self.left(True)), 2),
+            "black": round(max(0.0, self.left(False)), 2),
+            "running": running,
+        }
+
+    def _start(self, white: bool) -> None:
+        self._running, self._since = white, self._now()

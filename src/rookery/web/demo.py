@@ -1,0 +1,221 @@
+"""The demo: an engine is trained in front of you, measured, and can be played.
+
+    page opens on "Watch training" -> train for some minutes, in a process of its own ->
+    matches of the network before and after -> page opens on "Play"
+
+Training goes on in a run folder like any other, so that everything works with it afterwards.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rookery.web.choices import START
+from rookery.web.serve import Running, open_browser, start
+
+GAMES = 40  # of each match
+NODES = 1000  # a move, for players that search
+
+
+@dataclass(frozen=True)
+class DemoSettings:
+    """What `rookery demo` was asked for."""
+
+    recipe: str = "engine"
+    budget: str = "5m"
+    run: Path | None = None  # default: runs/demo, or with a number behind it
+    seed: int | None = None
+    games: int = GAMES
+    host: str = "127.0.0.1"
+    port: int = 8000
+    token: str = ""
+    names: tuple[str, ...] = ()
+    browser: bool = True
+    json: bool = False  # train and measure, print one JSON object, do not stay
+
+
+def run_demo(settings: DemoSettings) -> int:
+    """Everything, until Ctrl-C."""
+    from rookery.training.folder import free_run_path
+
+    run = settings.run or free_run_path(Path("runs"), "demo")
+    note = f"Training: {settings.recipe}, {settings.budget}. What it learns appears below."
+    first: dict[str, Any] = {"tab": "watch", "run": run.name, "note": note}
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    running = None if settings.json else _serve(settings, run, first)
+    try:
+        finished = train(settings, run)
+        if not (run / "model.safetensors").is_file():
+            raise ValueError(f"the training in {run} ended before it had a network; see its output")
+        matches = measure(run, settings.games) if finished else []
+        _report(run, matches, settings)
+        if running is not None:
+            _invite(running, run, first, matches, settings)
+    except KeyboardInterrupt:
+        print("\nended", file=sys.stderr)
+    finally:
+        if running is not None:
+            running.stop()
+    return 0
+
+
+def _serve(settings: DemoSettings, run: Path, first: dict[str, Any]) -> Running:
+    running = start(
+        settings.host,
+        settings.port,
+        settings.token,
+        runs=run.parent,
+        first=first,
+        names=settings.names,
+        workers=1,  # training needs the cores
+    )
+    address = running.url + (f"?token={settings.token}" if settings.token else "")
+    print(f"Watch the training at {address}#watch/{run.name}", flush=True)
+    if settings.browser:
+        open_browser(f"{address}#watch/{run.name}")
+    return running
+
+
+def train(settings: DemoSettings, run: Path) -> bool:
+    """Train in a process of its own, with its live display; whether it came to its end."""
+    command = [sys.executable, "-m", "rookery.cli", "train", settings.recipe, "--run", str(run)]
+    command += ["--budget", settings.budget, "--workers", "0"]
+    command += ["--seed", str(settings.seed)] if settings.seed is not None else []
+    # With --json, standard output belongs to the result.
+    output = sys.stderr if settings.json else None
+    process = subprocess.Popen(command, stdout=output)
+    try:
+        interrupted = _wait(process, run)
+    finally:
+        if process.poll() is None:  # we are being ended: so is the trainer, which saves first
+            process.terminate()
+            process.wait(60)
+    keep_start(run)
+    if process.returncode != 0:
+        raise ValueError(f"training ended with status {process.returncode}; its output says why")
+    return not interrupted
+
+
+def _wait(process: subprocess.Popen[bytes], run: Path) -> bool:
+    """Wait for the trainer; whether Ctrl-C ended it, which the terminal sends to it as well."""
+    interrupted = False
+    while process.poll() is None:
+        try:
+            keep_start(run)
+            process.wait(0.1)
+        except subprocess.TimeoutExpired:
+            continue
+        except KeyboardInterrupt:
+            interrupted = True
+    return interrupted
+
+
+def keep_start(run: Path) -> None:
+    """Keep the network that knows nothing before its checkpoint is thinned out."""
+    source = run / "checkpoints" / "00000000" / "model.safetensors"
+    target = run / START
+    if not target.exists() and source.is_file():
+        temporary = run / f".{START}.tmp"
+        with contextlib.suppress(OSError):  # thinned out in this very moment
+            shutil.copyfile(source, temporary)
+            temporary.replace(target)
+
+
+def measure(run: Path, games: int) -> list[dict[str, Any]]:
+    """Short matches of the networks before and after, as `rookery arena --json` gives them."""
+    after, before = str(run / "model.safetensors"), str(run / START)
+    pairs = [("after", after, "random"), ("after", after, "greedy-safe")]
+    if Path(before).is_file():
+        pairs = [("before", before, "random"), ("before", before, "greedy-safe"), *pairs]
+        pairs.append(("after", after, before))
+    found = []
+    for when, player, opponent in pairs:
+        name = "its own start" if opponent == before else opponent
+        print(f"measuring: the network {when} training against {name} ...", file=sys.stderr)
+        result = match(player, opponent, games)
+        found.append({**result, "when": when, "against": name})
+    return found
+
+
+def match(first: str, second: str, games: int) -> dict[str, Any]:
+    """A match at a fixed number of nodes."""
+    from rookery.arena.limits import MatchLimits
+    from rookery.arena.match import MatchSettings, run_match
+    from rookery.players.registry import make_player
+
+    settings = MatchSettings(games=games, seed=1, limits=MatchLimits(nodes=NODES))
+    result = run_match(
+        lambda: make_player(_quoted(first)),
+        lambda: make_player(_quoted(second)),
+        settings,
+        names=(first, second),
+    )
+    if result.interrupted:
+        raise KeyboardInterrupt
+    return dict(result.to_json())
+
+
+def _quoted(player: str) -> str:
+    return f'"{player}"' if "/" in player else player
+
+
+def describe(row: dict[str, Any]) -> str:
+    """One match in a line."""
+    unbounded = row.get("unbounded")
+    bounds = [
+        "no bound" if unbounded == "below" else f"{row['elo_low']:+.0f}",
+        "no bound" if unbounded == "above" else f"{row['elo_high']:+.0f}",
+    ]
+    return (
+        f"{row['when']:6} training against {row['against']:14} {100 * row['score']:5.1f} %  "
+        f"+{row['wins']} ={row['draws']} -{row['losses']}  "
+        f"Elo difference {row['elo']:+.0f} [{bounds[0]}, {bounds[1]}]"
+    )
+
+
+def _report(run: Path, matches: list[dict[str, Any]], settings: DemoSettings) -> None:
+    content = {"run": str(run), "recipe": settings.recipe, "budget": settings.budget}
+    document = {**content, "nodes": NODES, "matches": matches}
+    if settings.json:
+        from rookery.commands import write_json
+
+        write_json(document)
+        return
+    for row in matches:
+        print(describe(row))
+    with contextlib.suppress(OSError):
+        (run / "demo.json").write_text(json.dumps(document, indent=1, default=str) + "\n")
+
+
+def _invite(
+    running: Running,
+    run: Path,
+    first: dict[str, Any],
+    matches: list[dict[str, Any]],
+    settings: DemoSettings,
+    wait: Callable[[], None] | None = None,
+) -> None:
+    """Open the board, and stay."""
+    scores = [
+        f"{100 * row['score']:.0f} % against {row['against']}"
+        for row in matches
+        if row["when"] == "after"
+    ]
+    note = f"Trained for {settings.budget}: {', '.join(scores)}. Play it!" if scores else ""
+    first.update({"tab": "play", "player": f"run:{run.name}", "color": "white", "note": note})
+    time.sleep(2.1)  # until the page's list of players knows the run
+    address = running.url + (f"?token={settings.token}" if settings.token else "")
+    print(f"Play it at {address}#play (Ctrl-C ends; later: rookery play {run})", flush=True)
+    if settings.browser:
+        open_browser(f"{address}#play")
+    (wait or running.wait)()

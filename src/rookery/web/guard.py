@@ -1,0 +1,247 @@
+"""Who may ask at all: checks before any request reaches the application.
+
+A page of another site can make a browser send requests here, and by DNS rebinding even read the
+answers. Against it, in this order:
+
+1. The name in the Host header must be one of ours (a rebound name is the attacker's).
+2. An Origin header, if present, must be the address that the request was sent to.
+3. With an access token (needed to listen beyond this machine) its cookie must be there.
+4. Whatever changes something needs a JSON body and the token of the session in a header; other
+   sites can send neither.
+
+Bodies are counted and cut off at a limit. Every answer carries a content security policy.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import ipaddress
+import secrets
+import socket
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from dataclasses import dataclass, field
+from http.cookies import CookieError, SimpleCookie
+from typing import Any
+from urllib.parse import urlsplit
+
+from starlette.exceptions import HTTPException
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+Application = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+WILDCARDS = frozenset({"0.0.0.0", "::", ""})
+LARGEST_BODY = 64 * 1024  # bytes
+SESSION_COOKIE = "rookery_session"
+ACCESS_COOKIE = "rookery_access"
+TOKEN_HEADER = "x-rookery-token"
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+
+# Pieces and board are data: images inside chessground's style sheets. It also puts one style
+# attribute on its drawings ("color-scheme:light only"), which is allowed by its hash.
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "style-src-attr 'unsafe-hashes' 'sha256-SyXRxMCl6H7Kgy9uTmu1UZqVBsRmMBF4sHRiTO3FQc0='; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+HEADERS = (
+    (b"content-security-policy", POLICY.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+)
+
+
+@dataclass
+class Access:
+    """Secrets of one server process, and the names under which it may be asked."""
+
+    hosts: frozenset[str] = LOOPBACK  # lower case, without port
+    any_address: bool = False  # whether every numeric address is a name of ours
+    token: str = ""  # needed from everyone if not empty
+    secret: bytes = field(default_factory=lambda: secrets.token_bytes(32))
+
+    def session_token(self, session: str) -> str:
+        """What a session must send to change something."""
+        return hmac.new(self.secret, b"session " + session.encode(), hashlib.sha256).hexdigest()
+
+    def new_session(self) -> str:
+        """A session that nobody can make up: random, and signed."""
+        name = secrets.token_urlsafe(18)
+        return f"{name}.{self._signature(name)}"
+
+    def is_session(self, text: str) -> bool:
+        """Whether a session was made here."""
+        name, _, signature = text.partition(".")
+        return hmac.compare_digest(signature.encode(), self._signature(name).encode())
+
+    def _signature(self, name: str) -> str:
+        return hmac.new(self.secret, b"name " + name.encode(), hashlib.sha256).hexdigest()[:24]
+
+    def access_cookie(self) -> str:
+        """What a browser is given once it has shown the access token."""
+        return hmac.new(self.secret, b"access " + self.token.encode(), hashlib.sha256).hexdigest()
+
+    def host_allowed(self, header: str) -> bool:
+        """Whether a Host header names this server; the port may be that of a tunnel."""
+        name = host_name(header)
+        return name in self.hosts or (self.any_address and is_address(name))
+
+
+def make_access(host: str, token: str, names: Iterable[str] = ()) -> Access:
+    """The access that fits an address to listen on; beyond this machine a token is required."""
+    name = host.strip("[]").lower()
+    if name not in LOOPBACK and not token:
+        raise ValueError(
+            f"--host {host!r} lets other machines in; pass --token WORD (at least 8 characters) "
+            "that they must know, or leave --host away"
+        )
+    if token and len(token) < 8:
+        raise ValueError("--token is shorter than 8 characters; choose a longer one")
+    hosts = LOOPBACK | {extra.lower() for extra in names}
+    if name in WILDCARDS:
+        hosts |= {socket.gethostname().lower()}
+    else:
+        hosts |= {name}
+    # A rebound name is never a number, so numbers are safe where any interface is listened on.
+    return Access(frozenset(hosts), name in WILDCARDS, token)
+
+
+def host_name(header: str) -> str:
+    """The name in a Host header, in lower case; "" if it is malformed."""
+    try:
+        parts = urlsplit(f"//{header}")
+        return "" if parts.username is not None or parts.path else (parts.hostname or "")
+    except ValueError:
+        return ""
+
+
+def is_address(name: str) -> bool:
+    """Whether a name is a numeric address."""
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def header(scope: Scope, name: str) -> str:
+    """A request header, "" if absent."""
+    wanted = name.encode()
+    return next((v.decode("latin-1") for k, v in scope["headers"] if k == wanted), "")
+
+
+def cookie(scope: Scope, name: str) -> str:
+    """A cookie of a request, "" if absent or malformed."""
+    try:
+        found = SimpleCookie(header(scope, "cookie")).get(name)
+    except CookieError:
+        return ""
+    return found.value if found is not None else ""
+
+
+class Guard:
+    """The outermost layer of the application."""
+
+    def __init__(self, application: Application, access: Access) -> None:
+        """Stand before `application`."""
+        self._application = application
+        self._access = access
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request through, or refuse it with one line."""
+        if scope["type"] == "lifespan":
+            await self._application(scope, receive, send)
+            return
+        refusal = self._refusal(scope)
+        if refusal is not None:
+            await _refuse(scope, receive, send, *refusal)
+        elif scope["type"] == "websocket":
+            await self._application(scope, receive, send)
+        else:
+            await self._limited(scope, receive, send)
+
+    def _refusal(self, scope: Scope) -> tuple[int, str] | None:
+        host, origin = header(scope, "host"), header(scope, "origin")
+        if not self._access.host_allowed(host):
+            return 403, f"this server is not {host[:80]!r}; open the address that it printed"
+        socket_asked = scope["type"] == "websocket"
+        if (origin or socket_asked) and not _same_origin(origin, host):
+            return 403, f"requests from {origin[:80]!r} are refused; open the page itself"
+        if header(scope, "sec-fetch-site") == "cross-site" and scope.get("path") != "/":
+            return 403, "requests from other sites are refused; open the page itself"
+        if not self._admitted(scope):
+            return 401, "the access token is missing; open the address with ?token=... behind it"
+        if socket_asked or scope["method"] in SAFE_METHODS:
+            return None
+        return self._change_refusal(scope)
+
+    def _admitted(self, scope: Scope) -> bool:
+        """Whether the access token has been shown; the front door looks at it itself."""
+        if not self._access.token or scope.get("path") == "/":
+            return True
+        shown = cookie(scope, ACCESS_COOKIE)
+        return hmac.compare_digest(shown.encode(), self._access.access_cookie().encode())
+
+    def _change_refusal(self, scope: Scope) -> tuple[int, str] | None:
+        session = cookie(scope, SESSION_COOKIE)
+        shown = header(scope, TOKEN_HEADER)
+        expected = self._access.session_token(session)
+        if not session or not hmac.compare_digest(shown.encode(), expected.encode()):
+            return 403, f"the header {TOKEN_HEADER} is missing or wrong; reload the page"
+        kind = header(scope, "content-type").partition(";")[0].strip().lower()
+        if scope["method"] != "DELETE" and kind != "application/json":
+            return 403, f"a body of type {kind[:40]!r} is refused; send application/json"
+        return None
+
+    async def _limited(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on with a limit on the body and headers on the answer."""
+        length = header(scope, "content-length")
+        if length and (not length.isdigit() or int(length) > LARGEST_BODY):
+            await _refuse(scope, receive, send, 413, f"more than {LARGEST_BODY} bytes are refused")
+            return
+        seen = 0
+
+        async def counted() -> Message:
+            nonlocal seen
+            message = await receive()
+            seen += len(message.get("body", b""))
+            if seen > LARGEST_BODY:
+                raise HTTPException(413, f"more than {LARGEST_BODY} bytes are refused")
+            return message
+
+        async def sent(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message = {**message, "headers": [*message.get("headers", []), *HEADERS]}
+            await send(message)
+
+        await self._application(scope, counted, sent)
+
+
+def _same_origin(origin: str, host: str) -> bool:
+    try:
+        parts = urlsplit(origin)
+    except ValueError:
+        return False
+    return parts.scheme in ("http", "https") and parts.netloc.lower() == host.lower()
+
+
+async def _refuse(scope: Scope, receive: Receive, send: Send, status: int, text: str) -> None:
+    if scope["type"] == "websocket":
+        await receive()  # websocket.connect
+        await send({"type": "websocket.close", "code": 1008, "reason": ""})
+        return
+    body = text.encode()
+    headers = [
+        (b"content-type", b"text/plain; charset=utf-8"),
+        (b"content-length", str(len(body)).encode()),
+        (b"connection", b"close"),
+        *HEADERS,
+    ]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

@@ -1,0 +1,78 @@
+"""What waits to be sent over one websocket; never more than a little.
+
+A reader that is slow gets fewer thoughts, since a new one replaces the one that waits; a reader
+that does not read at all is sent away.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import deque
+from typing import Any, Protocol
+
+MOST_WAITING = 100  # messages
+SEND_SECONDS = 10.0
+GOING_AWAY = 1001
+TRY_AGAIN_LATER = 1013
+
+
+class Connection(Protocol):
+    """The part of a websocket that is used."""
+
+    async def send_text(self, data: str) -> None:
+        """Send a message."""
+        ...
+
+    async def close(self, code: int = 1000, reason: str | None = None) -> None:
+        """Close with a code."""
+        ...
+
+
+class Outbox:
+    """Messages for one connection, sent by `run`."""
+
+    def __init__(self) -> None:
+        """Nothing waits."""
+        self._waiting: deque[dict[str, Any]] = deque()
+        self._thought: dict[str, Any] | None = None
+        self._ready = asyncio.Event()
+        self._ending: tuple[int, str] | None = None
+
+    def put(self, message: dict[str, Any]) -> None:
+        """A message that must arrive."""
+        if message["type"] == "state" and self._thought is not None:
+            # The last thought about the position before this one keeps its place in the order.
+            self._waiting.append(self._thought)
+            self._thought = None
+        self._waiting.append(message)
+        if len(self._waiting) > MOST_WAITING:
+            self._waiting.clear()
+            self._ending = (TRY_AGAIN_LATER, "too slow")
+        self._ready.set()
+
+    def replace(self, message: dict[str, Any]) -> None:
+        """A message of which only the newest matters."""
+        self._thought = message
+        self._ready.set()
+
+    def end(self, reason: str) -> None:
+        """Close the connection after what waits."""
+        self._ending = (GOING_AWAY, reason)
+        self._ready.set()
+
+    async def run(self, connection: Connection) -> None:
+        """Send until the end."""
+        while True:
+            await self._ready.wait()
+            self._ready.clear()
+            while self._waiting or self._thought is not None:
+                if self._waiting:
+                    message = self._waiting.popleft()
+                else:
+                    message, self._thought = self._thought or {}, None
+                text = json.dumps(message, separators=(",", ":"))
+                await asyncio.wait_for(connection.send_text(text), SEND_SECONDS)
+            if self._ending is not None:
+                await connection.close(*self._ending)
+                return

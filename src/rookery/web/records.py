@@ -1,0 +1,247 @@
+"""What the page is told about a game, and games as PGN in both directions."""
+
+from __future__ import annotations
+
+import datetime
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import chess
+import chess.pgn
+
+from rookery._core import STARTING_FEN, Game
+from rookery.players.thinking import Line, MoveNote, Thought
+
+LONGEST_FEN = 120  # characters; the longest sensible one has fewer than 100
+LONGEST_PGN = 48 * 1024
+MOST_PLIES = 2000  # of a game that is given as PGN
+SHOWN_PLIES = 12  # of a line of thought
+SHOWN_NOTES = 40
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One move that was made."""
+
+    uci: str
+    san: str
+    fen: str  # after the move
+    check: bool
+    value: float | None  # [-1, 1], for the side that moved; None: no opinion
+
+    def to_json(self) -> dict[str, Any]:
+        """As the page reads it; the value is White's."""
+        value = self.value
+        if value is not None and " w " in self.fen:  # Black has moved
+            value = -value
+        return {
+            "uci": self.uci,
+            "san": self.san,
+            "fen": self.fen,
+            "check": self.check,
+            "value": None if value is None else round(value, 4),
+        }
+
+
+def destinations(game: Game) -> dict[str, list[str]]:
+    """Where each piece of the side to move can go: square -> squares."""
+    found: dict[str, list[str]] = {}
+    for move in game.legal_moves():
+        targets = found.setdefault(move[:2], [])
+        if move[2:4] not in targets:
+            targets.append(move[2:4])
+    return found
+
+
+def read_move(board: chess.Board, text: str) -> str:
+    """A move in UCI notation out of what a person wrote, in UCI or in SAN."""
+    words = text.strip()
+    if not words or len(words) > 12:
+        raise ValueError(f"{words[:20]!r} is not a move; write it as e4, Nf3 or e2e4")
+    try:
+        return board.parse_uci(words.lower()).uci()
+    except ValueError:
+        pass
+    # Small letters are common where capitals are meant: nf3. A pawn's b stays a pawn's.
+    for candidate in (words, words[0].upper() + words[1:], words.upper().replace("0", "O")):
+        try:
+            return board.parse_san(candidate).uci()
+        except chess.AmbiguousMoveError:
+            raise ValueError(f"{words!r} fits more than one move; name the square, too") from None
+        except ValueError:
+            continue
+    raise ValueError(f"{words!r} is not a legal move here")
+
+
+def in_words(board: chess.Board, move: chess.Move) -> str:
+    """A move for people who listen: "knight takes f3, check"."""
+    if board.is_castling(move):
+        side = (
+            "king"
+            if chess.square_file(move.to_square) > chess.square_file(move.from_square)
+            else "queen"
+        )
+        text = f"castles on the {side}'s side"
+    else:
+        piece = board.piece_type_at(move.from_square)
+        text = chess.piece_name(piece) if piece else "piece"
+        text += " takes " if board.is_capture(move) else " "
+        text += chess.square_name(move.to_square)
+        if board.is_en_passant(move):
+            text += " en passant"
+        if move.promotion:
+            text += f", promotes to {chess.piece_name(move.promotion)}"
+    after = board.copy(stack=False)
+    after.push(move)
+    return text + (", checkmate" if after.is_checkmate() else ", check" if after.is_check() else "")
+
+
+def line_to_json(board: chess.Board, line: Line) -> dict[str, Any]:
+    """A line of thought with moves in SAN; values are White's."""
+    sign = 1 if board.turn else -1
+    wdl = line.win_draw_loss
+    return {
+        "moves": list(line.moves[:SHOWN_PLIES]),
+        "sans": sans_of(board, line.moves[:SHOWN_PLIES]),
+        "value": round(sign * line.value, 4),
+        "centipawns": None if line.centipawns is None else sign * line.centipawns,
+        "mate": None if line.mate is None else sign * line.mate,
+        "wdl": None if wdl is None else list(wdl if board.turn else wdl[::-1]),
+    }
+
+
+def sans_of(board: chess.Board, moves: Sequence[str]) -> list[str]:
+    """SAN of a line; ends where a move is not legal."""
+    scratch = board.copy(stack=False)
+    sans = []
+    for uci in moves:
+        try:
+            move = scratch.parse_uci(uci)
+        except ValueError:
+            break
+        sans.append(scratch.san(move))
+        scratch.push(move)
+    return sans
+
+
+def note_to_json(board: chess.Board, note: MoveNote) -> dict[str, Any]:
+    """What is known about one move; the value is that of the side to move."""
+    sans = sans_of(board, [note.move])
+    return {
+        "uci": note.move,
+        "san": sans[0] if sans else note.move,
+        "prior": None if note.prior is None else round(note.prior, 4),
+        "visits": note.visits,
+        "value": None if note.value is None else round(note.value, 4),
+        "text": note.text[:60],
+    }
+
+
+def thought_to_json(board: chess.Board, thought: Thought, who: str, kind: str) -> dict[str, Any]:
+    """A thought as the page reads it; `board` is the position that was thought about."""
+    notes = sorted(
+        thought.notes,
+        key=lambda note: (note.visits or 0, note.prior or 0, note.value or -2),
+        reverse=True,
+    )
+    return {
+        "type": "thought",
+        "kind": kind,
+        "who": who,
+        "fen": board.fen(),
+        "lines": [line_to_json(board, line) for line in thought.lines[:4]],
+        "depth": thought.depth,
+        "selective": thought.selective_depth,
+        "nodes": thought.nodes,
+        "seconds": round(thought.seconds, 3),
+        "notes": [note_to_json(board, note) for note in notes[:SHOWN_NOTES]],
+    }
+
+
+def read_fen(text: object) -> Game:
+    """A game from a FEN that a browser sent."""
+    if not isinstance(text, str) or len(text) > LONGEST_FEN:
+        raise ValueError(f"the FEN has more than {LONGEST_FEN} characters, or is no text")
+    game = Game(text.strip() or STARTING_FEN)
+    if game.outcome() is not None:
+        raise ValueError("the game is over in this position; choose another one")
+    return game
+
+
+class _MainLine(chess.pgn.BaseVisitor["_MainLine"]):
+    """Reads the moves of a game and skips variations, however deeply they are nested."""
+
+    def __init__(self) -> None:
+        self.start = STARTING_FEN
+        self.moves: list[str] = []
+        self.trouble = ""
+
+    def visit_header(self, tagname: str, tagvalue: str) -> None:
+        if tagname == "FEN":
+            self.start = tagvalue
+
+    def begin_variation(self) -> chess.pgn.SkipType:
+        return chess.pgn.SKIP
+
+    def visit_move(self, board: chess.Board, move: chess.Move) -> None:
+        self.moves.append(move.uci())
+
+    def handle_error(self, error: Exception) -> None:
+        self.trouble = self.trouble or str(error)
+
+    def result(self) -> _MainLine:
+        return self
+
+
+def read_pgn(text: object) -> Game:
+    """The game of a PGN text, played through to its last move."""
+    if not isinstance(text, str) or len(text) > LONGEST_PGN:
+        raise ValueError(f"the PGN has more than {LONGEST_PGN} characters, or is no text")
+    found = chess.pgn.read_game(io.StringIO(text), Visitor=_MainLine)
+    if found is None or not (found.moves or found.trouble or found.start != STARTING_FEN):
+        raise ValueError("there is no game in the PGN that was sent")
+    if found.trouble:
+        raise ValueError(f"the PGN cannot be understood: {found.trouble[:120]}")
+    if len(found.moves) > MOST_PLIES:
+        raise ValueError(f"the game is longer than {MOST_PLIES} plies")
+    game = Game(found.start[: LONGEST_FEN + 1])
+    for uci in found.moves:
+        game.push(uci)
+    return game
+
+
+def write_pgn(
+    start: str,
+    moves: Sequence[str],
+    white: str,
+    black: str,
+    result: str,
+    reason: str,
+    clock: str = "",
+) -> str:
+    """A game as PGN."""
+    board = chess.Board(start)
+    game = chess.pgn.Game()
+    if start != STARTING_FEN:
+        game.setup(board)
+    game.headers["Event"] = "Rookery game"
+    game.headers["Site"] = "?"
+    game.headers["Date"] = datetime.date.today().strftime("%Y.%m.%d")
+    game.headers["Round"] = "-"
+    # A new line or a quote inside a name would end its tag.
+    game.headers["White"], game.headers["Black"] = _one_line(white), _one_line(black)
+    game.headers["Result"] = result
+    if clock:
+        game.headers["TimeControl"] = clock
+    if reason:
+        game.headers["Termination"] = _one_line(reason)
+    node: chess.pgn.GameNode = game
+    for uci in moves:
+        node = node.add_variation(chess.Move.from_uci(uci))
+    return str(game) + "\n"
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.replace('"', "'").replace("\\", "/").split())[:200]

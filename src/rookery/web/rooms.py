@@ -1,0 +1,128 @@
+"""All games of the server: made, found again, put away."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import random
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from rookery._core import Game
+from rookery.web.choices import Choices
+from rookery.web.clock import Clock
+from rookery.web.quota import Clamps, QuotaError, Quotas
+from rookery.web.records import read_fen, read_pgn
+from rookery.web.seats import Seat
+from rookery.web.table import Table
+from rookery.web.thinking import Searches
+
+KEPT_SECONDS = 3600.0  # for how long a game that nobody watches is kept
+SWEEP_SECONDS = 60.0
+LONGEST_CLOCK = 3 * 3600.0
+LONGEST_INCREMENT = 180.0
+
+
+class Rooms:
+    """Tables by id."""
+
+    def __init__(
+        self, choices: Choices, searches: Searches, clamps: Clamps, quotas: Quotas
+    ) -> None:
+        """No game yet."""
+        self._choices, self._searches = choices, searches
+        self._clamps, self._quotas = clamps, quotas
+        self._tables: dict[str, Table] = {}
+
+    def __len__(self) -> int:
+        """Games that are kept."""
+        return len(self._tables)
+
+    def open(self, session: str, wishes: Mapping[str, Any]) -> Table:
+        """Make a game out of what a page sent; wrong wishes are a `ValueError`."""
+        game = _start(wishes)
+        table = Table(
+            session, game, self._seats(wishes), self._searches, self._clamps, _clock(wishes)
+        )
+        self._make_room(session)
+        self._tables[table.id] = table
+        return table
+
+    def find(self, wanted: str, session: str) -> Table:
+        """A game of this session; a `KeyError` otherwise, also if it is somebody else's."""
+        table = self._tables[wanted]
+        if table.session != session:
+            raise KeyError(wanted)
+        return table
+
+    def put_away(self, table: Table) -> None:
+        """End a game."""
+        table.close()
+        self._tables.pop(table.id, None)
+
+    async def sweep(self) -> None:
+        """Put away games that nobody has watched for long; runs until cancelled."""
+        while True:
+            await asyncio.sleep(SWEEP_SECONDS)
+            for table in list(self._tables.values()):
+                if not table.watched and time.monotonic() - table.used > KEPT_SECONDS:
+                    self.put_away(table)
+
+    def close(self) -> None:
+        """Put everything away."""
+        for table in list(self._tables.values()):
+            with contextlib.suppress(RuntimeError):  # no event loop any more
+                self.put_away(table)
+
+    def _seats(self, wishes: Mapping[str, Any]) -> dict[bool, Seat]:
+        color = wishes.get("color", "white")
+        if color == "both":
+            return {True: Seat(), False: Seat()}
+        if color == "watch":
+            return {
+                True: self._seat(wishes.get("white"), wishes.get("whiteLevel")),
+                False: self._seat(wishes.get("black"), wishes.get("blackLevel")),
+            }
+        if color == "random":
+            color = random.choice(("white", "black"))
+        if color not in ("white", "black"):
+            raise ValueError(f"color is {str(color)[:20]!r}; it is white, black, random or watch")
+        opponent = self._seat(wishes.get("player"), wishes.get("level"))
+        return {color == "white": Seat(), color != "white": opponent}
+
+    def _seat(self, player: object, level: object) -> Seat:
+        choice = self._choices.get(player)
+        wanted = level if isinstance(level, str) and level else choice.default
+        return Seat(choice, choice.level(wanted))
+
+    def _make_room(self, session: str) -> None:
+        mine = sorted(
+            (table for table in self._tables.values() if table.session == session),
+            key=lambda table: (table.watched, table.used),
+        )
+        if len(mine) >= self._quotas.games_of_session:
+            self.put_away(mine[0])
+        elif len(self._tables) >= self._quotas.games_in_all:
+            unwatched = [table for table in self._tables.values() if not table.watched]
+            if not unwatched:
+                raise QuotaError("games on this server", SWEEP_SECONDS)
+            self.put_away(min(unwatched, key=lambda table: table.used))
+
+
+def _start(wishes: Mapping[str, Any]) -> Game:
+    if wishes.get("pgn"):
+        return read_pgn(wishes["pgn"])
+    return read_fen(wishes.get("fen", ""))
+
+
+def _clock(wishes: Mapping[str, Any]) -> Clock | None:
+    seconds = _within(wishes.get("seconds"), LONGEST_CLOCK)
+    increment = _within(wishes.get("increment"), LONGEST_INCREMENT)
+    return Clock(max(seconds, 1.0), increment) if seconds > 0 else None
+
+
+def _within(value: object, most: float) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
+        return 0.0
+    return float(min(max(value, 0), most))

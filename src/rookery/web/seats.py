@@ -1,0 +1,52 @@
+"""Who sits at a table, how much they may think, and how games end in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from rookery.players.base import Limits
+from rookery.players.registry import KINDS
+from rookery.web.choices import Choice, Level
+from rookery.web.clock import Clock
+from rookery.web.quota import Clamps
+
+MOVES_TO_GO = 30  # for so many moves a player makes its clock last
+
+REASONS = {
+    "checkmate": "checkmate",
+    "stalemate": "stalemate",
+    "insufficient_material": "neither side can mate",
+    "seventyfive_moves": "75 moves without capture or pawn move",
+    "fivefold_repetition": "fivefold repetition",
+    "fifty_moves": "50 moves without capture or pawn move, claimed",
+    "threefold_repetition": "threefold repetition, claimed",
+}
+
+
+@dataclass(frozen=True)
+class Seat:
+    """Who plays a side: a person, or a player at a level."""
+
+    choice: Choice | None = None
+    level: Level | None = None
+
+    @property
+    def name(self) -> str:
+        """As shown and written into PGN: "rookery, level 9 of 20"."""
+        if self.choice is None or self.level is None:
+            return "You"
+        title = self.choice.title
+        if self.choice.id in KINDS:  # what comes behind the name there is for choosing
+            title = title.partition(":")[0]
+        number, _, words = self.level.title.partition(": ")
+        return title if self.level.full else f"{title}, {words or number}"
+
+
+def limits_of(level: Level, clamps: Clamps, clock: Clock | None, white: bool) -> Limits:
+    """Limits of a search at a level; on a clock it also sees to it that the time lasts."""
+    limits = clamps.limits(level.wishes)
+    if clock is None:
+        return limits
+    share = max(0.05, clock.left(white)) / MOVES_TO_GO + clock.increment / 2
+    movetime = min(limits.movetime or share, max(0.02, share))
+    return replace(limits, movetime=movetime)

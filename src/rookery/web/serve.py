@@ -1,0 +1,196 @@
+"""Starting the server: what `rookery play`, `rookery watch` and `rookery demo` share."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import signal
+import socket
+import sys
+import threading
+import webbrowser
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from rookery.web import require_extra
+
+PORTS_TRIED = 20
+
+
+class Running:
+    """A server in a thread of its own, for programs that do something beside it."""
+
+    def __init__(self, server: Any, url: str) -> None:
+        """Made by `start`."""
+        self._server: Any = server
+        self.url = url
+        # Not Thread.join: interrupted by Ctrl-C, it takes a running thread for ended.
+        self._ended = threading.Event()
+        threading.Thread(target=self._run, name="web", daemon=True).start()
+
+    def stop(self) -> None:
+        """Close all connections and end; may be called more than once."""
+        if self._server is None:
+            return
+        self._server.should_exit = True
+        self._ended.wait(10)
+        self._server = None
+        gc.collect()  # games in reference cycles, which nanobind would report as leaks at exit
+
+    def wait(self) -> None:
+        """Wait until somebody interrupts."""
+        while not self._ended.wait(0.5):
+            pass
+
+    def _run(self) -> None:
+        try:
+            self._server.run()
+        finally:
+            self._ended.set()
+
+
+def start(
+    host: str = "127.0.0.1",
+    port: int = 8000,
+    token: str = "",
+    *,
+    given: str = "",
+    runs: Path | None = None,
+    first: dict[str, Any] | None = None,
+    names: Iterable[str] = (),
+    workers: int = 0,
+    extra: Iterable[Any] = (),
+    make: Any = None,
+) -> Running:
+    """Start the server in a thread and return when it answers.
+
+    Args:
+        host: Address to listen on; others than loopback need a token.
+        port: The next free one is taken if it is in use; 0 for any.
+        token: What other machines must know.
+        given: The operator's player, in words.
+        runs: The folder of training runs.
+        first: What the page shows at first (`Server.start`).
+        names: Further names under which this machine may be asked for.
+        workers: Searches at the same time.
+        extra: Further choices (`Choice`).
+        make: Makes players, instead of `make_player`.
+    """
+    require_extra()
+    from rookery.web.guard import make_access
+
+    access = make_access(host, token, names)  # before anything is loaded: it may be refused
+    require_assets()
+    import uvicorn
+
+    from rookery.web.app import LARGEST_FRAME, Server
+    from rookery.web.choices import Choices
+    from rookery.web.shelf import Shelf
+
+    sys.setswitchinterval(0.002)  # seconds; searches in Python must not keep the server waiting
+    folder = runs if runs is not None else Path("runs")
+    application = Server(
+        access,
+        Choices(folder, given, extra),
+        folder,
+        start=first,
+        shelf=Shelf(make) if make is not None else None,
+        workers=workers,
+    ).application()
+    listener = listen(host, port)
+    config = uvicorn.Config(
+        application,
+        log_level="warning",
+        access_log=False,
+        ws="websockets-sansio",
+        ws_max_size=LARGEST_FRAME,
+        ws_max_queue=16,
+        ws_ping_interval=20.0,
+        h11_max_incomplete_event_size=32 * 1024,
+        limit_concurrency=2000,
+        server_header=False,
+        timeout_graceful_shutdown=1,
+    )
+    server = make_server(config, listener)
+    shown = "127.0.0.1" if host in ("0.0.0.0", "::", "localhost") else host.strip("[]")
+    shown = f"[{shown}]" if ":" in shown else shown
+    running = Running(server, f"http://{shown}:{listener.getsockname()[1]}/")
+    if not server.ready.wait(20):
+        raise OSError("the web server did not start; set ROOKERY_TRACEBACK=1 to see why")
+    return running
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A listening socket on the first free port from `port` on."""
+    name = host.strip("[]")
+    family = socket.AF_INET6 if ":" in name else socket.AF_INET
+    for number in [port] if port == 0 else range(port, min(port + PORTS_TRIED, 65536)):
+        listener = socket.socket(family, socket.SOCK_STREAM)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((name, number))
+            listener.listen(512)
+        except OSError as error:
+            listener.close()
+            taken = error
+            continue
+        return listener
+    raise OSError(f"cannot listen on {host} port {port}: {taken.strerror}; pass another --port")
+
+
+def require_assets() -> None:
+    """Say what to do if the files from npm are missing."""
+    vendor = Path(__file__).parent / "static" / "vendor" / "chessground" / "chessground.min.js"
+    if not vendor.is_file():
+        raise ValueError(
+            "the web page's board is missing, since npm was not there when Rookery was built; "
+            "install npm and run 'make web-assets', or play with --terminal"
+        )
+
+
+def run_until_interrupted(running: Running, browser: bool, path: str = "", token: str = "") -> int:
+    """Say where the page is, open it, and serve until Ctrl-C."""
+    address = running.url + (f"?token={token}" if token else "") + path
+    print(f"Rookery is at {address}  (Ctrl-C ends it)", flush=True)
+    if browser:
+        open_browser(address)
+    stop_on_terminate()
+    with contextlib.suppress(KeyboardInterrupt):
+        running.wait()
+    running.stop()
+    return 0
+
+
+def open_browser(address: str) -> None:
+    """Open the page where there is a browser; silently do nothing elsewhere."""
+    threading.Thread(target=lambda: webbrowser.open(address), daemon=True).start()
+
+
+def stop_on_terminate() -> None:
+    """Let SIGTERM end the server as Ctrl-C does."""
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+
+
+def make_server(config: Any, listener: socket.socket) -> Any:
+    """Uvicorn's server for a socket of ours; it is imported only here, where it is needed."""
+    import uvicorn
+
+    class SocketServer(uvicorn.Server):
+        """Leaves signals to the main thread, and tells when it is ready."""
+
+        ready = threading.Event()
+
+        def run(self, sockets: list[socket.socket] | None = None) -> None:
+            super().run(sockets=sockets or [listener])
+
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            await super().startup(sockets=sockets)
+            self.ready.set()
+
+        @contextlib.contextmanager
+        def capture_signals(self) -> Iterator[None]:
+            yield
+
+    return SocketServer(config)

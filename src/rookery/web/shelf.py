@@ -1,0 +1,80 @@
+"""Players kept for the next search.
+
+A player can take seconds to load and megabytes to keep, and games come by the hundred. So games
+own no players: a search borrows one that fits, and gives it back.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from rookery.players.base import Player
+from rookery.players.registry import make_player
+
+MOST_IDLE = 6  # players kept beyond those at work
+
+
+@dataclass
+class _Kept:
+    """A player, and the game that it was last asked about."""
+
+    spec: str
+    player: Player
+    game: str = ""
+
+
+class Shelf:
+    """Players by what they were made from. Used from several threads."""
+
+    def __init__(self, make: Callable[[str], Player] = make_player) -> None:
+        """Make players by `make`."""
+        self._make = make
+        self._idle: list[_Kept] = []  # the one given back last is last
+        self._lock = threading.Lock()
+        self._closed = False
+
+    @contextlib.contextmanager
+    def borrow(self, spec: str, game: str) -> Iterator[Player]:
+        """A player for one search of one game; it is told when the game is another one."""
+        kept = self._take(spec, game) or _Kept(spec, self._make(spec))
+        try:
+            if kept.game != game:
+                kept.player.new_game()
+                kept.game = game
+            yield kept.player
+        except BaseException:
+            # In which state it is now, nobody knows.
+            kept.player.close()
+            raise
+        self._give_back(kept)
+
+    def close(self) -> None:
+        """Close the players; those at work are closed when they come back."""
+        with self._lock:
+            self._closed = True
+            idle, self._idle = self._idle, []
+        for kept in idle:
+            kept.player.close()
+
+    def _take(self, spec: str, game: str) -> _Kept | None:
+        with self._lock:
+            fitting = [kept for kept in self._idle if kept.spec == spec]
+            if not fitting:
+                return None
+            best = max(fitting, key=lambda kept: kept.game == game)
+            self._idle.remove(best)
+            return best
+
+    def _give_back(self, kept: _Kept) -> None:
+        with self._lock:
+            if not self._closed:
+                self._idle.append(kept)
+                surplus = self._idle[:-MOST_IDLE]
+                self._idle = self._idle[-MOST_IDLE:]
+            else:
+                surplus = [kept]
+        for old in surplus:
+            old.player.close()

@@ -1,0 +1,147 @@
+// The board: chessground, the choice of a promotion, arrows, and the board in words.
+
+import { Chessground } from "./vendor/chessground/chessground.min.js";
+
+const NAMES = { p: "pawn", n: "knight", b: "bishop", r: "rook", q: "queen", k: "king" };
+const ORDER = "kqrbnp";
+const SHOWN_ARROWS = 5;
+
+export class Board {
+  /** `onMove(uci)` is called with every move that a person makes. */
+  constructor(element, chooser, onMove) {
+    this.chooser = chooser;
+    this.onMove = onMove;
+    this.shown = null;
+    this.ground = Chessground(element, {
+      disableContextMenu: true,
+      animation: { duration: 150 },
+      movable: { free: false, showDests: true, events: { after: (...move) => this.moved(...move) } },
+      premovable: { enabled: true, showDests: true, castle: true },
+      draggable: { showGhost: true },
+      highlight: { lastMove: true, check: true },
+    });
+  }
+
+  /** Show a position. `live` says whether moves can be made in it. */
+  show(position) {
+    const before = this.shown;
+    this.shown = position;
+    this.closeChooser();
+    this.ground.set({
+      fen: position.fen,
+      orientation: position.orientation,
+      turnColor: position.turn,
+      lastMove: position.last ? squares(position.last) : undefined,
+      check: position.check ? position.turn : false,
+      viewOnly: !position.live,
+      movable: {
+        color: position.live ? position.mover : undefined,
+        dests: new Map(Object.entries(position.live ? position.dests : {})),
+      },
+      premovable: { enabled: position.live },
+    });
+    if (!position.live) this.ground.cancelPremove();
+    if (position.live && position.turn === position.mover && before && before.fen !== position.fen) {
+      this.ground.playPremove();
+    }
+  }
+
+  arrows(shapes) {
+    this.ground.setAutoShapes(shapes);
+  }
+
+  moved(from, to, metadata) {
+    const piece = this.ground.state.pieces.get(to);
+    const promotes = piece && piece.role === "pawn" && (to[1] === "8" || to[1] === "1");
+    if (!promotes) this.onMove(from + to);
+    else if (metadata && metadata.premove) this.onMove(from + to + "q");
+    else this.choose(piece.color, (letter) => this.onMove(from + to + letter));
+  }
+
+  /** Ask which piece a pawn becomes; Escape or a click beside it takes the move back. */
+  choose(color, done) {
+    this.chooser.replaceChildren();
+    for (const letter of "qnrb") {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.setAttribute("aria-label", NAMES[letter]);
+      button.dataset.piece = letter;
+      const wrap = document.createElement("span");
+      wrap.className = "cg-wrap";
+      const picture = document.createElement("piece");
+      picture.className = `${NAMES[letter]} ${color}`;
+      wrap.append(picture);
+      button.append(wrap);
+      button.onclick = (event) => {
+        event.stopPropagation();
+        this.chooser.hidden = true;
+        done(letter);
+      };
+      this.chooser.append(button);
+    }
+    this.chooser.onclick = () => this.show(this.shown);
+    this.chooser.onkeydown = (event) => event.key === "Escape" && this.show(this.shown);
+    this.chooser.hidden = false;
+    this.chooser.firstChild.focus();
+  }
+
+  closeChooser() {
+    this.chooser.hidden = true;
+  }
+}
+
+/** A small board without a person. */
+export function smallBoard(element) {
+  return Chessground(element, { viewOnly: true, coordinates: false, animation: { duration: 200 } });
+}
+
+/** The two squares of a move in UCI notation. */
+export function squares(uci) {
+  return [uci.slice(0, 2), uci.slice(2, 4)];
+}
+
+/** Arrows for the best moves: as wide as they are visited, likely, or good. */
+export function arrowsOf(thought) {
+  const shapes = [];
+  const weighed = thought.notes.filter((note) => weight(note) !== null).slice(0, SHOWN_ARROWS);
+  const most = Math.max(...weighed.map(weight), 1e-9);
+  for (const note of weighed) {
+    const [orig, dest] = squares(note.uci);
+    const lineWidth = Math.round(3 + 9 * Math.max(0, weight(note) / most));
+    shapes.push({ orig, dest, brush: shapes.length ? "paleBlue" : "blue", modifiers: { lineWidth } });
+  }
+  if (!shapes.length && thought.lines.length && thought.lines[0].moves.length) {
+    const [orig, dest] = squares(thought.lines[0].moves[0]);
+    shapes.push({ orig, dest, brush: "blue" });
+  }
+  return shapes;
+}
+
+function weight(note) {
+  if (note.visits !== null) return note.visits;
+  if (note.prior !== null) return note.prior;
+  return note.value !== null ? (note.value + 1) / 2 : null;
+}
+
+/** A position for people who listen: "White: king e1, ..." */
+export function inWords(fen) {
+  const found = { white: [], black: [] };
+  fen.split(" ")[0].split("/").forEach((row, index) => {
+    let file = 0;
+    for (const letter of row) {
+      if (letter >= "1" && letter <= "8") {
+        file += Number(letter);
+        continue;
+      }
+      const small = letter.toLowerCase();
+      found[letter === small ? "black" : "white"].push([small, "abcdefgh"[file] + (8 - index)]);
+      file += 1;
+    }
+  });
+  const text = (list) =>
+    list
+      .sort((a, b) => ORDER.indexOf(a[0]) - ORDER.indexOf(b[0]))
+      .map(([letter, square]) => `${NAMES[letter]} ${square}`)
+      .join(", ");
+  return `White: ${text(found.white)}. Black: ${text(found.black)}.`;
+}

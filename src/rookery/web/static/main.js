@@ -1,0 +1,90 @@
+// The page: tabs, colours, and the first game.
+
+import { beginSession, request } from "./api.js";
+import { GameView } from "./game.js";
+import { Setup } from "./setup.js";
+
+const $ = (id) => document.getElementById(id);
+
+function notify(text) {
+  $("notice").textContent = text;
+  $("notice").hidden = !text;
+}
+
+function setTheme(theme) {
+  if (theme) document.documentElement.dataset.theme = theme;
+}
+
+function switchTheme() {
+  const systemDark = matchMedia("(prefers-color-scheme: dark)").matches;
+  const now = document.documentElement.dataset.theme || (systemDark ? "dark" : "light");
+  const theme = now === "dark" ? "light" : "dark";
+  setTheme(theme);
+  localStorage.setItem("rookery-theme", theme);
+  document.dispatchEvent(new Event("rookery-theme"));
+}
+
+async function main() {
+  setTheme(localStorage.getItem("rookery-theme"));
+  $("theme").onclick = switchTheme;
+  const session = await beginSession();
+  const game = new GameView(notify);
+  const setup = new Setup(session.players, (wishes) => game.begin(wishes));
+  let watch = null;
+
+  async function refreshPlayers() {
+    setup.setPlayers((await request("GET", "/api/players")).players);
+  }
+
+  async function showTab(name, run) {
+    for (const tab of ["play", "watch"]) {
+      $(tab).hidden = tab !== name;
+      $(`tab-${tab}`).setAttribute("aria-selected", String(tab === name));
+    }
+    notify("");
+    if (name === "watch") {
+      if (!watch) {
+        const { WatchView } = await import("./watch.js");
+        watch = new WatchView(playAgainst, notify);
+      }
+      await watch.show(run);
+    } else if (watch) watch.hide();
+  }
+
+  async function playAgainst(id) {
+    await refreshPlayers();
+    if (!setup.choose(id)) return notify("This checkpoint is not there any more.");
+    location.hash = "#play";
+    try {
+      await game.begin({ color: "white", player: id });
+    } catch (error) {
+      notify(error.message);
+    }
+  }
+
+  async function route() {
+    const [name, run] = location.hash.slice(1).split("/");
+    const tab = name || session.start.tab || "play";
+    await showTab(tab === "watch" ? "watch" : "play", run ? decodeURIComponent(run) : session.start.run);
+  }
+
+  $("tab-play").onclick = () => (location.hash = "#play");
+  $("tab-watch").onclick = () => (location.hash = "#watch");
+  $("new-game").onclick = async () => {
+    setup.open();
+    await refreshPlayers().catch((error) => notify(error.message));
+  };
+  addEventListener("hashchange", () => route().catch((error) => notify(error.message)));
+
+  $("note").textContent = session.start.note || "";
+  $("note").hidden = !session.start.note;
+  if (session.start.player) setup.choose(session.start.player);
+  const color = session.start.color;
+  if (color) setup.form.elements.color.value = color;
+  await route();
+  if (!(await game.resume())) await game.begin(setup.wishes());
+  performance.mark("rookery-ready");
+  document.documentElement.dataset.ready = "true";
+}
+
+main().catch((error) => notify(`The page could not start: ${error.message}`));

@@ -1,0 +1,112 @@
+// What the engine thinks: the value bar, chances, lines, and a table of moves.
+
+const $ = (id) => document.getElementById(id);
+
+/** Show a thought; null empties the panel. */
+export function showThought(thought) {
+  showFacts(thought);
+  showValue(thought && thought.lines.length ? thought.lines[0] : null);
+  showChances(thought && thought.lines.length ? thought.lines[0].wdl : null);
+  showLines(thought ? thought.lines : [], thought);
+  showNotes(thought ? thought.notes : []);
+}
+
+function showFacts(thought) {
+  if (!thought) {
+    $("thought-facts").textContent = "Nothing yet.";
+    return;
+  }
+  const facts = [thought.kind === "hint" ? `Hint of ${thought.who}` : thought.who];
+  if (thought.lines.length) facts.push(score(thought.lines[0]));
+  if (thought.depth) facts.push(`depth ${thought.depth}`);
+  if (thought.nodes) facts.push(`${thought.nodes.toLocaleString("en")} nodes`);
+  if (thought.seconds) facts.push(`${thought.seconds.toFixed(1)} s`);
+  $("thought-facts").textContent = facts.join(" · ");
+}
+
+/** A score from White's point of view. */
+export function score(line) {
+  if (line.mate !== null) return line.mate > 0 ? `White mates in ${line.mate}` : `Black mates in ${-line.mate}`;
+  if (line.centipawns !== null) return `${line.centipawns >= 0 ? "+" : "−"}${(Math.abs(line.centipawns) / 100).toFixed(2)}`;
+  return `${Math.round(50 + 50 * line.value)} % for White`;
+}
+
+/** The bar beside the board: the part of White is its expected score. */
+export function showValue(line) {
+  const bar = $("value");
+  bar.classList.toggle("unknown", line === null);
+  const share = line === null ? 50 : 50 + 50 * line.value;
+  bar.querySelector(".white-part").style.height = `${share}%`;
+  bar.querySelector(".number").textContent = line === null ? "" : Math.round(share);
+  const text = line === null ? "Value unknown" : `White is expected to score ${Math.round(share)} %`;
+  bar.setAttribute("aria-label", text);
+}
+
+function showChances(wdl) {
+  $("wdl").hidden = !wdl;
+  if (!wdl) return;
+  const words = ["White wins", "draw", "Black wins"];
+  ["win", "draw", "loss"].forEach((name, index) => {
+    const part = $("wdl").querySelector(`.${name}`);
+    part.style.width = `${wdl[index] / 10}%`;
+    part.textContent = wdl[index] >= 120 ? `${Math.round(wdl[index] / 10)} %` : "";
+    part.title = `${words[index]} ${(wdl[index] / 10).toFixed(1)} %`;
+  });
+}
+
+function showLines(lines, thought) {
+  $("lines").replaceChildren(
+    ...lines.map((line) => {
+      const item = document.createElement("li");
+      item.textContent = `${score(line)}: ${numbered(line.sans, thought.fen)}`;
+      return item;
+    }),
+  );
+}
+
+/** SAN moves with move numbers. */
+function numbered(sans, fen) {
+  const fields = fen.split(" ");
+  let number = Number(fields[5]) || 1;
+  let white = fields[1] === "w";
+  return sans
+    .map((san, index) => {
+      const prefix = white ? `${number}. ` : index === 0 ? `${number}... ` : "";
+      if (!white) number += 1;
+      white = !white;
+      return prefix + san;
+    })
+    .join(" ");
+}
+
+const COLUMNS = [
+  ["Move", "san", (value) => value],
+  ["Visits", "visits", (value) => value.toLocaleString("en")],
+  ["Prior", "prior", (value) => `${(100 * value).toFixed(1)} %`],
+  ["Value", "value", (value) => value.toFixed(3)],
+  ["", "text", (value) => value],
+];
+
+function showNotes(notes) {
+  const table = $("notes");
+  table.hidden = notes.length === 0;
+  if (!notes.length) return;
+  const columns = COLUMNS.filter(([, key]) => notes.some((note) => note[key] !== null && note[key] !== ""));
+  table.querySelector("thead tr").replaceChildren(...columns.map(([title]) => cell("th", title)));
+  table.querySelector("tbody").replaceChildren(
+    ...notes.map((note) => {
+      const row = document.createElement("tr");
+      row.append(
+        ...columns.map(([, key, format]) => cell("td", note[key] === null ? "" : format(note[key]))),
+      );
+      return row;
+    }),
+  );
+}
+
+/** A cell with plain text. */
+export function cell(kind, text) {
+  const element = document.createElement(kind);
+  element.textContent = text;
+  return element;
+}

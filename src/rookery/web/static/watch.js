@@ -1,0 +1,209 @@
+// Watching a training run: boards, results, evaluations, curves, checkpoints.
+
+import { request } from "./api.js";
+import { smallBoard, squares } from "./board.js";
+import { Charts } from "./charts.js";
+import { cell } from "./thought.js";
+
+const $ = (id) => document.getElementById(id);
+const EVERY = 1000; // milliseconds
+const FRAME = 200; // milliseconds for a position of a game that is stepped through
+const SHOWN_BOARDS = 12;
+const UNBOUNDED = 4000; // where an Elo interval without an end is cut off
+
+export class WatchView {
+  /** `play(id)` starts a game against a player of this id. */
+  constructor(play, notify) {
+    this.play = play;
+    this.notify = notify;
+    this.name = "";
+    this.timer = 0;
+    this.boards = [];
+    this.gamesKey = "";
+    this.gamesBegan = 0;
+    this.charts = new Charts();
+    $("run").onchange = () => this.choose($("run").value);
+  }
+
+  async show(wanted) {
+    this.visible = true;
+    await this.listRuns(wanted || this.name);
+    clearInterval(this.timer);
+    this.timer = setInterval(() => this.refresh(), EVERY);
+    clearInterval(this.stepper);
+    this.stepper = setInterval(() => this.step(), FRAME);
+    await this.refresh();
+  }
+
+  hide() {
+    this.visible = false;
+    clearInterval(this.timer);
+    clearInterval(this.stepper);
+  }
+
+  async listRuns(wanted) {
+    const { runs } = await request("GET", "/api/runs");
+    $("no-runs").hidden = runs.length > 0;
+    const options = runs.map((run) => {
+      const option = cell("option", run.recipe && run.recipe !== run.name ? `${run.name} (${run.recipe})` : run.name);
+      option.value = run.name;
+      return option;
+    });
+    $("run").replaceChildren(...options);
+    const known = runs.some((run) => run.name === wanted);
+    if (runs.length) this.choose(known ? wanted : runs[0].name);
+  }
+
+  choose(name) {
+    $("run").value = name;
+    if (name === this.name) return;
+    this.name = name;
+    this.charts.clear();
+    this.refresh();
+  }
+
+  async refresh() {
+    if (!this.visible || document.hidden || this.busy) return;
+    if (!this.name) {
+      await this.listRuns("").catch(() => {});
+      return;
+    }
+    this.busy = true;
+    try {
+      const run = await request("GET", `/api/runs/${encodeURIComponent(this.name)}`);
+      if (run.name === this.name) await this.render(run);
+    } catch (error) {
+      this.notify(`The run cannot be shown: ${error.message}`);
+    } finally {
+      this.busy = false;
+    }
+  }
+
+  async render(run) {
+    $("run-view").hidden = false;
+    const facts = [run.active ? "training now" : "not training", `iteration ${run.iteration.toLocaleString("en")}`];
+    facts.push(`${run.games.toLocaleString("en")} games`, `${run.samples.toLocaleString("en")} positions`);
+    if (run.seconds) facts.push(duration(run.seconds) + (run.budget ? ` of ${run.budget}` : ""));
+    if (run.speed) facts.push(`${Math.round(run.speed).toLocaleString("en")} positions/s`);
+    $("run-facts").textContent = facts.join(" · ");
+    this.renderBoards(run);
+    shares($("results"), run.results);
+    shares($("endings"), run.endings);
+    this.renderRatings(run.ratings);
+    this.renderCheckpoints(run);
+    $("log").textContent = run.log.join("\n");
+    await this.charts.render(run);
+  }
+
+  renderBoards(run) {
+    const live = run.live.slice(0, SHOWN_BOARDS);
+    const whole = live.some((game) => game.frames.length);
+    const titles = ["Games of the last evaluation", "Games being played now", "Games just played"];
+    $("boards-title").textContent = titles[live.length ? (whole ? 2 : 1) : 0];
+    const games = live.length ? live : run.sampleGames.map((game) => ({ ...game, frames: game.placements }));
+    // Games that are shown as a whole begin again when there are new ones.
+    const key = live.length ? run.shownAt : games.map((game) => game.title + game.frames.length).join("|");
+    // They come faster than they can be shown: those on show are finished first.
+    if (whole && this.whole === run.name && this.unfinished()) return this.step();
+    this.whole = whole ? run.name : "";
+    if (key !== this.gamesKey) this.gamesBegan = performance.now();
+    this.gamesKey = key;
+    this.games = games;
+    $("boards").closest("section").hidden = games.length === 0;
+    while (this.boards.length < games.length) this.boards.push(addBoard());
+    while (this.boards.length > games.length) this.boards.pop().figure.remove();
+    this.step();
+  }
+
+  unfinished() {
+    const longest = Math.max(...this.games.map((game) => game.frames.length));
+    return performance.now() - this.gamesBegan < FRAME * (longest + 5);
+  }
+
+  /** Show every game as it stands, or the next position of those that are stepped through. */
+  step() {
+    if (!this.games || document.hidden) return;
+    const place = Math.floor((performance.now() - this.gamesBegan) / FRAME);
+    this.games.forEach((game, index) => {
+      const { ground, caption } = this.boards[index];
+      // At the end a game stands still for some positions' time, then begins again.
+      const frame = game.frames.length ? place % (game.frames.length + 8) : 0;
+      const fen = game.frames.length ? game.frames[Math.min(frame, game.frames.length - 1)] : game.fen;
+      const last = game.last ? squares(game.last) : undefined;
+      if (this.boards[index].fen !== fen) ground.set({ fen, lastMove: last });
+      this.boards[index].fen = fen;
+      const value = typeof game.value === "number" ? ` · ${Math.round(50 + 50 * game.value)} %` : "";
+      caption.textContent = `${game.title || ""}${game.result ? ` ${game.result}` : ""}${value}` || "\u00a0";
+    });
+  }
+
+  renderRatings(ratings) {
+    const head = document.createElement("tr");
+    head.append(...["Iteration", "Opponent", "Won", "Drawn", "Lost", "Score", "Elo difference"].map((t) => cell("th", t)));
+    const rows = ratings.slice(-12).reverse().map((row) => {
+      const line = document.createElement("tr");
+      const elo = row.elo === null ? "" : `${signed(row.elo)} [${bound(row.elo_low)}, ${bound(row.elo_high)}]`;
+      const score = row.score === null ? "" : `${(100 * row.score).toFixed(1)} %`;
+      line.append(...[row.iteration, row.opponent, row.wins, row.draws, row.losses, score, elo].map((t) => cell("td", t ?? "")));
+      return line;
+    });
+    $("ratings").replaceChildren(...(rows.length ? [head, ...rows] : []));
+  }
+
+  renderCheckpoints(run) {
+    const ids = run.checkpoints.map((step) => [`run:${run.name}@${step}`, `after ${step.toLocaleString("en")}`]);
+    if (run.hasModel) ids.unshift([`run:${run.name}`, "newest"]);
+    if (run.hasStart) ids.push([`run:${run.name}@start`, "before training"]);
+    const key = ids.map(([id]) => id).join();
+    if ($("checkpoints").dataset.key === key) return;
+    $("checkpoints").dataset.key = key;
+    $("checkpoints").replaceChildren(
+      ...ids.map(([id, text]) => {
+        const button = cell("button", text);
+        button.dataset.player = id;
+        button.onclick = () => this.play(id);
+        return button;
+      }),
+    );
+  }
+}
+
+function addBoard() {
+  const figure = document.createElement("figure");
+  const place = document.createElement("div");
+  place.className = "small";
+  const inner = document.createElement("div");
+  place.append(inner);
+  const caption = document.createElement("figcaption");
+  figure.append(place, caption);
+  $("boards").append(figure);
+  return { figure, caption, ground: smallBoard(inner) };
+}
+
+/** Bars for counts, the largest first. */
+function shares(element, counts) {
+  const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
+  const rows = Object.entries(counts).filter(([, count]) => count > 0);
+  element.replaceChildren(
+    ...rows.flatMap(([name, count]) => {
+      const fill = document.createElement("span");
+      fill.className = "fill";
+      fill.style.width = `${(100 * count) / total}%`;
+      return [cell("span", name.replaceAll("_", " ")), fill, cell("span", `${Math.round((100 * count) / total)} %`)];
+    }),
+  );
+}
+
+function signed(number) {
+  return number === null ? "" : (number >= 0 ? "+" : "−") + Math.abs(Math.round(number));
+}
+
+function bound(number) {
+  return number === null || Math.abs(number) >= UNBOUNDED ? "no bound" : signed(number);
+}
+
+function duration(seconds) {
+  const minutes = Math.floor(seconds / 60);
+  if (minutes >= 60) return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+  return minutes ? `${minutes} min ${Math.floor(seconds % 60)} s` : `${Math.floor(seconds)} s`;
+}

@@ -1,0 +1,401 @@
+"""One game at one table: rules, clocks, and whose turn it is.
+
+The server's `Game` is the only truth. Whatever arrives from a browser is checked against it, and
+every connection is sent what changed. A search begins when it is a player's turn and somebody
+watches, and ends when nobody does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import secrets
+import time
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import chess
+
+from rookery._core import Game
+from rookery.players.base import Decision
+from rookery.players.thinking import Thought
+from rookery.web.choices import FULL
+from rookery.web.clock import Clock
+from rookery.web.outbox import Outbox
+from rookery.web.quota import Clamps
+from rookery.web.records import (
+    Entry,
+    destinations,
+    in_words,
+    read_move,
+    thought_to_json,
+    write_pgn,
+)
+from rookery.web.seats import REASONS, Seat, limits_of
+from rookery.web.thinking import Searches, Thinking, Wish
+
+HINT_LINES = 3
+WATCH_PAUSE = 0.4  # seconds at least between two moves of players, so that one can follow
+
+
+@dataclass
+class Table:
+    """A game and everyone around it."""
+
+    session: str
+    game: Game
+    seats: dict[bool, Seat]  # True: White
+    searches: Searches
+    clamps: Clamps
+    clock: Clock | None = None
+    id: str = field(default_factory=lambda: secrets.token_urlsafe(12))
+    used: float = field(default_factory=time.monotonic)
+
+    def __post_init__(self) -> None:
+        """Start from where the game stands; moves made already are part of it."""
+        self.entries: list[Entry] = []
+        self.result, self.reason = "*", ""
+        self.paused = False
+        self.trouble = ""  # why a player could not move
+        self._outboxes: set[Outbox] = set()
+        self._thinking: Thinking | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._hint: asyncio.Task[None] | None = None
+        self._flag: asyncio.TimerHandle | None = None
+        self._board = chess.Board(self.game.start_fen)
+        for uci in self.game.moves():
+            self._record(uci, None)
+        self._notice_end()
+
+    # --- What the page is told ---
+
+    @property
+    def people(self) -> list[bool]:
+        """Sides that a person plays."""
+        return [side for side, seat in self.seats.items() if seat.choice is None]
+
+    def state(self, base: int = 0) -> dict[str, Any]:
+        """Everything from move number `base` on; the page keeps what it has before."""
+        turn = self.game.turn
+        playing = self.result == "*"
+        persons_turn = playing and turn in self.people
+        return {
+            "type": "state",
+            "id": self.id,
+            "start": self.game.start_fen,
+            "base": base,
+            "entries": [entry.to_json() for entry in self.entries[base:]],
+            "fen": self.game.fen(),
+            "turn": _color(turn),
+            "check": self.game.in_check,
+            "dests": destinations(self.game) if persons_turn else {},
+            "people": [_color(side) for side in self.people],
+            "white": self.seats[True].name,
+            "black": self.seats[False].name,
+            "result": self.result,
+            "reason": self.reason,
+            "thinking": self._task is not None,
+            "paused": self.paused,
+            "trouble": self.trouble,
+            "canClaim": persons_turn and self.game.can_claim_draw(),
+            "canTakeBack": bool(self._plies_back()),
+            "clock": self.clock.to_json() if self.clock else None,
+        }
+
+    def pgn(self) -> str:
+        """The game as PGN."""
+        clock = f"{self.clock.seconds:g}+{self.clock.increment:g}" if self.clock else ""
+        moves = [entry.uci for entry in self.entries]
+        names = self.seats[True].name, self.seats[False].name
+        return write_pgn(self.game.start_fen, moves, *names, self.result, self.reason, clock)
+
+    # --- Who watches ---
+
+    @property
+    def watched(self) -> bool:
+        """Whether anybody has the game open."""
+        return bool(self._outboxes)
+
+    def join(self, outbox: Outbox) -> None:
+        """Somebody opens the game."""
+        self._outboxes.add(outbox)
+        self.used = time.monotonic()
+        outbox.put(self.state())
+        if self.clock and self.clock.running is None and len(self.entries) > 0 and self._open():
+            self.clock.go_on(self.game.turn)
+        self._go_on()
+
+    def leave(self, outbox: Outbox) -> None:
+        """Somebody closes the game; with the last one, thinking ends and clocks stop."""
+        self._outboxes.discard(outbox)
+        self.used = time.monotonic()
+        if not self._outboxes:
+            self._cancel()
+            if self.clock:
+                self.clock.pause()
+
+    def close(self) -> None:
+        """Put the game away."""
+        self._cancel()
+        for outbox in list(self._outboxes):
+            outbox.end("this game was put away; start a new one")
+        self._outboxes.clear()
+
+    # --- What a person does ---
+
+    def move(self, text: object, ply: object) -> None:
+        """Make a person's move, in UCI or SAN; `ply` says which position it was meant for."""
+        self._require_open()
+        if ply != self.game.ply:
+            raise ValueError("the position has changed meanwhile")
+        if self.game.turn not in self.people:
+            raise ValueError("it is not your turn")
+        if not isinstance(text, str):
+            raise ValueError("a move is a text such as e2e4")
+        self._stop_hint()
+        self._make(read_move(self._board, text), None)
+
+    def take_back(self) -> None:
+        """Take back to the last position in which a person was to move."""
+        plies = self._plies_back()
+        if not plies:
+            raise ValueError("there is no move of yours to take back")
+        self._cancel()
+        for _ in range(plies):
+            self.game.pop()
+            self._board.pop()
+            self.entries.pop()
+        self.result, self.reason, self.trouble = "*", "", ""
+        if self.clock:
+            self.clock.set_turn(self.game.turn)
+        self._tell_state(0)
+        self._go_on()
+
+    def resign(self) -> None:
+        """A person gives up."""
+        self._require_open()
+        if not self.people:
+            raise ValueError("you are not playing in this game")
+        loser = self.people[0] if len(self.people) == 1 else self.game.turn
+        self._end("0-1" if loser else "1-0", f"{_color(loser).capitalize()} resigned")
+
+    def claim(self) -> None:
+        """A person claims a draw."""
+        self._require_open()
+        if self.game.turn not in self.people or not self.game.can_claim_draw():
+            raise ValueError("there is no draw to claim: no threefold repetition, no 50 moves")
+        self._claimed()
+
+    def move_now(self) -> None:
+        """Hurry the player who thinks."""
+        if self._thinking is not None:
+            self._thinking.move_now()
+
+    def pause(self, wanted: bool) -> None:
+        """Stop or go on watching two players."""
+        if self.people:
+            raise ValueError("only a game between two players can be paused")
+        self.paused = wanted
+        if wanted:
+            self._cancel()
+        self._tell_state(len(self.entries))
+        self._go_on()
+
+    def hint(self) -> None:
+        """Let the opponent think about a person's position, aloud."""
+        self._require_open()
+        seat = next((seat for seat in self.seats.values() if seat.choice is not None), None)
+        if seat is None or self.game.turn not in self.people:
+            raise ValueError("there is nobody to give a hint now")
+        self._stop_hint()
+        self._hint = asyncio.get_running_loop().create_task(self._give_hint(seat))
+
+    # --- The game goes on ---
+
+    def _open(self) -> bool:
+        return self.result == "*"
+
+    def _require_open(self) -> None:
+        if not self._open():
+            raise ValueError("the game is over; start a new one")
+
+    def _go_on(self) -> None:
+        """Let a player think if it is its turn and somebody watches."""
+        self._watch_flag()
+        seat = self.seats[self.game.turn]
+        idle = self._task is None and not self.paused and not self.trouble
+        if seat.choice is not None and self._open() and self._outboxes and idle:
+            self._task = asyncio.get_running_loop().create_task(self._play(seat))
+            self._tell_state(len(self.entries))
+
+    def _wish(self, seat: Seat) -> Wish:
+        choice, level = seat.choice, seat.level
+        if choice is None or level is None:
+            raise ValueError("a person cannot be asked to search")
+        return Wish(
+            spec=choice.spec,
+            game_id=self.id,
+            game=self.game.copy(),
+            limits=limits_of(level, self.clamps, self.clock, self.game.turn),
+            seed=secrets.randbits(63),
+            random=level.random,
+            settings={**choice.settings, **level.settings},
+        )
+
+    async def _play(self, seat: Seat) -> None:
+        """One move of a player."""
+        began = time.monotonic()
+        board = self._board.copy(stack=False)
+
+        def tell(thought: Thought) -> None:
+            self._tell_thought(thought_to_json(board, thought, seat.name, "move"))
+
+        try:
+            self._thinking = self.searches.begin(self._wish(seat), tell)
+            decision = await self._thinking.decision()
+            if not self.people:
+                await asyncio.sleep(max(0.0, WATCH_PAUSE - (time.monotonic() - began)))
+        except asyncio.CancelledError:
+            raise
+        except Exception as error:  # whatever goes wrong inside a player must reach the page
+            self._task = self._thinking = None
+            self.trouble = f"{seat.name} could not move: {' '.join(str(error).split())[:300]}"
+            self._tell_state(len(self.entries))
+            return
+        self._task = self._thinking = None
+        self._decided(decision)
+
+    def _decided(self, decision: Decision) -> None:
+        if not self._open():
+            return
+        if decision.claims_draw and self.game.can_claim_draw():
+            self._claimed()
+            return
+        self._make(decision.move, decision.value)
+
+    async def _give_hint(self, seat: Seat) -> None:
+        board = self._board.copy(stack=False)
+
+        def tell(thought: Thought) -> None:
+            self._tell_thought(thought_to_json(board, thought, seat.name, "hint"))
+
+        # At full strength, and a few lines: whoever asks wants to know better.
+        wish = replace(self._wish(seat), random=0.0, settings=FULL, lines=HINT_LINES)
+        try:
+            decision = await self.searches.begin(wish, tell).decision()
+        except asyncio.CancelledError:
+            raise
+        except Exception as error:
+            self._tell({"type": "error", "text": f"no hint: {str(error)[:300]}"})
+            return
+        san = board.san(chess.Move.from_uci(decision.move))
+        self._tell({"type": "hint", "uci": decision.move, "san": san, "ply": self.game.ply})
+
+    def _make(self, uci: str, value: float | None) -> None:
+        """Make a legal move, whoever chose it."""
+        mover = self.game.turn
+        if self.clock and self.clock.left(mover) <= 0:
+            self._flag_falls()
+            return
+        move = chess.Move.from_uci(uci)
+        words = f"{_color(mover).capitalize()}: {in_words(self._board, move)}"
+        self.game.push(uci)
+        self._record(uci, value)
+        if self.clock:
+            self.clock.press(mover)
+        self._notice_end()
+        if not self._open() and self.clock:
+            self.clock.pause()
+        self._tell_state(len(self.entries) - 1, said=words)
+        self._go_on()
+
+    def _record(self, uci: str, value: float | None) -> None:
+        move = chess.Move.from_uci(uci)
+        san = self._board.san(move)
+        self._board.push(move)
+        self.entries.append(Entry(uci, san, self._board.fen(), self._board.is_check(), value))
+
+    def _notice_end(self) -> None:
+        outcome = self.game.outcome()
+        if outcome is not None:
+            self._set_result(outcome)
+
+    def _claimed(self) -> None:
+        repeated = self.game.can_claim_threefold()
+        why = REASONS["threefold_repetition" if repeated else "fifty_moves"]
+        self._end("1/2-1/2", why)
+
+    def _set_result(self, outcome: tuple[str, bool | None]) -> None:
+        ending, winner = outcome
+        self.result = {True: "1-0", False: "0-1", None: "1/2-1/2"}[winner]
+        self.reason = REASONS.get(ending, ending)
+
+    def _end(self, result: str, reason: str) -> None:
+        self._cancel()
+        self.result, self.reason = result, reason
+        if self.clock:
+            self.clock.pause()
+        self._tell_state(len(self.entries))
+
+    def _plies_back(self) -> int:
+        """How many plies a take-back takes; 0 if there is none to take."""
+        turn, back = self.game.turn, 0
+        for _ in range(len(self.entries)):
+            turn, back = not turn, back + 1
+            if turn in self.people:
+                return back
+        return 0
+
+    # --- Clocks and endings of searches ---
+
+    def _watch_flag(self) -> None:
+        if self._flag is not None:
+            self._flag.cancel()
+            self._flag = None
+        if self.clock and self._open() and self.clock.running is not None:
+            left = max(0.0, self.clock.left(self.clock.running))
+            self._flag = asyncio.get_running_loop().call_later(left + 0.01, self._flag_falls)
+
+    def _flag_falls(self) -> None:
+        if not self.clock or not self._open() or self.clock.running is None:
+            return
+        loser = self.clock.running
+        if self.clock.left(loser) > 0:
+            self._watch_flag()
+            return
+        side = _color(loser).capitalize()
+        if self._board.has_insufficient_material(not loser):
+            self._end("1/2-1/2", f"{side}'s time is up, but the other side cannot mate")
+        else:
+            self._end("0-1" if loser else "1-0", f"{side}'s time is up")
+
+    def _cancel(self) -> None:
+        """End searches and timers."""
+        if self._task is not None and self._task is not asyncio.current_task():
+            self._task.cancel()
+        self._task = self._thinking = None
+        self._stop_hint()
+        if self._flag is not None:
+            self._flag.cancel()
+            self._flag = None
+
+    def _stop_hint(self) -> None:
+        if self._hint is not None:
+            self._hint.cancel()
+            self._hint = None
+
+    def _tell(self, message: dict[str, Any]) -> None:
+        for outbox in list(self._outboxes):
+            with contextlib.suppress(ValueError):
+                outbox.put(message)
+
+    def _tell_thought(self, message: dict[str, Any]) -> None:
+        for outbox in self._outboxes:
+            outbox.replace(message)
+
+    def _tell_state(self, base: int, said: str = "") -> None:
+        self._tell({**self.state(base), "said": said})
+
+
+def _color(white: bool) -> str:
+    return "white" if white else "black"

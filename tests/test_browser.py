@@ -1,0 +1,498 @@
+"""The web page in a real Chromium: a whole game by mouse, watching, screens small and dark.
+
+Screenshots are kept if ROOKERY_SCREENSHOTS names a folder (docs/images for those of the docs);
+ROOKERY_SCREENSHOT_RUN names the run folder to make a picture of.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import chess
+import chess.pgn
+import pytest
+
+pytest.importorskip("starlette", reason="needs the extra web")
+pytest.importorskip("uvicorn", reason="needs the extra web")
+
+from browser_parts import Page, open_browser
+from rookery._core import Game, play_random_plies
+from rookery.training.live import write_live
+from rookery.web.choices import shipped_engine
+from web_parts import PLAYERS, Replies, server
+
+# White castles, captures en passant and promotes to a knight; mate by that knight is not needed.
+GAME = [
+    ("e2e4", "g8f6"),
+    ("e4e5", "d7d5"),
+    ("e5d6", "c7c5"),  # en passant
+    ("g1f3", "b8c6"),
+    ("f1c4", "h7h6"),
+    ("e1g1", "a7a6"),  # castles
+    ("d6e7", "a6a5"),
+    ("e7f8n", "h6h5"),  # takes, and promotes to a knight
+    ("f8h7", "h5h4"),
+]
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run as a trainer leaves it, with boards of this moment."""
+    folder = tmp_path_factory.mktemp("runs")
+    run = folder / "demo"
+    (run / "games").mkdir(parents=True)
+    (run / "recipe.toml").write_text('name = "engine"\n[run]\nbudget = "5m"\n')
+    rows, clock = [], []
+    for step in range(1, 121):
+        share = step / 120
+        rows.append(
+            {
+                "iteration": step,
+                "samples": 4096 * step,
+                "games": 40 * step,
+                "losses": {"value": 0.9 * (1 - share) ** 2 + 0.2},
+                "values": {"mean_plies": 120 - 60 * share, "<img src=x>": share},
+                "results": {"white": 15, "draws": 12, "black": 13},
+                "endings": {"checkmate": 28, "fifty_moves": 7, "stalemate": 5},
+            }
+        )
+        clock.append({"iteration": step, "seconds": 2.0 * step, "samples_per_second": 9000 + step})
+    (run / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (run / "timing.jsonl").write_text("".join(json.dumps(row) + "\n" for row in clock))
+    evaluations = [
+        {
+            "iteration": 12 * part,
+            "opponent": name,
+            "games": 20,
+            "wins": min(20, gain * part),
+            "draws": 0,
+            "losses": 20 - min(20, gain * part),
+            "score": min(20, gain * part) / 20,
+            "elo": 10.0 * part,
+            "elo_low": None,
+            "elo_high": 20.0 * part,
+        }
+        for part in range(1, 11)
+        for name, gain in (("random", 3), ("greedy-safe", 2))
+    ]
+    (run / "ratings.json").write_text(json.dumps({"evaluations": evaluations}))
+    (run / "games" / "00000012-random.pgn").write_text(
+        '[White "<script>x</script>"]\n[Black "random"]\n[Result "1-0"]\n\n'
+        "1. e4 e5 2. Qh5 Nc6 3. Bc4 Nf6 4. Qxf7# 1-0\n"
+    )
+    return folder
+
+
+@pytest.fixture(scope="module")
+def page(runs: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    replies = [reply for _, reply in GAME]
+    PLAYERS["test:scripted"] = lambda: Replies(replies, 0.2)
+    downloads = tmp_path_factory.mktemp("downloads")
+    driver = open_browser(downloads)
+    try:
+        first = {"player": "scripted", "color": "white"}
+        with server(runs, first=first) as running:
+            found = Page(driver, running.url)
+            found.downloads = downloads  # type: ignore[attr-defined]
+            found.first = first  # type: ignore[attr-defined]
+            driver.set_window_size(1280, 900)
+            yield found
+    finally:
+        driver.quit()
+
+
+@pytest.fixture(autouse=True)
+def no_console_errors(page: Page) -> Iterator[None]:
+    page.console()
+    yield
+    assert page.console() == []
+
+
+def test_whole_game_by_mouse(page: Page) -> None:
+    page.open()
+    for number, (move, _) in enumerate(GAME):
+        # Every other move is dragged, the others are clicked.
+        (page.drag_move if number % 2 else page.click_move)(move)
+        if len(move) == 5:
+            page.until(lambda: page.find("#promotion").is_displayed(), "promotion is offered")
+            page.click(f'#promotion [data-piece="{move[4]}"]')
+        page.wait_for_moves(2 * number + 2)
+    assert page.moves()[4] == "exd6" and page.moves()[10] == "O-O"
+    assert page.moves()[14] == "exf8=N"
+    board = chess.Board()
+    for pair in GAME:
+        for move in pair:
+            board.push_uci(move)
+    names = {
+        square: f"{chess.COLOR_NAMES[piece.color]} {chess.piece_name(piece.piece_type)}"
+        for square, piece in ((chess.square_name(s), p) for s, p in board.piece_map().items())
+    }
+    page.until(lambda: page.placement() == names, "the board shows the position")
+    page.picture("play")
+
+    # Take back the last pair, then resign.
+    page.click("#take-back")
+    page.wait_for_moves(2 * len(GAME) - 2)
+    page.click("#resign")
+    page.until(lambda: "White resigned" in page.text("#status"), "the game ends")
+    page.click("#download")
+    files = page.downloads  # type: ignore[attr-defined]
+    page.until(lambda: list(files.glob("*.pgn")), "the PGN arrives")
+    (path,) = files.glob("*.pgn")
+    game = chess.pgn.read_game(io.StringIO(path.read_text(encoding="utf-8")))
+    assert game is not None and not game.errors
+    played = [move for pair in GAME[:-1] for move in pair]
+    assert [move.uci() for move in game.mainline_moves()] == played
+    assert game.headers["Result"] == "0-1"
+    assert game.headers["Black"] == "scripted"
+    path.unlink()
+
+
+def test_names_are_shown_as_text(page: Page) -> None:
+    page.first["note"] = "a <b>note</b>"  # type: ignore[attr-defined]
+    page.open()
+    del page.first["note"]  # type: ignore[attr-defined]
+    start_from(page, "", "knights")
+    assert "<script>alert(1)</script>" in page.text("#bar-top .name")
+    assert page.text("#note") == "a <b>note</b>"
+    assert not page.all("#play script, #setup script, #watch img, #watch script")
+
+
+def test_legal_destinations_and_illegal_drags(page: Page) -> None:
+    page.open()
+    page.click_move("e2e2")  # selects
+    page.drag_move("e2e5")  # is not legal, and changes nothing
+    page.click_move("g1f3")
+    page.wait_for_moves(2)
+    assert page.moves()[0] == "Nf3"
+
+
+def test_promotion_can_be_cancelled(page: Page) -> None:
+    page.open()
+    start_from(page, "k7/7P/8/8/8/8/8/K7 w - - 0 1", "random")
+    page.drag_move("h7h8")
+    page.until(lambda: page.find("#promotion").is_displayed(), "promotion is offered")
+    page.find("#promotion button").send_keys("\ue00c")  # Escape
+    page.until(lambda: not page.find("#promotion").is_displayed(), "the offer goes away")
+    assert page.moves() == []
+    page.until(lambda: page.placement().get("h7") == "white pawn", "the pawn is back")
+
+
+def test_premove_is_played_when_its_time_comes(page: Page) -> None:
+    page.open()
+    start_from(page, "", "slow")
+    page.click_move("e2e4")
+    page.until(lambda: len(page.moves()) == 1, "the move is made")
+    page.drag_move("d2d4")
+    page.until(lambda: page.all("#board square.current-premove"), "the premove is marked")
+    page.until(lambda: page.find("#now").is_displayed(), "the player thinks")
+    page.click("#now")
+    page.until(lambda: len(page.moves()) >= 3 and page.moves()[2] == "d4", "the premove is made")
+    page.click("#take-back")
+
+
+def test_what_the_engine_thinks(page: Page) -> None:
+    page.open()
+    start_from(page, "", "slow")
+    page.click_move("e2e4")
+    page.until(lambda: len(page.all("#notes tbody tr")) == 5, "moves are listed")
+    assert page.texts("#notes thead th") == ["Move", "Visits", "Prior", "Value"]
+    assert "depth" in page.text("#thought-facts") and "nodes" in page.text("#thought-facts")
+    page.until(lambda: page.all("#board svg.cg-shapes line"), "arrows are drawn")
+    assert "score 38 %" in str(page.find("#value").get_attribute("aria-label"))
+    assert page.find("#wdl").is_displayed()
+    page.click("#arrows")
+    page.until(lambda: not page.all("#board svg.cg-shapes line"), "arrows are gone")
+    page.click("#take-back")
+    page.wait_for_moves(0)
+
+
+def test_keyboard_and_screen_reader(page: Page) -> None:
+    page.open()
+    entry = page.find("#move-text")
+    entry.send_keys("nf3\n")
+    page.wait_for_moves(2)
+    assert page.text("#said").startswith("Black: ")
+    assert "knight f3" in page.text("#board-words")
+    page.find("body").send_keys("\ue012")  # left arrow
+    page.until(lambda: page.all('#moves button[aria-current="true"]'), "a move is marked")
+    assert page.texts('#moves button[aria-current="true"]') == ["Nf3"]
+    page.find("body").send_keys("\ue011")  # Home
+    page.until(lambda: not page.all('#moves button[aria-current="true"]'), "the start is shown")
+    page.find("body").send_keys("f")
+    page.until(
+        lambda: "orientation-black" in str(page.find("#board").get_attribute("class")), "flipped"
+    )
+    page.find("body").send_keys("\ue010")  # End
+    entry.send_keys("zz\n")
+    page.until(lambda: "not a legal move" in page.text("#notice"), "the error is shown")
+    unnamed = page.script(
+        "return [...document.querySelectorAll('button, input, select, textarea')].filter(e =>"
+        "e.offsetParent && !e.textContent.trim() && !e.labels?.length && !e.ariaLabel).length"
+    )
+    assert unnamed == 0
+
+
+def test_reload_finds_the_game_again(page: Page) -> None:
+    page.open()
+    page.click_move("e2e4")
+    page.wait_for_moves(2)
+    page.driver.refresh()
+    page.ready()
+    page.wait_for_moves(2)
+
+
+def test_the_pgn_is_copied(page: Page) -> None:
+    page.open()
+    page.click_move("e2e4")
+    page.wait_for_moves(2)
+    permissions = ["clipboardReadWrite", "clipboardSanitizedWrite"]
+    page.driver.execute_cdp_cmd("Browser.grantPermissions", {"permissions": permissions})
+    page.click("#copy")
+    page.until(lambda: page.text("#copy") == "Copied", "the PGN is copied")
+    text = page.driver.execute_async_script(
+        "navigator.clipboard.readText().then(arguments[arguments.length - 1])"
+    )
+    assert "1. e4 Nf6 *" in text
+
+
+def test_new_game_dialog(page: Page) -> None:
+    page.open()
+    page.click("#new-game")
+    page.until(lambda: page.find("#setup").is_displayed(), "the dialog opens")
+    page.click('#setup [value="black"]')
+    page.script("document.querySelector('#seat-first [name=player]').value = 'greedy-safe'")
+    page.script(
+        "document.querySelector('#seat-first [name=player]').dispatchEvent(new Event('change'))"
+    )
+    page.script("document.querySelector('#setup [name=seconds]').value = '300'")
+    page.script("document.querySelector('#seat-first [name=level]').value = '2'")
+    page.script("return fetch('/api/players').then((answer) => answer.text())")
+    page.picture("new-game")
+    page.click('#setup button[type="submit"]')
+    name = "greedy-safe, every fifth move at random"
+    page.until(lambda: page.text("#bar-top .name") == name, "the game begins")
+    page.until(lambda: len(page.moves()) == 1, "White moves")
+    assert page.find("#bar-bottom .clock").is_displayed()
+    assert "orientation-black" in str(page.find("#board").get_attribute("class"))
+    page.click("#new-game")
+    page.find("#setup details summary").click()
+    page.find("#position").send_keys("nonsense")
+    page.click('#setup button[type="submit"]')
+    page.until(lambda: page.text("#setup-error"), "the error is shown in the dialog")
+    page.click("#setup-cancel")
+    allowed = [entry for entry in page.console() if "400" not in entry]  # the refused position
+    assert allowed == []
+
+
+def test_two_players_are_watched(page: Page) -> None:
+    page.open()
+    page.click("#new-game")
+    page.click('#setup [value="watch"]')
+    page.script(
+        "for (const [seat, id] of [['first', 'greedy'], ['second', 'random']]) {"
+        "const s = document.querySelector(`#seat-${seat} [name=player]`);"
+        "s.value = id; s.dispatchEvent(new Event('change')); }"
+    )
+    page.click('#setup button[type="submit"]')
+    page.until(lambda: len(page.moves()) >= 2, "both have moved")
+    page.click("#pause")
+    page.until(lambda: page.text("#status") == "Paused", "paused")
+    assert not page.find("#resign").is_displayed()
+
+
+def test_watching_a_run(page: Page, runs: Path) -> None:
+    boards = []
+    for number in range(6):
+        game = Game()
+        play_random_plies(game, 10, number)
+        row = {"fen": game.fen(), "last": game.moves()[-1], "value": 0.1 * number}
+        boards.append({**row, "title": f"game {number}"})
+    pieces = sum(Game(str(board["fen"])).piece_count() for board in boards)
+    assert write_live(runs / "demo", boards, every=0)
+    page.open("#watch")
+    page.until(lambda: len(page.all("#boards .small piece")) == pieces, "boards are shown")
+    assert "game 5" in page.text("#boards")
+    page.until(lambda: len(page.all("#curves .uplot canvas")) == 4, "curves are drawn")
+    page.until(lambda: page.all("#rating-chart .uplot canvas"), "scores are drawn")
+    assert "checkmate" in page.text("#endings") and "70 %" in page.text("#endings")
+    assert "iteration 120" in page.text("#run-facts")
+    # A move, seen without touching the page.
+    board = chess.Board()
+    board.push_uci("e2e4")
+    write_live(runs / "demo", [{**boards[0], "fen": board.fen(), "last": "e2e4"}], every=0)
+    page.until(lambda: len(page.all("#boards figure")) == 1, "the boards change")
+    page.until(lambda: page.all("#boards square.last-move"), "the last move is marked")
+    write_live(runs / "demo", boards, every=0)
+    page.until(lambda: len(page.all("#boards figure")) == 6, "the boards change")
+    # More training: the curves grow.
+    with (runs / "demo" / "metrics.jsonl").open("a") as file:
+        file.write(json.dumps({"iteration": 121, "games": 1, "samples": 2, "losses": {}}) + "\n")
+    page.until(lambda: "iteration 121" in page.text("#run-facts"), "the run goes on")
+
+
+def test_watching_a_trainer_at_work(page: Page, runs: Path) -> None:
+    pytest.importorskip("torch")
+    recipe = runs.parent / "small.toml"
+    recipe.write_text(
+        'algorithm = "ppo"\n[run]\nevaluations = 1\n[network.mlp]\nhidden = [8]\n'
+        "[ppo]\ngames = 6\nplies = 8\n[evaluation]\ngames = 2\n"
+    )
+    command = [sys.executable, "-m", "rookery.cli", "train", str(recipe), "--budget", "100000it"]
+    trainer = subprocess.Popen(
+        [*command, "--run", str(runs / "real")],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        page.until(lambda: (runs / "real" / "live.json").exists(), "the trainer shows its games")
+        page.open("#watch/real")
+        page.until(lambda: "training now" in page.text("#run-facts"), "the run is shown")
+        page.until(lambda: len(page.all("#boards figure")) == 6, "its games are shown")
+        assert page.text("#boards-title") == "Games being played now"
+        before = page.text("#run-facts")
+        page.until(lambda: page.text("#run-facts") != before, "the run goes on")
+        os.killpg(trainer.pid, signal.SIGINT)
+        assert trainer.wait(60) == 0
+        page.until(lambda: "not training" in page.text("#run-facts"), "the run is over")
+        page.until(lambda: page.all('#checkpoints [data-player="run:real"]'), "it can be played")
+    finally:
+        if trainer.poll() is None:
+            trainer.kill()
+        trainer.wait(20)
+        page.driver.get("about:blank")  # it would go on asking for the run
+        shutil.rmtree(runs / "real", ignore_errors=True)
+
+
+def test_picture_of_a_run(page: Page) -> None:
+    if not os.environ.get("ROOKERY_SCREENSHOT_RUN"):
+        pytest.skip("needs ROOKERY_SCREENSHOT_RUN: a run folder to make a picture of")
+    run = Path(os.environ["ROOKERY_SCREENSHOT_RUN"]).resolve()
+    with server(run.parent) as other:
+        shown = Page(page.driver, other.url)
+        shown.open(f"#watch/{run.name}")
+        shown.until(lambda: shown.all("#curves .uplot canvas"), "curves are drawn")
+        shown.until(lambda: shown.all("#boards .small piece"), "games are shown")
+        time.sleep(3)  # into the games
+        page.driver.set_window_size(1280, 1500)
+        shown.picture("watch")
+        page.driver.set_window_size(1280, 900)
+        page.driver.get("about:blank")
+
+
+def test_games_of_evaluations_are_replayed(page: Page, runs: Path) -> None:
+    (runs / "demo" / "live.json").unlink(missing_ok=True)
+    page.open("#watch/demo")
+    page.until(lambda: len(page.all("#boards .small piece")) >= 31, "a game is shown")
+    assert "<script>x</script>" in page.text("#boards figcaption")
+    assert page.text("#boards-title") == "Games of the last evaluation"
+    page.until(lambda: len(page.all("#boards .small piece")) == 31, "it is played to its end")
+    frames = [chess.STARTING_BOARD_FEN, "8/8/8/8/8/8/8/K6k"]
+    write_live(runs / "demo", [{"title": "one", "frames": frames}], every=0)
+    page.until(lambda: page.text("#boards-title") == "Games just played", "a whole game is shown")
+    page.until(lambda: len(page.all("#boards .small piece:not(.fading)")) == 2, "to its end")
+    (runs / "demo" / "live.json").unlink()
+
+
+def test_a_checkpoint_is_played_with_one_click(page: Page, runs: Path) -> None:
+    torch = pytest.importorskip("torch")
+    from rookery.model_file import save_model
+    from rookery.nets import make_network
+
+    step = runs / "demo" / "checkpoints" / "00000012"
+    step.mkdir(parents=True, exist_ok=True)
+    torch.set_num_threads(1)
+    save_model(
+        step / "model.safetensors", make_network("mlp", "vector66", "az4672", {"hidden": [8]})
+    )
+    time.sleep(2.1)  # until the list of players is made again
+    page.open("#watch/demo")
+    page.until(lambda: page.all('#checkpoints [data-player="run:demo@12"]'), "it is offered")
+    page.click('#checkpoints [data-player="run:demo@12"]')
+    page.until(lambda: "after 12 iterations" in page.text("#bar-top .name"), "the game begins")
+    page.click_move("e2e4")
+    page.wait_for_moves(2)
+    page.find("body").send_keys("\ue012")  # back to the position that it thought about
+    page.until(lambda: "Prior" in page.texts("#notes thead th"), "its policy is shown")
+    page.until(lambda: page.all("#board svg.cg-shapes line"), "arrows are drawn")
+
+
+def test_the_shipped_engine(page: Page) -> None:
+    if shipped_engine() is None:
+        pytest.skip("needs the shipped engine: src/rookery/networks/rookery.safetensors")
+    page.open()
+    start_from(page, "", "rookery", "second")
+    page.click_move("e2e4")
+    page.until(lambda: page.all("#board svg.cg-shapes line"), "its best move is drawn")
+    page.until(lambda: "nodes" in page.text("#thought-facts"), "it tells how much it has seen")
+    page.picture("engine")
+    page.wait_for_moves(2)
+    page.click("#hint")
+    page.until(lambda: page.text("#said").startswith("Hint: "), "it gives a hint")
+    page.until(lambda: len(page.texts("#lines li")) == 3, "three lines are shown")
+    page.click("#resign")
+
+
+def test_phone_and_dark(page: Page) -> None:
+    page.driver.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride",
+        {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True},
+    )
+    page.driver.execute_cdp_cmd(
+        "Emulation.setEmulatedMedia",
+        {"features": [{"name": "prefers-color-scheme", "value": "dark"}]},
+    )
+    try:
+        page.open()
+        width = page.script("return document.documentElement.scrollWidth")
+        assert width <= 390, "nothing sticks out of a small screen"
+        assert page.find("#board").size["width"] > 300
+        page.click_move("e2e4")
+        page.wait_for_moves(2)
+        ground = page.script("return getComputedStyle(document.body).backgroundColor")
+        assert ground == "rgb(29, 31, 33)"
+        page.picture("phone-dark")
+        page.click("#theme")
+        ground = page.script("return getComputedStyle(document.body).backgroundColor")
+        assert ground == "rgb(246, 243, 236)"
+        page.script("localStorage.clear()")
+    finally:
+        page.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+        page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+
+
+def start_from(page: Page, fen: str, player: str, level: str = "") -> None:
+    """A new game from a position, through the dialog."""
+    page.click("#new-game")
+    page.until(lambda: page.find("#setup").is_displayed(), "the dialog opens")
+    page.script(
+        "const s = document.querySelector('#seat-first [name=player]');"
+        "s.value = arguments[0]; s.dispatchEvent(new Event('change'));"
+        "document.querySelector('#setup [value=white]').checked = true;"
+        "document.querySelector('#position').value = arguments[1];"
+        "if (arguments[2]) document.querySelector('#seat-first [name=level]').value = arguments[2]",
+        player,
+        fen,
+        level,
+    )
+    before = page.script("return sessionStorage.getItem('rookery-game')")
+    page.click('#setup button[type="submit"]')
+    page.until(
+        lambda: (
+            page.script("return sessionStorage.getItem('rookery-game')") != before
+            and not page.find("#setup").is_displayed()
+            and page.text("#bar-top .name").startswith(player)
+            and not page.moves()
+        ),
+        "the game begins",
+    )
