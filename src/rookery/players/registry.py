@@ -64,6 +64,13 @@ def _tablebase(name: str, options: dict[str, Any]) -> Player:
     return TablebasePlayer(tables, make_player(inner_spec(otherwise)), name)
 
 
+def _policy(name: str, options: dict[str, Any]) -> Player:
+    from rookery.players.policy import policy_player
+
+    written = {key: str(value) for key, value in options.items()}
+    return policy_player(parse_spec(name).name, written)
+
+
 def _book(name: str, options: dict[str, Any]) -> Player:
     from rookery.players.mixed import BookPlayer
 
@@ -116,6 +123,12 @@ KINDS: dict[str, PlayerKind] = {
                 Option("file", kinds.words, "the book; default: the first in the usual places"),
                 Option("otherwise", kinds.words, "player outside the book (random)"),
             ),
+        ),
+        PlayerKind(
+            "ppo",
+            "a policy that PPO taught by self-play; it does not search",
+            _policy,
+            (Option("temperature", float, "0 (default): the likeliest move; 1: drawn as learnt"),),
         ),
         PlayerKind(
             "stockfish",
