@@ -21,6 +21,7 @@ BENCHMARKS = {
     "env": ("rookery.bench.env", "random play in an environment"),
     "encode": ("rookery.bench.encode", "observations in batches"),
     "arena": ("rookery.bench.arena", "whole games between native players"),
+    "alphabeta": ("rookery.bench.alphabeta", "alpha-beta search with a network"),
 }
 
 __all__ = ["BENCHMARKS", "Comparison", "Result", "main", "run"]

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 # Family -> module with NETWORK (the class) and SIZES (its typed sizes).
 _MODULES = {
     "mlp": "rookery.nets.mlp",
+    "nnue": "rookery.nets.nnue",
     "resnet": "rookery.nets.resnet",
     "squares": "rookery.nets.squares",
 }

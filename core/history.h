@@ -1,0 +1,58 @@
+// What a thread remembers about moves and evaluations from one node to the next.
+//
+//   butterfly     [side][from][to]                        quiet moves
+//   capture       [piece][to][captured type]              captures and promotions
+//   continuation  [earlier piece][its to][piece][to]      quiet moves after a move 1, 2 or 4 plies
+//   ago counter       [earlier piece][its to]                 the last quiet reply that cut off
+//   corrections   [side][hash]                            search result minus static evaluation,
+//                                                         by pawns and by each side's other pieces
+//
+// Entries move towards their bonuses and never leave +-limit: h += bonus - h * |bonus| / limit.
+
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+
+#include "search_parameters.h"
+#include "search_types.h"
+
+namespace rookery::search {
+
+using HistoryEntry = std::int16_t;
+
+inline void update_entry(HistoryEntry& entry, int bonus, int limit) {
+    entry = HistoryEntry(entry + bonus - entry * std::abs(bonus) / limit);
+}
+
+// Quiet moves that follow one certain move.
+using Continuation = HistoryEntry[12][64];
+
+struct History {
+    static constexpr int CORRECTION_SIZE = 1 << 14;  // power of two
+
+    HistoryEntry butterfly[2][64 * 64];
+    HistoryEntry capture[12][64][7];
+    // Piece 12 stands for "no earlier move" (a null move, before the root).
+    Continuation continuation[13][64];
+    Move counter[13][64];
+    HistoryEntry pawn_correction[2][CORRECTION_SIZE];
+    HistoryEntry piece_correction[2][2][CORRECTION_SIZE];  // [side to move][whose pieces]
+
+    void clear() { std::memset(static_cast<void*>(this), 0, sizeof *this); }
+
+    static int bonus(int depth) {
+        using namespace parameters;
+        return std::min(HISTORY_BONUS_SLOPE * depth - HISTORY_BONUS_OFFSET, HISTORY_BONUS_MOST);
+    }
+    static void update(HistoryEntry& entry, int bonus) {
+        update_entry(entry, bonus, parameters::HISTORY_LIMIT);
+    }
+    static std::size_t correction_index(Key key) {
+        return std::size_t(key) & (CORRECTION_SIZE - 1);
+    }
+};
+
+}  // namespace rookery::search
