@@ -37,65 +37,6 @@ bool has_pieces(const Position& p, Color color) {
 
 }  // namespace
 
-// --- Histories ---
-
-int Worker::quiet_history(int ply, Move move) const {
-    const Position& p = frame(ply).position;
-    const Piece piece = p.board[move.from()];
-    return history_->butterfly[p.side][move.bits() & 0xFFF] +
-           (*frame(ply - 1).continuation)[piece][move.to()] +
-           (*frame(ply - 2).continuation)[piece][move.to()];
-}
-
-int Worker::noisy_history(const Position& p, Move move) const {
-    const PieceType captured = move.kind() == Move::EN_PASSANT ? PAWN : type_of(p.board[move.to()]);
-    return history_->capture[p.board[move.from()]][move.to()][captured];
-}
-
-void Worker::update_quiet(int ply, Move move, int bonus) {
-    const Position& p = frame(ply).position;
-    const Piece piece = p.board[move.from()];
-    History::update(history_->butterfly[p.side][move.bits() & 0xFFF], bonus);
-    for (const int back : {1, 2, 4})
-        if (frame(ply - back).move)
-            History::update((*frame(ply - back).continuation)[piece][move.to()], bonus);
-}
-
-void Worker::update_noisy(const Position& p, Move move, int bonus) {
-    const PieceType captured = move.kind() == Move::EN_PASSANT ? PAWN : type_of(p.board[move.to()]);
-    History::update(history_->capture[p.board[move.from()]][move.to()][captured], bonus);
-}
-
-void Worker::update_histories(Frame& now, int ply, Move best, int depth, const Move* quiets,
-                              int quiet_count, const Move* noisy, int noisy_count) {
-    const Position& p = now.position;
-    const int bonus = History::bonus(depth);
-    if (is_noisy(p, best)) {
-        update_noisy(p, best, bonus);
-    } else {
-        now.killer = best;
-        const Frame& before = frame(ply - 1);
-        if (before.move) history_->counter[p.board[before.move.to()]][before.move.to()] = best;
-        // At the least depth a lone first move says nothing about the order of quiet moves.
-        update_quiet(ply, best, bonus);
-        for (int i = 0; i < quiet_count; ++i) update_quiet(ply, quiets[i], -bonus);
-    }
-    for (int i = 0; i < noisy_count; ++i) update_noisy(p, noisy[i], -bonus);
-}
-
-void Worker::update_corrections(const Frame& now, int depth, Score score) {
-    const Color side = now.position.side;
-    const int bonus = std::clamp((score - now.evaluation) * depth / CORRECTION_DEPTH_DIVISOR,
-                                 -CORRECTION_LIMIT / 4, CORRECTION_LIMIT / 4);
-    History& h = *history_;
-    update_entry(h.pawn_correction[side][History::correction_index(now.pawn_key)], bonus,
-                 CORRECTION_LIMIT);
-    for (const Color whose : {WHITE, BLACK})
-        update_entry(
-            h.piece_correction[side][whose][History::correction_index(now.piece_keys[whose])],
-            bonus, CORRECTION_LIMIT);
-}
-
 // --- The search ---
 
 // Score of the position at `ply` for its side to move, within [alpha, beta] or a bound outside.
@@ -121,7 +62,7 @@ Score Worker::search(int ply, int depth, Score alpha, Score beta, bool cut_node)
     if constexpr (!ROOT) {
         if (is_draw(ply)) return DRAW;
         if (ply >= MAX_PLY - 2)
-            return now.in_check ? DRAW : corrected(now, accumulators_.evaluate(p));
+            return now.in_check ? DRAW : corrected(ply, accumulators_.evaluate(p));
         alpha = std::max(alpha, ply - MATE);
         beta = std::min(beta, MATE - ply - 1);
         if (alpha >= beta) return alpha;
@@ -141,8 +82,10 @@ Score Worker::search(int ply, int depth, Score alpha, Score beta, bool cut_node)
     if (!PV && hit && entry.depth >= depth + (entry.score >= beta) * 0 && entry.score != NO_SCORE &&
         p.halfmove_clock < 90 &&
         (entry.bound & (entry.score >= beta ? BOUND_LOWER : BOUND_UPPER))) {
-        if (entry.score >= beta && table_move && !table_noisy)
+        if (entry.score >= beta && table_move && !table_noisy) {
+            now.attacked = THREATS ? attacked_squares(p, ~p.side) : 0;
             update_quiet(ply, table_move, History::bonus(depth));
+        }
         return entry.score;
     }
 
@@ -155,18 +98,27 @@ Score Worker::search(int ply, int depth, Score alpha, Score beta, bool cut_node)
     } else {
         raw = hit && entry.evaluation != NO_SCORE ? entry.evaluation : accumulators_.evaluate(p);
         raw = std::clamp(raw, -MAX_EVALUATION, MAX_EVALUATION);
-        guess = now.evaluation = corrected(now, raw);
+        guess = now.evaluation = corrected(ply, raw);
         if (hit && entry.score != NO_SCORE &&
             (entry.bound & (entry.score > guess ? BOUND_LOWER : BOUND_UPPER)))
             guess = entry.score;
         else if (!hit)
             table_.store(p.key, ply, Move(), NO_SCORE, raw, -2, BOUND_NONE, now.table_pv);
     }
+    // How much the opponent's last quiet move gained tells something about that move.
+    if (!ROOT && SWING_FACTOR && !now.in_check && !singular_search && frame(ply - 1).move &&
+        frame(ply - 1).evaluation != NO_SCORE &&
+        !is_noisy(frame(ply - 1).position, frame(ply - 1).move)) {
+        const int gain = std::clamp(-SWING_FACTOR * (frame(ply - 1).evaluation + now.evaluation),
+                                    -SWING_MOST, SWING_MOST);
+        History::update(history_->quiet(~p.side, frame(ply - 1).attacked, frame(ply - 1).move),
+                        gain);
+    }
     const Score earlier = frame(ply - 2).evaluation != NO_SCORE ? frame(ply - 2).evaluation
                                                                 : frame(ply - 4).evaluation;
     const bool improving = !now.in_check && earlier != NO_SCORE && now.evaluation > earlier;
     now.double_extensions = ROOT ? 0 : frame(ply - 1).double_extensions;
-    next.killer = Move();
+    frame(ply + KILLER_REACH).killer = Move();
     next.excluded = Move();
     frame(ply + 2).cutoffs = 0;
 
@@ -246,7 +198,8 @@ Score Worker::search(int ply, int depth, Score alpha, Score beta, bool cut_node)
     const Move previous = frame(ply - 1).move;
     const Move counter =
         previous ? history_->counter[p.board[previous.to()]][previous.to()] : Move();
-    MovePicker picker(p, info, *history_, continuations, table_move, now.killer, counter);
+    MovePicker picker(p, info, *history_, continuations, now.attacked, table_move, now.killer,
+                      counter);
     const Score old_alpha = alpha;
     Score best = -INFINITE;
     Move best_move;
@@ -399,6 +352,10 @@ Score Worker::search(int ply, int depth, Score alpha, Score beta, bool cut_node)
     // Step 17. Learn from the result.
     if (best_move && best >= beta)
         update_histories(now, ply, best_move, depth, quiets, quiet_count, noisies, noisy_count);
+    // All moves failed against the quiet move before: it was a good one.
+    if (!ROOT && best <= old_alpha && previous && FAIL_LOW_BONUS &&
+        !is_noisy(frame(ply - 1).position, previous))
+        update_quiet(ply - 1, previous, History::bonus(depth) * FAIL_LOW_BONUS / 100);
     if (!singular_search) {
         const Bound bound = best >= beta             ? BOUND_LOWER
                             : PV && best > old_alpha ? BOUND_EXACT
@@ -409,7 +366,7 @@ Score Worker::search(int ply, int depth, Score alpha, Score beta, bool cut_node)
         if (!now.in_check && !(best_move && is_noisy(p, best_move)) && !is_mate(best) &&
             !(bound == BOUND_LOWER && best <= now.evaluation) &&
             !(bound == BOUND_UPPER && best >= now.evaluation))
-            update_corrections(now, depth, best);
+            update_corrections(ply, depth, best);
     }
     return best;
 }

@@ -111,7 +111,10 @@ NamedResult search_game(Engine& engine, const Game& game, int depth, std::uint64
                 engine.stop();
             }
         };
-    const search::Poll poll = [&] {
+    // Only the main thread of Python is told of signals; others need not wait for the GIL.
+    const nb::module_ threading = nb::module_::import_("threading");
+    const bool is_main = threading.attr("current_thread")().is(threading.attr("main_thread")());
+    const search::Poll check_signals = [&] {
         const nb::gil_scoped_acquire acquire;
         if (!failure && PyErr_CheckSignals() != 0) {
             try {
@@ -125,7 +128,8 @@ NamedResult search_game(Engine& engine, const Game& game, int depth, std::uint64
     search::Result result;
     {
         const nb::gil_scoped_release release;
-        result = engine.search(root, keys, limits, on_depth, poll);
+        result =
+            engine.search(root, keys, limits, on_depth, is_main ? check_signals : search::Poll());
     }
     if (failure) std::rethrow_exception(failure);
     return named(root, result);

@@ -16,13 +16,27 @@ Worker::Worker(nnue::NetworkPtr network, TranspositionTable& table, const std::a
       history_(std::make_unique<History>()),
       frames_(std::size_t(SENTINELS + MAX_PLY + 4)),
       root_moves_(std::size_t(MAX_MOVES)) {
+    set_scale();
     new_game();
+}
+
+void Worker::set_scale() {
+    using namespace parameters;
+    const double unit = accumulators_.network()->pawn_unit();
+    // A network that has not learned what pieces are worth is taken as it is.
+    const double factor = unit > 0 ? std::clamp(PAWN_WORTH / unit, SCALE_LEAST, SCALE_MOST) : 1.0;
+    scale_ = int(SCALE_UNIT * factor);
+}
+
+Score Worker::shown(Score score) const {
+    return is_mate(score) ? score : score * SCALE_UNIT / scale_;
 }
 
 void Worker::new_game() { history_->clear(); }
 
 void Worker::set_network(nnue::NetworkPtr network) {
     accumulators_.set_network(std::move(network));
+    set_scale();
     history_->clear();  // corrections belong to the network
 }
 
@@ -32,7 +46,8 @@ void Worker::set_root(const Position& root, std::span<const Key> earlier_keys,
     std::copy(earlier_keys.begin(), earlier_keys.end(), keys_.begin());
     root_key_ = earlier_keys.size();
     keys_[root_key_] = root.key;
-    for (int ply = -SENTINELS; ply < MAX_PLY + 4; ++ply) {
+    // Deeper frames are set on the way to them.
+    for (int ply = -SENTINELS; ply < 4; ++ply) {
         Frame& f = frame(ply);
         f.move = f.excluded = f.killer = Move();
         f.continuation = &history_->continuation[12][0];
@@ -126,7 +141,7 @@ void Worker::deepen(const Limits& limits, TimeManager* time, const std::function
     time_ = time;
     poll_ = poll ? &poll : nullptr;
     last_poll_ = Clock::now();
-    root_evaluation_ = corrected(frame(0), accumulators_.evaluate(frame(0).position));
+    root_evaluation_ = corrected(0, accumulators_.evaluate(frame(0).position));
     for (int i = 0; i < root_count_; ++i) root_moves_[std::size_t(i)].score = -INFINITE;
     const int lines = std::min(std::max(1, limits.lines), root_count_);
     const int last = limits.depth > 0 ? std::min(limits.depth, MAX_DEPTH) : MAX_DEPTH;
@@ -167,7 +182,7 @@ SearchOutcome Worker::outcome() const {
     if (root_count_ == 0) return result;
     const RootMove& best = root_moves_[0];
     result.best = best.move;
-    result.score = best.score != -INFINITE ? best.score : root_evaluation_;
+    result.score = shown(best.score != -INFINITE ? best.score : root_evaluation_);
     result.line_length = best.line_length;
     std::copy_n(best.line, best.line_length, result.line);
     return result;

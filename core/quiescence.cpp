@@ -114,8 +114,10 @@ bool Worker::is_draw(int ply) const {
 }
 
 // Fades as the fifty-move draw comes near, and learns from where searches have disagreed with it.
-Score Worker::corrected(const Frame& now, Score raw) const {
+Score Worker::corrected(int ply, Score raw) const {
+    const Frame& now = frame(ply);
     const Position& p = now.position;
+    raw = SCALING ? raw * scale_ / SCALE_UNIT : raw;
     const int faded = raw *
                       (FIFTY_MOVE_SCALE - int(std::min(p.halfmove_clock, FIFTY_MOVES_PLIES))) /
                       FIFTY_MOVE_SCALE;
@@ -123,7 +125,9 @@ Score Worker::corrected(const Frame& now, Score raw) const {
     const int correction =
         h.pawn_correction[p.side][History::correction_index(now.pawn_key)] +
         h.piece_correction[p.side][WHITE][History::correction_index(now.piece_keys[WHITE])] +
-        h.piece_correction[p.side][BLACK][History::correction_index(now.piece_keys[BLACK])];
+        h.piece_correction[p.side][BLACK][History::correction_index(now.piece_keys[BLACK])] +
+        MOVE_CORRECTION * h.move_correction[p.side][h.moves_index(frame(ply - 1).continuation,
+                                                                  frame(ply - 2).continuation)];
     return std::clamp(faded + correction / CORRECTION_DIVISOR, -MAX_EVALUATION, MAX_EVALUATION);
 }
 
@@ -149,7 +153,7 @@ template <bool PV> Score Worker::quiescence(int ply, Score alpha, Score beta, in
     const NodeInfo info(p);
     now.in_check = info.checkers != 0;
     if (is_draw(ply)) return DRAW;
-    if (ply >= MAX_PLY - 1) return now.in_check ? DRAW : corrected(now, accumulators_.evaluate(p));
+    if (ply >= MAX_PLY - 1) return now.in_check ? DRAW : corrected(ply, accumulators_.evaluate(p));
 
     // Step 2. What the table knows.
     TableEntry entry;
@@ -170,7 +174,7 @@ template <bool PV> Score Worker::quiescence(int ply, Score alpha, Score beta, in
     } else {
         raw = hit && entry.evaluation != NO_SCORE ? entry.evaluation : accumulators_.evaluate(p);
         raw = std::clamp(raw, -MAX_EVALUATION, MAX_EVALUATION);
-        best = now.evaluation = corrected(now, raw);
+        best = now.evaluation = corrected(ply, raw);
         if (hit && entry.score != NO_SCORE && !is_mate(entry.score) &&
             (entry.bound & (entry.score > best ? BOUND_LOWER : BOUND_UPPER)))
             best = entry.score;
@@ -239,8 +243,9 @@ Score Worker::evaluate_position(const Position& position) {
     Frame& root = frame(0);
     root.position = position;
     start_keys(root);
+    frame(-1).continuation = frame(-2).continuation = &history_->continuation[12][0];
     accumulators_.reset();
-    return corrected(root, accumulators_.evaluate(position));
+    return shown(corrected(0, accumulators_.evaluate(position)));
 }
 
 Score Worker::quiesce_position(const Position& position, Position* leaf) {
@@ -250,7 +255,7 @@ Score Worker::quiesce_position(const Position& position, Position* leaf) {
         *leaf = position;
         for (int i = 0; i < frame(0).line_length; ++i) leaf->make(frame(0).line[i]);
     }
-    return score;
+    return shown(score);
 }
 
 }  // namespace rookery::search

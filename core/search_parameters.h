@@ -80,7 +80,18 @@ inline constexpr int CORRECTION_LIMIT = 1024;  // [common]
 inline constexpr int CORRECTION_DIVISOR = 16;  // to centipawns, per table [common]
 inline constexpr int CORRECTION_DEPTH_DIVISOR = 8;  // [common]
 
+inline constexpr int FAIL_LOW_BONUS = 60;  // percent, for the quiet move before [common]
+inline constexpr int SWING_FACTOR = 5;  // times the gain of the last quiet move [common]
+inline constexpr int SWING_MOST = 900;  // [common]
+inline constexpr int SCALING = 1;
+inline constexpr int THREATS = 0;
+inline constexpr int MOVE_CORRECTION = 1;
+inline constexpr int KILLER_REACH = 1;  // plies down at which killers start anew [common]
+
 // --- Static evaluation ---
+inline constexpr double PAWN_WORTH = 100;  // what margins take a pawn to be worth
+inline constexpr double SCALE_LEAST = 0.5;  // bounds of the factor that makes it so [ours]
+inline constexpr double SCALE_MOST = 3.0;
 inline constexpr int FIFTY_MOVE_SCALE = 220;  // plies at which it would fade to nothing [common]
 
 // --- Time, shares of the soft limit unless said otherwise ---

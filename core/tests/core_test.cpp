@@ -239,6 +239,7 @@ int main() {
     test_rules();
     test_vector_games();
     failures += rookery::tests::run_engine_tests();
+    failures += rookery::tests::run_training_tests();
     std::printf(failures ? "%d checks failed\n" : "core_test: all checks passed\n", failures);
     return failures ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -44,8 +44,9 @@ from rookery.nets import Network, make_network
 from rookery.training.state import State
 from rookery.training.trainer import Algorithm, Context, Evaluation, Metrics
 
-# Share of the budget by which the last generation's learning must be over, so that the gate fits.
-LEARNING_ENDS = 0.95
+# Shares of the budget by which the last generation must have been learnt from, and tested.
+LEARNING_ENDS = 0.96
+GATE_ENDS = 0.99
 
 Item = TypeVar("Item")
 
@@ -72,6 +73,7 @@ class EngineTrainer:
         self.anchor: Weights | None = None
         self.total_elo = 0.0  # sum of the gains that the gates measured
         self.final = False  # the present generation is the last of its budget
+        self.finished = False  # the last generation of the budget lies behind
         self.pair_points: list[float] = []  # of the gate
         self.candidate: Candidate | None = None
         keep = context.recipe.run.keep_checkpoints
@@ -114,7 +116,7 @@ class EngineTrainer:
         self.games += play.games
         samples = played.samples
         self.window.add(samples, self.generation)
-        self.final = self.context.progress >= 1.0 - self.context.recipe.learn.final_share
+        self._look_for_the_end()
         if self.window.count(self.generation) >= self._positions_wanted() or self.final:
             self._begin_learning()
         return Metrics(
@@ -135,6 +137,12 @@ class EngineTrainer:
             timing={"positions": len(samples), "nodes": played.nodes},
         )
 
+    def _look_for_the_end(self) -> None:
+        """The last part of a budget belongs to one final generation."""
+        late = self.context.progress >= 1.0 - self.context.recipe.learn.final_share
+        self.finished = self.finished and late  # a budget may be extended
+        self.final = late and not self.finished and self.context.progress < LEARNING_ENDS
+
     def _positions_wanted(self) -> float:
         play = self.context.recipe.play
         grown = play.first_positions * play.growth ** (self.generation - 1)
@@ -146,7 +154,7 @@ class EngineTrainer:
         learn = self.context.recipe.learn
         self.phase = "learn"
         self._generator = None
-        self.window.drop_before(self.generation - learn.window + 1)
+        self.window.drop_before(self.generation - math.ceil(learn.window * self.generation) + 1)
         width = max(of_generation(learn.hidden, self.generation), self._width())
         generator = self.context.torch_generator("widen", self.generation)
         self.candidate = Candidate(
@@ -169,13 +177,10 @@ class EngineTrainer:
         wdl = of_generation(learn.wdl, self.generation)
         batch = min(learn.batch, max(SMALLEST_BATCH, len(samples) // learn.least_steps))
         seed = self.context.seed("order", self.generation, place.finished)
-        started = place.finished * len(samples) + place.batch * batch
-        loss = candidate.learn(
-            samples, seed, learn.positions, batch, self._rate, wdl, learn.power
-        )
-        done = place.finished * len(samples) + place.batch * batch
+        started = place.passes
+        loss = candidate.learn(samples, seed, learn.positions, batch, self._rate, wdl, learn.power)
         judged = candidate.judge(test, wdl, learn.power)
-        if self._share_learnt(place, 1) >= 1.0:
+        if self._share_learnt(place) >= 1.0:
             self._begin_gate()
         losses = {"train": loss}
         if "validation" in judged:
@@ -188,14 +193,14 @@ class EngineTrainer:
                 "wdl": wdl,
                 "window": float(len(samples)),
                 "hidden": float(candidate.learner.hidden),
-                "passes": done / max(1, len(samples)),
+                "passes": place.passes,
             },
-            timing={"learnt": done - started},
+            timing={"learnt": (place.passes - started) * len(samples)},
         )
 
-    def _share_learnt(self, place: Place, batches: int) -> float:
+    def _share_learnt(self, place: Place) -> float:
         """How much of its learning a candidate has behind it, [0, 1]."""
-        share = (place.finished + place.batch / batches) / self._passes()
+        share = place.passes / self._passes()
         # The budget may be too short for all passes: then its end decides.
         room = max(LEARNING_ENDS - place.began, 1e-9)
         return min(1.0, max(share, (self.context.progress - place.began) / room))
@@ -204,13 +209,14 @@ class EngineTrainer:
         """Times that the present candidate is to go through the window."""
         learn = self.context.recipe.learn
         window = sum(map(self.window.count, range(self.generation + 1)))
-        passes = learn.visits * self.window.count(self.generation) / max(1, window)
+        # Never less than one, whatever is left of damaged shards.
+        passes = max(1.0, learn.visits * self.window.count(self.generation) / max(1, window))
         return max(passes, learn.final_passes) if self.final else passes
 
-    def _rate(self, place: Place, batches: int) -> float:
+    def _rate(self, place: Place) -> float:
         """Step size: a cosine over all passes."""
         learn = self.context.recipe.learn
-        falling = (1.0 + math.cos(math.pi * self._share_learnt(place, batches))) / 2.0
+        falling = (1.0 + math.cos(math.pi * self._share_learnt(place))) / 2.0
         return learn.final_learning_rate + falling * (
             learn.learning_rate - learn.final_learning_rate
         )
@@ -241,7 +247,8 @@ class EngineTrainer:
         test = Sprt(0.0, gate.elo1)
         decision = test.decision(test.llr_of_pairs(counts))
         generation = self.generation
-        if decision != "continue" or 2 * len(self.pair_points) >= gate.games:
+        full = 2 * len(self.pair_points) >= gate.games or self.context.progress >= GATE_ENDS
+        if decision != "continue" or full:
             accepted = decision == "elo1" or (decision == "continue" and estimate.score > 0.5)
             self._end_generation(weights, accepted, estimate.elo)
         return Metrics(
@@ -272,6 +279,7 @@ class EngineTrainer:
                 self.anchor = weights
         self.generation += 1
         self.phase = "play"
+        self.finished = self.finished or self.final
         self.final = False
         self.candidate = self._match = None
 
@@ -340,6 +348,7 @@ _COUNTERS = (
     "newest_generation",
     "total_elo",
     "final",
+    "finished",
     "pair_points",
 )
 

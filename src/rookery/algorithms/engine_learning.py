@@ -123,7 +123,13 @@ class Place:
 
     finished: int = 0  # passes
     batch: int = 0  # next batch of the present pass
+    batches: int = 1  # of a pass
     began: float = 0.0  # progress of the run at the beginning
+
+    @property
+    def passes(self) -> float:
+        """Passes done, with the part of the present one."""
+        return self.finished + self.batch / self.batches
 
 
 class Candidate:
@@ -150,7 +156,7 @@ class Candidate:
         seed: int,
         positions: int,
         batch: int,
-        rate: Callable[[Place, int], float],
+        rate: Callable[[Place], float],
         wdl: float,
         power: float,
     ) -> float:
@@ -161,24 +167,25 @@ class Candidate:
             seed: Of the order of this pass.
             positions: How many, rounded up to whole batches.
             batch: Size of a step.
-            rate: Step size at a place, given the batches of a pass.
+            rate: Step size at a place.
             wdl: Share of results in the target.
             power: Of the error.
         """
-        place, in_pass = self.place, math.ceil(len(samples) / batch)
-        left = min(math.ceil(positions / batch), in_pass - place.batch)
+        place = self.place
+        place.batches = max(1, math.ceil(len(samples) / batch))
+        left = min(math.ceil(positions / batch), place.batches - place.batch)
         total, used = 0.0, 0
         while left > 0:
             count = min(left, BATCHES_AT_ONCE)
             rates = np.empty(count, dtype=np.float32)
             first = place.batch
             for index in range(count):
-                rates[index] = rate(place, in_pass)
+                rates[index] = rate(place)
                 place.batch += 1
             total += count * self.learner.train(samples, seed, batch, first, rates, wdl, power)
             used += count
             left -= count
-        if place.batch >= in_pass:
+        if place.batch >= place.batches:
             place.finished, place.batch = place.finished + 1, 0
         return total / used if used else 0.0
 

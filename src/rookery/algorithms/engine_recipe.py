@@ -16,13 +16,13 @@ from rookery.training.section import Section
 class PlaySettings(Section):
     """Games of the newest network against itself."""
 
-    first_positions: int = Field(default=80_000, ge=100)
+    first_positions: int = Field(default=100_000, ge=100)
     """Positions of the first generation, whose network knows nothing."""
-    growth: float = Field(default=2.0, ge=1, le=10)
+    growth: float = Field(default=1.5, ge=1, le=10)
     """Each generation has so many times the positions of the one before."""
-    most_positions: int = Field(default=3_000_000, ge=100)
+    most_positions: int = Field(default=1_500_000, ge=100)
     """No generation has more."""
-    nodes: list[int] = Field(default=[40, 80, 150, 200, 300, 400], min_length=1)
+    nodes: list[int] = Field(default=[50, 80, 100, 150, 200, 250, 300, 400], min_length=1)
     """Nodes of a move, by generation: no new depth is begun beyond; ten times as many at most."""
     random_plies: list[int] = Field(default=[8, 9], min_length=2, max_length=2)
     """Least and most random plies before a game begins."""
@@ -43,25 +43,25 @@ class PlaySettings(Section):
 class LearnSettings(Section):
     """How a network is made out of games."""
 
-    hidden: list[int] = Field(default=[32, 32, 64, 64, 64, 128], min_length=1)
+    hidden: list[int] = Field(default=[32, 32, 64, 64, 64, 64, 128], min_length=1)
     """Width of the network, by generation; a wider one starts as its predecessor."""
     buckets: int = Field(default=8, ge=1, le=32)
     """Rows of output weights, chosen by the number of pieces."""
-    wdl: list[float] = Field(default=[1.0, 0.75, 0.5, 0.4, 0.3], min_length=1)
+    wdl: list[float] = Field(default=[1.0, 0.9, 0.75, 0.6, 0.5, 0.4, 0.3], min_length=1)
     """Share of the game's result in the target, by generation; the rest is the search's score."""
-    window: int = Field(default=8, ge=1)
-    """Newest generations that are learnt from."""
+    window: float = Field(default=0.5, gt=0, le=1)
+    """Newest share of all generations that is learnt from; at least one."""
     visits: float = Field(default=10.0, gt=0)
     """Positions learnt from in a generation, for each new one; they come from the whole window."""
-    final_passes: float = Field(default=6.0, gt=0)
+    final_passes: float = Field(default=20.0, gt=0)
     """Passes over the whole window in the last generation of a run."""
-    final_share: float = Field(default=0.1, ge=0, lt=1)
+    final_share: float = Field(default=0.12, ge=0, lt=1)
     """Share of the budget kept for learning and testing the last generation."""
-    batch: int = Field(default=16384, ge=1)
+    batch: int = Field(default=8192, ge=1)
     """Positions of one step of the optimiser; fewer while the window is small."""
     least_steps: int = Field(default=64, ge=1)
     """Steps of a pass, for which a small window's batches are made smaller, down to 1024."""
-    learning_rate: float = Field(default=2e-3, gt=0)
+    learning_rate: float = Field(default=1.5e-3, gt=0)
     """Step size of AdamW at the start of a generation."""
     final_learning_rate: float = Field(default=1e-5, ge=0)
     """At its end; along a cosine in between."""
@@ -69,16 +69,16 @@ class LearnSettings(Section):
     """Of AdamW."""
     power: float = Field(default=2.5, ge=1, le=4)
     """Of the error in the loss."""
-    positions: int = Field(default=4_000_000, ge=1)
+    positions: int = Field(default=2_000_000, ge=1)
     """Positions learnt from in an iteration."""
 
 
 class GateSettings(Section):
     """The match that a new network must not lose."""
 
-    games: int = Field(default=400, ge=2, multiple_of=2)
-    """At most, in pairs with colours exchanged; 0 or less than half the points: not published."""
-    pairs: int = Field(default=20, ge=1)
+    games: int = Field(default=800, ge=2, multiple_of=2)
+    """At most, in pairs with colours exchanged; more than half the points are needed."""
+    pairs: int = Field(default=40, ge=1)
     """Pairs of an iteration."""
     nodes: int = Field(default=400, ge=1)
     """Nodes of a move."""

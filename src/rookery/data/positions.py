@@ -71,8 +71,8 @@ def fields(samples: Samples) -> NDArray[Any]:
 
 def results(samples: Samples) -> NDArray[np.float32]:
     """Results [N] of the games for the side to move: 0, 0.5 or 1."""
-    found: NDArray[np.float32] = ((fields(samples)["state"] >> 5) & 3).astype(np.float32) / 2
-    return found
+    won = (fields(samples)["state"] >> 5) & 3
+    return np.asarray(won / 2, dtype=np.float32)
 
 
 def unpack_boards(
@@ -104,7 +104,7 @@ def shard_bytes(samples: Samples, generation: int) -> bytes:
 
 def parse_shard(data: bytes, source: str) -> tuple[Samples, int]:
     """Samples and generation of a file's content, checked; `source` is named in errors."""
-    if len(data) < HEADER.itemsize or not data.startswith(MAGIC[:-1]):
+    if len(data) < HEADER.itemsize or data[:8] != MAGIC:
         raise ShardError(f"{source} is not a file of positions, or is cut off")
     header = np.frombuffer(data[: HEADER.itemsize], dtype=HEADER)[0]
     if header["format"] != FORMAT:

@@ -1,6 +1,6 @@
-"""The network of the alpha-beta engine: sparse, shallow, made to be updated move by move.
+r"""The network of the alpha-beta engine: sparse, shallow, made to be updated move by move.
 
-    position --768 features, mover's view-----> sum of rows [H] --clamp to [0, 1], square--\\
+    position --768 features, mover's view-----> sum of rows [H] --clamp to [0, 1], square--\
              --768 features, opponent's view--> sum of rows [H] --clamp to [0, 1], square--> raw
 
 A feature is a piece on a square as one side sees it: `384 * (the opponent's) + 64 * type + square`,
@@ -94,12 +94,11 @@ class Nnue(nn.Module):
         products = torch.cat(halves, dim=1) * self.output_weights[buckets]
         return products.sum(dim=1) + self.output_bias[buckets]
 
-    def forward(
-        self, observations: Tensor, legal: Tensor, rows: Tensor
-    ) -> tuple[Tensor, Tensor]:
+    def forward(self, observations: Tensor, legal: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
         """No logits, and values [B] in [-1, 1] of observations [B, 65] as `sparse_rows` makes."""
-        mover, opponent, counts = observations.long().split([MAX_PIECES, MAX_PIECES, 1], dim=1)
-        raw = self.raw(mover, opponent, counts.squeeze(1))
+        rows_of_weights = observations.long()
+        mover, opponent = rows_of_weights[:, :MAX_PIECES], rows_of_weights[:, MAX_PIECES:-1]
+        raw = self.raw(mover, opponent, rows_of_weights[:, -1])
         return raw.new_zeros(len(legal)), 2.0 * torch.sigmoid(raw) - 1.0
 
     def dense(self, observations: Tensor) -> tuple[Tensor, Tensor]:

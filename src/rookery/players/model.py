@@ -1,7 +1,7 @@
 """Players from model files and run folders, as `make_player` asks for them.
 
-What plays depends on the network's family: `nnue` searches with alpha-beta; of the others the
-policy plays alone.
+What plays depends on the network's family: `nnue` searches with alpha-beta, `giraffe` full-width
+to a small depth; of the others the policy plays alone.
 """
 
 from __future__ import annotations
@@ -14,7 +14,12 @@ from rookery.players.policy import policy_player
 
 def load_player(source: str, options: Mapping[str, str]) -> Player:
     """Make a player from a path and its options as written."""
-    if family_of(source) == "nnue":
+    family = family_of(source)
+    if family == "giraffe":
+        from rookery.players.leaf_search import leaf_search_player
+
+        return leaf_search_player(source, dict(options))
+    if family == "nnue":
         from rookery.players.alphabeta import alphabeta_player
         from rookery.players.registry import ALPHABETA_OPTIONS, parse_options
         from rookery.players.spec import PlayerSpec

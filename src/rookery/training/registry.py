@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 _MODULES: dict[str, str] = {
     "engine": "rookery.algorithms.engine",
     "ppo": "rookery.algorithms.ppo",
+    "tdleaf": "rookery.algorithms.tdleaf",
 }
 
 
