@@ -9,6 +9,7 @@
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
@@ -62,6 +63,8 @@ StartSide find_side(std::string_view name);
 
 void bind_game(nb::module_& m);
 void bind_bots(nb::module_& m);
+void bind_engine(nb::module_& m);
 void bind_vector_games(nb::module_& m);
+void bind_training(nb::module_& m);
 
 }  // namespace rookery

@@ -13,6 +13,7 @@
 #include "../movegen.h"
 #include "../perft.h"
 #include "../vector_env.h"
+#include "core_test.h"
 
 using namespace rookery;
 
@@ -237,6 +238,8 @@ int main() {
     test_long_game();
     test_rules();
     test_vector_games();
+    failures += rookery::tests::run_engine_tests();
+    failures += rookery::tests::run_training_tests();
     std::printf(failures ? "%d checks failed\n" : "core_test: all checks passed\n", failures);
     return failures ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -443,6 +443,28 @@ _ACTION_LIST = (
 )  # fmt: skip
 ACTIONS: dict[str, ActionLayout] = {layout.name: layout for layout in _ACTION_LIST}
 
+# What networks may name although it is no array: sparse observations, and `none` for the actions
+# of a network that judges positions and has no policy.
+SPARSE_OBSERVATIONS = {"nnue768": 1}
+NO_ACTIONS = "none"
+
+
+def layout_version(name: str) -> int:
+    """The version of a layout, or of what stands in its place, that this code computes.
+
+    Raises:
+        ValueError: naming the layouts that exist.
+    """
+    layout = OBSERVATIONS.get(name) or ACTIONS.get(name)
+    if layout is not None:
+        return layout.version
+    if name in SPARSE_OBSERVATIONS:
+        return SPARSE_OBSERVATIONS[name]
+    if name == NO_ACTIONS:
+        return 1
+    known = ", ".join([*OBSERVATIONS, *SPARSE_OBSERVATIONS, *ACTIONS, NO_ACTIONS])
+    raise ValueError(f"unknown layout {name!r}; known are {known}")
+
 
 def require_version(name: str, version: int) -> None:
     """Refuse a layout whose version is not the one that this code computes.
@@ -450,12 +472,9 @@ def require_version(name: str, version: int) -> None:
     Raises:
         ValueError: naming both versions, or the layouts that exist.
     """
-    layout = OBSERVATIONS.get(name) or ACTIONS.get(name)
-    if layout is None:
-        known = ", ".join([*OBSERVATIONS, *ACTIONS])
-        raise ValueError(f"unknown layout {name!r}; known are {known}")
-    if layout.version != version:
+    ours = layout_version(name)
+    if ours != version:
         raise ValueError(
-            f"layout {name!r} has version {version} in the file but {layout.version} in this "
+            f"layout {name!r} has version {version} in the file but {ours} in this "
             f"version of Rookery; use the release that wrote the file, or train again"
         )

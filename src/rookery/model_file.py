@@ -15,7 +15,14 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rookery.encodings import ACTIONS, OBSERVATIONS, require_version
+from rookery.encodings import (
+    ACTIONS,
+    NO_ACTIONS,
+    OBSERVATIONS,
+    SPARSE_OBSERVATIONS,
+    layout_version,
+    require_version,
+)
 
 if TYPE_CHECKING:
     import torch
@@ -59,9 +66,9 @@ def describe(
         family=network.family,
         sizes=network.sizes.model_dump(mode="json"),
         observation=network.observation,
-        observation_version=OBSERVATIONS[network.observation].version,
+        observation_version=layout_version(network.observation),
         actions=network.actions,
-        actions_version=ACTIONS[network.actions].version,
+        actions_version=layout_version(network.actions),
         recipe=recipe or {},
         totals=totals or {},
         ratings=ratings,
@@ -186,7 +193,9 @@ def require_layouts(info: ModelInfo, source: str) -> None:
     try:
         require_version(info.observation, info.observation_version)
         require_version(info.actions, info.actions_version)
-        if info.observation not in OBSERVATIONS or info.actions not in ACTIONS:
+        if info.observation not in {**OBSERVATIONS, **SPARSE_OBSERVATIONS} or (
+            info.actions not in {*ACTIONS, NO_ACTIONS}
+        ):
             raise ValueError(
                 f"{info.observation!r} is no observation, or {info.actions!r} are no actions"
             )

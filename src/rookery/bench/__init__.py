@@ -22,6 +22,9 @@ BENCHMARKS = {
     "encode": ("rookery.bench.encode", "observations in batches"),
     "ppo": ("rookery.bench.ppo", "training by PPO, playing and learning together"),
     "arena": ("rookery.bench.arena", "whole games between native players"),
+    "alphabeta": ("rookery.bench.alphabeta", "alpha-beta search with a network"),
+    "datagen": ("rookery.bench.datagen", "games of a network against itself"),
+    "nnue_learner": ("rookery.bench.nnue_learner", "learning of the engine's network"),
 }
 
 __all__ = ["BENCHMARKS", "Comparison", "Result", "main", "run"]

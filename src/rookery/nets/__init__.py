@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 
 # Family -> module with NETWORK (the class) and SIZES (its typed sizes).
 _MODULES = {
+    "giraffe": "rookery.nets.giraffe",
     "mlp": "rookery.nets.mlp",
+    "nnue": "rookery.nets.nnue",
     "resnet": "rookery.nets.resnet",
     "squares": "rookery.nets.squares",
 }

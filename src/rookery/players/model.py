@@ -1,7 +1,7 @@
 """Players from model files and run folders, as `make_player` asks for them.
 
-Today the policy plays alone; players that search with the same network are told apart by their
-options (`simulations`, `depth`) and join here.
+What plays depends on the network's family: `nnue` searches with alpha-beta, `giraffe` full-width
+to a small depth; of the others the policy plays alone.
 """
 
 from __future__ import annotations
@@ -14,4 +14,27 @@ from rookery.players.policy import policy_player
 
 def load_player(source: str, options: Mapping[str, str]) -> Player:
     """Make a player from a path and its options as written."""
+    family = family_of(source)
+    if family == "giraffe":
+        from rookery.players.leaf_search import leaf_search_player
+
+        return leaf_search_player(source, dict(options))
+    if family == "nnue":
+        from rookery.players.alphabeta import alphabeta_player
+        from rookery.players.registry import ALPHABETA_OPTIONS, parse_options
+        from rookery.players.spec import PlayerSpec
+
+        values = parse_options(source, options, ALPHABETA_OPTIONS)
+        return alphabeta_player(str(PlayerSpec(source, options)), source, values)
     return policy_player(source, options)
+
+
+def family_of(source: str) -> str:
+    """The family of a model's network; empty for an exported .onnx file."""
+    from rookery.evaluator import read_model
+    from rookery.model_arrays import parse_family
+
+    if source.endswith(".onnx"):
+        return ""
+    origin, data = read_model(source)
+    return parse_family(data, origin)

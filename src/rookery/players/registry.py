@@ -8,7 +8,7 @@ Every player takes two more options: `random=P` mixes in random moves and `book=
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -84,10 +84,23 @@ def _human(name: str, options: dict[str, Any]) -> Player:
     return HumanPlayer(unicode_pieces=not options.get("ascii", False))
 
 
+def _alphabeta(name: str, options: dict[str, Any]) -> Player:
+    from rookery.players.alphabeta import SHIPPED, alphabeta_player
+
+    return alphabeta_player(name, SHIPPED, options)
+
+
 _SEARCH = (
     Option("depth", kinds.positive_int, "search depth in plies"),
     Option("nodes", kinds.positive_int, "nodes a move"),
     Option("movetime", kinds.seconds, "time a move: 0.05, 0.05s or 50ms"),
+)
+ALPHABETA_OPTIONS = (
+    *_SEARCH,
+    Option("threads", kinds.positive_int, "threads (1)"),
+    Option("hash", kinds.positive_int, "transposition table in MiB (16)"),
+    Option("level", kinds.whole(1, 20), "strength from 1 to 20, for playing people"),
+    Option("elo", kinds.positive_int, "strength as an Elo figure instead"),
 )
 _PROGRAM = (
     Option("timeout", kinds.seconds, "time after which a move without a clock counts as a hang"),
@@ -129,6 +142,15 @@ KINDS: dict[str, PlayerKind] = {
             "a policy that PPO taught by self-play; it does not search",
             _policy,
             (Option("temperature", float, "0 (default): the likeliest move; 1: drawn as learnt"),),
+        ),
+        PlayerKind(
+            "rookery",
+            "our engine: alpha-beta with a network that learned from its own games",
+            _alphabeta,
+            (
+                *ALPHABETA_OPTIONS,
+                Option("network", kinds.words, "another network: model file, run, or 'material'"),
+            ),
         ),
         PlayerKind(
             "stockfish",
@@ -214,6 +236,14 @@ def _values(parsed: PlayerSpec, kind: PlayerKind, options: dict[str, str]) -> di
             names = [*known, *(option.name for option in MODIFIERS)]
             raise SpecError(f"player {parsed.name!r} has no option {key!r}; {nearest(key, names)}")
     return values
+
+
+def parse_options(
+    source: str, written: Mapping[str, str], known: tuple[Option, ...]
+) -> dict[str, Any]:
+    """Values of the options of a model file's player; every mistake is a `SpecError`."""
+    kind = PlayerKind(source, "", _human, known)
+    return _values(PlayerSpec(source, written), kind, dict(written))
 
 
 def _value(parsed: PlayerSpec, option: Option, text: str) -> Any:

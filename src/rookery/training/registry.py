@@ -11,7 +11,9 @@ if TYPE_CHECKING:
 
 # Name in recipes -> module whose ALGORITHM describes it.
 _MODULES: dict[str, str] = {
+    "engine": "rookery.algorithms.engine",
     "ppo": "rookery.algorithms.ppo",
+    "tdleaf": "rookery.algorithms.tdleaf",
 }
 
 

@@ -1,0 +1,123 @@
+// Training of networks: packed samples, the order of a pass, the learner and games on threads.
+
+#include <cstring>
+#include <set>
+
+#include "../datagen.h"
+#include "../game.h"
+#include "../network_match.h"
+#include "../nnue_learner.h"
+#include "../packed_position.h"
+#include "core_test.h"
+
+namespace rookery::tests {
+
+namespace {
+
+Checks checks;
+
+void expect(bool condition, const std::string& what) { checks.expect(condition, what); }
+
+std::vector<PackedSample> random_samples(int count) {
+    std::vector<PackedSample> samples;
+    Random random(3);
+    while (int(samples.size()) < count) {
+        Game game(start_position());
+        play_random(game, int(random.below(150)), random);
+        const int score = int(random.below(2000)) - 1000;
+        const auto result = SampleResult(random.below(3));
+        samples.push_back(pack(game.now(), score, result, unsigned(samples.size() % 256)));
+        expect(to_fen(unpack(samples.back())) == to_fen(game.now()),
+               "a sample keeps " + to_fen(game.now()));
+    }
+    return samples;
+}
+
+void test_samples() {
+    const auto samples = random_samples(500);
+    expect(first_bad_sample(samples) == samples.size(), "sound samples are sound");
+    Random random(5);
+    for (int i = 0; i < 20'000; ++i) {  // any bytes at all
+        PackedSample sample = samples[std::size_t(i) % samples.size()];
+        auto* bytes = reinterpret_cast<unsigned char*>(&sample);
+        for (int k = 0; k < 1 + i % 4; ++k) bytes[random.below(32)] = (unsigned char)random.next();
+        try {
+            const Position position = unpack(sample);
+            expect(!to_fen(position).empty(), "a position");
+        } catch (const std::invalid_argument&) {
+        }
+    }
+}
+
+void test_order() {
+    for (const std::uint64_t size : {1, 2, 3, 17, 256, 1000}) {
+        const nnue::ShuffledOrder order(size, 9), other(size, 10);
+        std::set<std::uint64_t> seen;
+        bool differs = size < 17;
+        for (std::uint64_t i = 0; i < size; ++i) {
+            seen.insert(order[i]);
+            differs |= order[i] != other[i];
+        }
+        expect(seen.size() == size && *seen.rbegin() == size - 1, "each sample once in a pass");
+        expect(differs, "passes differ");
+    }
+}
+
+void test_learner() {
+    const auto samples = random_samples(600);
+    std::vector<float> found[2];
+    for (const int threads : {1, 3}) {
+        nnue::Learner learner(48, 8, threads);
+        Random random(1);
+        for (float& weight : learner.weights()) weight = float(random.uniform() - 0.5) / 4;
+        const std::vector<float> rates(6, 1e-2f);
+        const double before = learner.train(samples, 1, 200, 0, rates, {0.5f, 2.5f});
+        double after = before;
+        for (std::uint64_t pass = 2; pass < 30; ++pass)
+            after = learner.train(samples, pass, 200, 0, rates, {0.5f, 2.5f});
+        expect(after < before / 2, "the loss falls");
+        const auto weights = learner.weights();
+        found[threads > 1].assign(weights.begin(), weights.end());
+    }
+    expect(found[0] == found[1], "threads do not change what is learnt");
+}
+
+void test_games() {
+    const auto network = nnue::random_network(16, 8, 2);
+    std::vector<PackedSample> found[2];
+    for (const int threads : {1, 2}) {
+        selfplay::DatagenSettings settings;
+        settings.seed = 4;
+        settings.soft_nodes = 20;
+        settings.max_plies = 120;
+        settings.threads = threads;
+        selfplay::DataGenerator generator(network, settings);
+        found[threads > 1] = generator.run(10, 6, {}).samples;
+        int calls = 0;
+        const auto stopped = generator.run(0, 1'000'000, [&] { return ++calls > 3; });
+        expect(stopped.games < 1'000'000, "games can be stopped");
+    }
+    expect(found[0].size() == found[1].size() &&
+               std::memcmp(found[0].data(), found[1].data(), 32 * found[0].size()) == 0,
+           "threads do not change games");
+    selfplay::MatchSettings settings;
+    settings.soft_nodes = 30;
+    settings.threads = 2;
+    selfplay::NetworkMatch match(nnue::material_network(), network, {}, settings);
+    int points = 0;
+    for (const auto& pair : match.run(0, 4, {}))
+        points += pair.as_white.result + pair.as_black.result;
+    expect(points > 0, "material beats noise");
+}
+
+}  // namespace
+
+int run_training_tests() {
+    test_samples();
+    test_order();
+    test_learner();
+    test_games();
+    return checks.failures();
+}
+
+}  // namespace rookery::tests

@@ -1,0 +1,360 @@
+"""The engine's network, from random weights, by nothing but its own games.
+
+A generation is three phases, cut into iterations of some seconds:
+
+    play   the newest network plays itself at a few hundred nodes a move; quiet positions are kept
+           with the search's score and the game's result
+    learn  a candidate (the newest network, maybe widened) learns from the newest generations
+    gate   candidate against newest network in pairs of games; a candidate that does not win more
+           than it loses is not published
+
+The first generation is played by a network that knows nothing: its search sees mates and little
+else, and results are all that is learnt from. Later generations trust the search's scores more and
+more. The schedule counts positions, so it is the same for any budget; the end of the budget only
+cuts the last generation short, early enough to learn from it (`learn.final_share`).
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+import torch
+
+from rookery._core import DataGenerator, NetworkMatch
+from rookery.algorithms.engine_learning import (
+    SMALLEST_BATCH,
+    Candidate,
+    Place,
+    Weights,
+    Window,
+    new_weights,
+    tensors_of,
+    widen,
+)
+from rookery.algorithms.engine_match import bot_evaluation, network_evaluation
+from rookery.algorithms.engine_recipe import EngineRecipe
+from rookery.arena.elo import estimate_from_pairs, pentanomial_of
+from rookery.arena.sprt import Sprt
+from rookery.data.positions import Samples
+from rookery.nets import Network, make_network
+from rookery.training.state import State
+from rookery.training.trainer import Algorithm, Context, Evaluation, Metrics
+
+# Shares of the budget by which the last generation must have been learnt from, and tested.
+LEARNING_ENDS = 0.96
+GATE_ENDS = 0.99
+
+Item = TypeVar("Item")
+
+
+def of_generation(values: Sequence[Item], generation: int) -> Item:
+    """The entry of a schedule for a generation, counted from 1; the last one repeats."""
+    return values[min(generation, len(values)) - 1]
+
+
+class EngineTrainer:
+    """Play, learn, gate; see `rookery.training.trainer.Trainer`."""
+
+    def __init__(self, context: Context[EngineRecipe]) -> None:
+        """Begin with a network that knows nothing."""
+        self.context = context
+        learn = context.recipe.learn
+        self.generation = 1  # of the games being played or learnt from
+        self.phase = "play"
+        self.games = 0  # numbers given to games so far
+        self.newest = new_weights(
+            learn.hidden[0], learn.buckets, context.torch_generator("weights")
+        )
+        self.newest_generation = 0  # whose learning made it
+        self.anchor: Weights | None = None
+        self.total_elo = 0.0  # sum of the gains that the gates measured
+        self.final = False  # the present generation is the last of its budget
+        self.finished = False  # the last generation of the budget lies behind
+        self.pair_points: list[float] = []  # of the gate
+        self.candidate: Candidate | None = None
+        keep = context.recipe.run.keep_checkpoints
+        self.window = Window(context.folder / "replay", keep, context.log)
+        self._generator: DataGenerator | None = None
+        self._learning: tuple[Samples, Samples] | None = None
+        self._match: NetworkMatch | None = None
+
+    def iterate(self) -> Metrics:
+        """A bite of the present phase."""
+        began = time.perf_counter()
+        phase = {"play": self._play, "learn": self._learn, "gate": self._gate}[self.phase]
+        metrics = phase()
+        values = {"generation": float(self.generation), "total_elo": self.total_elo}
+        metrics.values = {**values, **metrics.values}
+        seconds = time.perf_counter() - began
+        rates = {f"{key}_per_second": v / seconds for key, v in metrics.timing.items()}
+        metrics.timing = {**rates, f"{self.phase}_seconds": seconds}
+        return metrics
+
+    # --- Play ---
+
+    def _play(self) -> Metrics:
+        play = self.context.recipe.play
+        nodes = of_generation(play.nodes, self.generation)
+        if self._generator is None:
+            self._generator = DataGenerator(
+                tensors_of(self.newest),
+                seed=self.context.seed("games"),
+                soft_nodes=nodes,
+                random_plies=(play.random_plies[0], play.random_plies[1]),
+                max_opening_score=play.max_opening_score,
+                max_score=play.max_score,
+                max_plies=play.max_plies,
+                adjudicate=self.generation >= play.adjudicate_from,
+                play_on_share=play.play_on_share,
+                threads=self.context.workers,
+            )
+        played = self._generator.run(self.games, play.games)
+        self.games += play.games
+        samples = played.samples
+        self.window.add(samples, self.generation)
+        self._look_for_the_end()
+        if self.window.count(self.generation) >= self._positions_wanted() or self.final:
+            self._begin_learning()
+        return Metrics(
+            samples=len(samples),
+            games=played.games,
+            values={
+                "nodes": float(nodes),
+                "game_plies": played.plies / max(1, played.games),
+                "kept_share": len(samples) / max(1, played.plies),
+                "distinct_openings": played.distinct_openings / max(1, played.games),
+            },
+            results={
+                "white": played.white_wins,
+                "draw": played.draws,
+                "black": played.black_wins,
+            },
+            endings=played.endings,
+            timing={"positions": len(samples), "nodes": played.nodes},
+        )
+
+    def _look_for_the_end(self) -> None:
+        """The last part of a budget belongs to one final generation."""
+        late = self.context.progress >= 1.0 - self.context.recipe.learn.final_share
+        self.finished = self.finished and late  # a budget may be extended
+        self.final = late and not self.finished and self.context.progress < LEARNING_ENDS
+
+    def _positions_wanted(self) -> float:
+        play = self.context.recipe.play
+        grown = play.first_positions * play.growth ** (self.generation - 1)
+        return min(grown, play.most_positions)
+
+    # --- Learn ---
+
+    def _begin_learning(self) -> None:
+        learn = self.context.recipe.learn
+        self.phase = "learn"
+        self._generator = None
+        self.window.drop_before(self.generation - math.ceil(learn.window * self.generation) + 1)
+        width = max(of_generation(learn.hidden, self.generation), self._width())
+        generator = self.context.torch_generator("widen", self.generation)
+        self.candidate = Candidate(
+            widen(self.newest, width, generator),
+            self.context.workers,
+            learn.weight_decay,
+            self.context.progress,
+        )
+
+    def _width(self) -> int:
+        return len(self.newest["feature_bias"])
+
+    def _learn(self) -> Metrics:
+        learn = self.context.recipe.learn
+        assert self.candidate is not None
+        if self._learning is None:
+            self._learning = self.window.split()
+        samples, test = self._learning
+        candidate, place = self.candidate, self.candidate.place
+        wdl = of_generation(learn.wdl, self.generation)
+        batch = min(learn.batch, max(SMALLEST_BATCH, len(samples) // learn.least_steps))
+        seed = self.context.seed("order", self.generation, place.finished)
+        started = place.passes
+        loss = candidate.learn(samples, seed, learn.positions, batch, self._rate, wdl, learn.power)
+        judged = candidate.judge(test, wdl, learn.power)
+        if self._share_learnt(place) >= 1.0:
+            self._begin_gate()
+        losses = {"train": loss}
+        if "validation" in judged:
+            losses["validation"] = judged.pop("validation")
+        return Metrics(
+            samples=0,
+            losses=losses,
+            values={
+                **judged,
+                "wdl": wdl,
+                "window": float(len(samples)),
+                "hidden": float(candidate.learner.hidden),
+                "passes": place.passes,
+            },
+            timing={"learnt": (place.passes - started) * len(samples)},
+        )
+
+    def _share_learnt(self, place: Place) -> float:
+        """How much of its learning a candidate has behind it, [0, 1]."""
+        share = place.passes / self._passes()
+        # The budget may be too short for all passes: then its end decides.
+        room = max(LEARNING_ENDS - place.began, 1e-9)
+        return min(1.0, max(share, (self.context.progress - place.began) / room))
+
+    def _passes(self) -> float:
+        """Times that the present candidate is to go through the window."""
+        learn = self.context.recipe.learn
+        window = sum(map(self.window.count, range(self.generation + 1)))
+        # Never less than one, whatever is left of damaged shards.
+        passes = max(1.0, learn.visits * self.window.count(self.generation) / max(1, window))
+        return max(passes, learn.final_passes) if self.final else passes
+
+    def _rate(self, place: Place) -> float:
+        """Step size: a cosine over all passes."""
+        learn = self.context.recipe.learn
+        falling = (1.0 + math.cos(math.pi * self._share_learnt(place))) / 2.0
+        return learn.final_learning_rate + falling * (
+            learn.learning_rate - learn.final_learning_rate
+        )
+
+    # --- Gate ---
+
+    def _begin_gate(self) -> None:
+        self.phase = "gate"
+        self.pair_points = []
+        self._learning = None
+
+    def _gate(self) -> Metrics:
+        gate = self.context.recipe.gate
+        assert self.candidate is not None
+        weights = self.candidate.weights()
+        if self._match is None:
+            self._match = NetworkMatch(
+                tensors_of(weights),
+                tensors_of(self.newest),
+                seed=self.context.seed("gate", self.generation),
+                soft_nodes=gate.nodes,
+                threads=self.context.workers,
+            )
+        pairs = self._match.run(len(self.pair_points), gate.pairs)
+        self.pair_points += [1.0 + (white[0] + black[0]) / 2.0 for white, black in pairs]
+        counts = pentanomial_of(self.pair_points)
+        estimate = estimate_from_pairs(counts)
+        test = Sprt(0.0, gate.elo1)
+        decision = test.decision(test.llr_of_pairs(counts))
+        generation = self.generation
+        full = 2 * len(self.pair_points) >= gate.games or self.context.progress >= GATE_ENDS
+        if decision != "continue" or full:
+            accepted = decision == "elo1" or (decision == "continue" and estimate.score > 0.5)
+            self._end_generation(weights, accepted, estimate.elo)
+        return Metrics(
+            samples=0,
+            games=2 * len(pairs),
+            values={
+                "generation": float(generation),
+                "gate_score": estimate.score,
+                "gate_elo": estimate.elo,
+                "gate_elo_low": estimate.elo_low,
+                "gate_elo_high": estimate.elo_high,
+                "gate_games": 2.0 * len(self.pair_points),
+                "published": float(self.newest_generation),
+            },
+            timing={"games": 2.0 * len(pairs)},
+        )
+
+    def _end_generation(self, weights: Weights, accepted: bool, elo: float) -> None:
+        games = 2 * len(self.pair_points)
+        score = sum(self.pair_points) / max(1, games)
+        text = f"generation {self.generation}: {100 * score:.1f} % of {games} games against "
+        text += f"generation {self.newest_generation}, {elo:+.0f} Elo"
+        self.context.log(text + ("" if accepted else "; not published"))
+        if accepted:
+            self.newest, self.newest_generation = weights, self.generation
+            self.total_elo += elo
+            if self.generation == self.context.recipe.evaluation.anchor:
+                self.anchor = weights
+        self.generation += 1
+        self.phase = "play"
+        self.finished = self.finished or self.final
+        self.final = False
+        self.candidate = self._match = None
+
+    # --- Publishing, measuring ---
+
+    def model(self) -> Network:
+        """The newest network that has passed its gate."""
+        sizes = {"hidden": self._width(), "buckets": len(self.newest["output_bias"])}
+        network = make_network("nnue", "nnue768", "none", sizes)
+        network.load_state_dict({k: torch.from_numpy(v) for k, v in self.newest.items()})
+        found: Network = network.eval()
+        return found
+
+    def evaluate(self, rng: np.random.Generator) -> list[Evaluation]:
+        """Matches against bots, and against an early generation as soon as there is one."""
+        settings, threads = self.context.recipe.evaluation, self.context.workers
+        network = tensors_of(self.newest)
+        evaluations = [
+            bot_evaluation(network, bot, settings.games, settings.nodes, rng, threads)
+            for bot in settings.opponents
+        ]
+        if self.anchor is not None and self.newest_generation > settings.anchor:
+            name = f"generation {settings.anchor}"
+            anchor = tensors_of(self.anchor)
+            evaluations.append(
+                network_evaluation(
+                    network, anchor, name, settings.games, settings.nodes, rng, threads
+                )
+            )
+        return evaluations
+
+    # --- Resuming ---
+
+    def state(self) -> State:
+        """Weights, the candidate with its optimiser, the list of shards, counters."""
+        state = State()
+        for name, weights in (("newest", self.newest), ("anchor", self.anchor)):
+            if weights is not None:
+                state.put_tensors(name, {k: torch.from_numpy(v) for k, v in weights.items()})
+        if self.candidate is not None:
+            self.candidate.put(state)
+        state.values["shards"] = self.window.state()
+        state.values["engine"] = {name: getattr(self, name) for name in _COUNTERS}
+        return state
+
+    def load_state(self, state: State) -> None:
+        """Go on from there."""
+        for name, value in state.value("engine").items():
+            setattr(self, name, value)
+        self.newest = _arrays(state, "newest")
+        has_anchor = any(name.startswith("anchor.") for name in state.tensors)
+        self.anchor = _arrays(state, "anchor") if has_anchor else None
+        self.window.restore(state.value("shards"))
+        self._generator = self._learning = self._match = self.candidate = None
+        if "candidate" in state.values:
+            weights = _arrays(state, "candidate.weights")
+            decay = self.context.recipe.learn.weight_decay
+            self.candidate = Candidate(weights, self.context.workers, decay)
+            self.candidate.get(state)
+
+
+_COUNTERS = (
+    "generation",
+    "phase",
+    "games",
+    "newest_generation",
+    "total_elo",
+    "final",
+    "finished",
+    "pair_points",
+)
+
+
+def _arrays(state: State, name: str) -> Weights:
+    return {key: np.array(tensor.numpy()) for key, tensor in state.get_tensors(name).items()}
+
+
+ALGORITHM: Any = Algorithm(EngineRecipe, EngineTrainer)

@@ -1,0 +1,246 @@
+"""What an engine run learns from, and the network that is learning.
+
+`Window` holds the samples of the newest generations, in memory for learning and in replay/ for
+resuming. `Candidate` is a network on its way: native learner, place in the passes, losses.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from rookery._core import NnueLearner
+from rookery.data.positions import PositionShards, Samples, fields, results
+from rookery.nets import make_network
+from rookery.nets.nnue import TENSORS
+from rookery.training.state import Json, State
+
+HELD_OUT = 64  # one game of so many is not learnt from, but tested on
+BATCHES_AT_ONCE = 16  # of the native learner, so that Ctrl-C is noticed
+SMALLEST_BATCH = 1024
+
+Weights = dict[str, NDArray[np.float32]]
+
+
+def new_weights(hidden: int, buckets: int, generator: torch.Generator) -> Weights:
+    """Random weights of a network that knows nothing."""
+    sizes = {"hidden": hidden, "buckets": buckets}
+    network = make_network("nnue", "nnue768", "none", sizes, generator)
+    return {name: tensor.numpy().copy() for name, tensor in network.state_dict().items()}
+
+
+def widen(weights: Weights, hidden: int, generator: torch.Generator) -> Weights:
+    """The same function with a wider hidden layer: new columns that do not count yet."""
+    old, buckets = len(weights["feature_bias"]), len(weights["output_bias"])
+    if hidden == old:
+        return {name: array.copy() for name, array in weights.items()}
+    wide = new_weights(hidden, buckets, generator)
+    wide["feature_weights"][:, :old] = weights["feature_weights"]
+    wide["feature_bias"][:old] = weights["feature_bias"]
+    wide["output_weights"][:] = 0.0
+    wide["output_weights"][:, :old] = weights["output_weights"][:, :old]
+    wide["output_weights"][:, hidden : hidden + old] = weights["output_weights"][:, old:]
+    wide["output_bias"][:] = weights["output_bias"]
+    return wide
+
+
+def tensors_of(weights: Weights) -> Any:
+    """In the order that the native module takes them."""
+    return tuple(np.ascontiguousarray(weights[name]) for name in TENSORS)
+
+
+class Window:
+    """Samples by generation; those not yet in a shard are written when a checkpoint asks."""
+
+    def __init__(self, folder: Path, keep: int, report: Callable[[str], None]) -> None:
+        """Use the run's replay folder."""
+        self.shards = PositionShards(folder, keep, report)
+        self._samples: dict[int, list[Samples]] = {}
+        self._unwritten: list[Samples] = []
+        self._generation = 0  # of the unwritten ones
+
+    def add(self, samples: Samples, generation: int) -> None:
+        """Take new samples of the newest generation."""
+        if generation != self._generation:
+            self.flush()
+            self._generation = generation
+        if len(samples):
+            self._samples.setdefault(generation, []).append(samples)
+            self._unwritten.append(samples)
+
+    def flush(self) -> None:
+        """Write what is in memory only."""
+        if self._unwritten:
+            self.shards.add(np.concatenate(self._unwritten), self._generation)
+            self._unwritten = []
+
+    def drop_before(self, generation: int) -> None:
+        """Forget older generations."""
+        self.flush()
+        self.shards.drop_before(generation)
+        self._samples = {g: s for g, s in self._samples.items() if g >= generation}
+
+    def count(self, generation: int) -> int:
+        """Positions of a generation."""
+        return sum(map(len, self._samples.get(generation, [])))
+
+    def split(self) -> tuple[Samples, Samples]:
+        """All samples to learn from, and those of the newest generation to test on, by game."""
+        learn: list[Samples] = []
+        test: list[Samples] = []
+        for generation in sorted(self._samples):
+            for samples in self._samples[generation]:
+                held = fields(samples)["game"] % HELD_OUT == 0
+                learn.append(samples[~held])
+                if generation == max(self._samples):
+                    test.append(samples[held])
+        nothing = np.zeros((0, 32), dtype=np.uint8)
+        return np.concatenate([nothing, *learn]), np.concatenate([nothing, *test])
+
+    def state(self) -> Json:
+        """The list of shards, everything written."""
+        self.flush()
+        return self.shards.state()
+
+    def restore(self, state: Json) -> None:
+        """Read the shards of a list."""
+        self._samples, self._unwritten = {}, []
+        for name, samples in self.shards.restore(state).items():
+            self._samples.setdefault(self.shards.generation(name), []).append(samples)
+        self._generation = max(self._samples, default=0)
+
+
+@dataclass
+class Place:
+    """How far a candidate has got."""
+
+    finished: int = 0  # passes
+    batch: int = 0  # next batch of the present pass
+    batches: int = 1  # of a pass
+    began: float = 0.0  # progress of the run at the beginning
+
+    @property
+    def passes(self) -> float:
+        """Passes done, with the part of the present one."""
+        return self.finished + self.batch / self.batches
+
+
+class Candidate:
+    """A network that is learning from a window."""
+
+    def __init__(
+        self, weights: Weights, threads: int, weight_decay: float, began: float = 0.0
+    ) -> None:
+        """Start from `weights`, which stay as they are."""
+        hidden, buckets = len(weights["feature_bias"]), len(weights["output_bias"])
+        self.learner = NnueLearner(hidden, buckets, threads)
+        self.learner.set_adam(weight_decay=weight_decay)
+        self.place = Place(began=began)
+        for name, array in self.learner.weights().items():
+            array[:] = weights[name]
+
+    def weights(self) -> Weights:
+        """A copy of the weights."""
+        return {name: array.copy() for name, array in self.learner.weights().items()}
+
+    def learn(
+        self,
+        samples: Samples,
+        seed: int,
+        positions: int,
+        batch: int,
+        rate: Callable[[Place], float],
+        wdl: float,
+        power: float,
+    ) -> float:
+        """Learn from about so many positions, but not beyond the present pass; mean loss.
+
+        Args:
+            samples: All that a pass goes through.
+            seed: Of the order of this pass.
+            positions: How many, rounded up to whole batches.
+            batch: Size of a step.
+            rate: Step size at a place.
+            wdl: Share of results in the target.
+            power: Of the error.
+        """
+        place = self.place
+        place.batches = max(1, math.ceil(len(samples) / batch))
+        left = min(math.ceil(positions / batch), place.batches - place.batch)
+        total, used = 0.0, 0
+        while left > 0:
+            count = min(left, BATCHES_AT_ONCE)
+            rates = np.empty(count, dtype=np.float32)
+            first = place.batch
+            for index in range(count):
+                rates[index] = rate(place)
+                place.batch += 1
+            total += count * self.learner.train(samples, seed, batch, first, rates, wdl, power)
+            used += count
+            left -= count
+        if place.batch >= place.batches:
+            place.finished, place.batch = place.finished + 1, 0
+        return total / used if used else 0.0
+
+    def judge(self, samples: Samples, wdl: float, power: float) -> dict[str, float]:
+        """How the network does on samples that it has not seen."""
+        if not len(samples):
+            return {}
+        raw = self.learner.evaluate(samples).astype(np.float64)
+        expected, result = _sigmoid(raw), results(samples).astype(np.float64)
+        score = _sigmoid(fields(samples)["score"] / 400.0)
+        target = wdl * result + (1.0 - wdl) * score
+        spread = expected.std() * result.std()
+        covariance = float(np.mean((expected - expected.mean()) * (result - result.mean())))
+        variance = float(result.var())
+        return {
+            "validation": float(np.mean(np.abs(expected - target) ** power)),
+            "explained_variance": (
+                1.0 - float(np.mean((result - expected) ** 2)) / variance if variance else math.nan
+            ),
+            "correlation": covariance / float(spread) if spread else math.nan,
+            "value_deviation": float((400.0 * raw).std()),
+        }
+
+    # --- Resuming ---
+
+    def put(self, state: State) -> None:
+        """Store everything in a state."""
+        for kind, arrays in self._arrays().items():
+            state.put_tensors(
+                f"candidate.{kind}", {k: torch.from_numpy(np.array(v)) for k, v in arrays.items()}
+            )
+        state.values["candidate"] = {
+            **vars(self.place),
+            "steps": self.learner.steps,
+            "hidden": self.learner.hidden,
+        }
+
+    def get(self, state: State) -> None:
+        """Go on from a state; the candidate has the same sizes."""
+        stored = dict(state.value("candidate"))
+        self.learner.steps = int(stored.pop("steps"))
+        stored.pop("hidden")
+        self.place = Place(**stored)
+        for kind, arrays in self._arrays().items():
+            for name, tensor in state.get_tensors(f"candidate.{kind}").items():
+                arrays[name][:] = tensor.numpy()
+
+    def _arrays(self) -> Mapping[str, Mapping[str, NDArray[np.float32]]]:
+        learner = self.learner
+        return {
+            "weights": learner.weights(),
+            "first": learner.first_moments(),
+            "second": learner.second_moments(),
+        }
+
+
+def _sigmoid(raw: NDArray[np.float64]) -> NDArray[np.float64]:
+    return 1.0 / (1.0 + np.exp(-raw))

@@ -1,0 +1,122 @@
+"""Settings of an engine run: what `recipes/engine.toml` can say, with its defaults.
+
+Lists give a value for each generation; the last one holds for all further generations.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from rookery.training.recipe import Recipe
+from rookery.training.section import Section
+
+
+class PlaySettings(Section):
+    """Games of the newest network against itself."""
+
+    first_positions: int = Field(default=100_000, ge=100)
+    """Positions of the first generation, whose network knows nothing."""
+    growth: float = Field(default=1.5, ge=1, le=10)
+    """Each generation has so many times the positions of the one before."""
+    most_positions: int = Field(default=1_500_000, ge=100)
+    """No generation has more."""
+    nodes: list[int] = Field(default=[50, 80, 100, 150, 200, 250, 300, 400], min_length=1)
+    """Nodes of a move, by generation: no new depth is begun beyond; ten times as many at most."""
+    random_plies: list[int] = Field(default=[8, 9], min_length=2, max_length=2)
+    """Least and most random plies before a game begins."""
+    max_opening_score: int = Field(default=1000, ge=1)
+    """An opening that the network thinks is further from level is replaced."""
+    max_score: int = Field(default=3000, ge=1)
+    """A position beyond it is not learnt from."""
+    max_plies: int = Field(default=400, ge=1)
+    """A longer game is cut off and not learnt from."""
+    adjudicate_from: int = Field(default=4, ge=1)
+    """First generation whose clear wins and draws are not played out."""
+    play_on_share: float = Field(default=0.1, ge=0, le=1)
+    """Share of games that are always played out."""
+    games: int = Field(default=256, ge=1)
+    """Games of an iteration."""
+
+
+class LearnSettings(Section):
+    """How a network is made out of games."""
+
+    hidden: list[int] = Field(default=[32, 32, 64, 64, 64, 64, 128], min_length=1)
+    """Width of the network, by generation; a wider one starts as its predecessor."""
+    buckets: int = Field(default=8, ge=1, le=32)
+    """Rows of output weights, chosen by the number of pieces."""
+    wdl: list[float] = Field(default=[1.0, 0.9, 0.75, 0.6, 0.5, 0.4, 0.3], min_length=1)
+    """Share of the game's result in the target, by generation; the rest is the search's score."""
+    window: float = Field(default=0.5, gt=0, le=1)
+    """Newest share of all generations that is learnt from; at least one."""
+    visits: float = Field(default=10.0, gt=0)
+    """Positions learnt from in a generation, for each new one; they come from the whole window."""
+    final_passes: float = Field(default=20.0, gt=0)
+    """Passes over the whole window in the last generation of a run."""
+    final_share: float = Field(default=0.12, ge=0, lt=1)
+    """Share of the budget kept for learning and testing the last generation."""
+    batch: int = Field(default=8192, ge=1)
+    """Positions of one step of the optimiser; fewer while the window is small."""
+    least_steps: int = Field(default=64, ge=1)
+    """Steps of a pass, for which a small window's batches are made smaller, down to 1024."""
+    learning_rate: float = Field(default=1.5e-3, gt=0)
+    """Step size of AdamW at the start of a generation."""
+    final_learning_rate: float = Field(default=1e-5, ge=0)
+    """At its end; along a cosine in between."""
+    weight_decay: float = Field(default=0.01, ge=0)
+    """Of AdamW."""
+    power: float = Field(default=2.5, ge=1, le=4)
+    """Of the error in the loss."""
+    positions: int = Field(default=2_000_000, ge=1)
+    """Positions learnt from in an iteration."""
+
+
+class GateSettings(Section):
+    """The match that a new network must not lose."""
+
+    games: int = Field(default=800, ge=2, multiple_of=2)
+    """At most, in pairs with colours exchanged; more than half the points are needed."""
+    pairs: int = Field(default=40, ge=1)
+    """Pairs of an iteration."""
+    nodes: int = Field(default=400, ge=1)
+    """Nodes of a move."""
+    elo1: float = Field(default=30.0, gt=0)
+    """A sequential test of this gain against none ends the match early."""
+
+
+class EvaluationSettings(Section):
+    """What is measured at every tenth of the run."""
+
+    games: int = Field(default=100, ge=2, multiple_of=2)
+    """Against each opponent, half of them with each colour."""
+    opponents: list[Literal["random", "greedy", "greedy-safe"]] = Field(default=["greedy-safe"])
+    nodes: int = Field(default=1000, ge=1)
+    """Nodes of a move."""
+    anchor: int = Field(default=3, ge=0)
+    """Generation that is kept as a fixed opponent; 0: none."""
+
+
+class EngineRecipe(Recipe):
+    """All settings of an engine run."""
+
+    play: PlaySettings = PlaySettings()
+    learn: LearnSettings = LearnSettings()
+    gate: GateSettings = GateSettings()
+    evaluation: EvaluationSettings = EvaluationSettings()
+
+    @model_validator(mode="after")
+    def _check(self) -> EngineRecipe:
+        low, high = self.play.random_plies
+        if not 0 <= low <= high:
+            raise ValueError("play.random_plies must be [low, high] with 0 <= low <= high")
+        if any(nodes < 1 for nodes in self.play.nodes):
+            raise ValueError("play.nodes must be at least 1")
+        if any(not 0 <= share <= 1 for share in self.learn.wdl):
+            raise ValueError("learn.wdl must be in [0, 1]")
+        if any(width < 16 or width > 1024 or width % 16 for width in self.learn.hidden):
+            raise ValueError("learn.hidden must be multiples of 16 in 16 .. 1024")
+        if any(b < a for a, b in zip(self.learn.hidden, self.learn.hidden[1:], strict=False)):
+            raise ValueError("learn.hidden must not shrink")
+        return self

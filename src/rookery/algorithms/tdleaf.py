@@ -1,0 +1,452 @@
+"""TD-leaf: learn a value from one's own games by the leaves of the principal lines.
+
+Baxter, Tridgell and Weaver, "KnightCap" (1999); Lai, "Giraffe" (2015). A search of each position of
+a game ends in a leaf that the network judged. If leaf values v(t) were right they would not change
+from move to move, so each is moved towards those that followed, the near ones most:
+
+    d(t) = v(t+1) - v(t)                          v of the last position: the game's result
+    target(t) = v(t) + d(t) + lambda d(t+1) + lambda^2 d(t+2) + ...
+
+All v are for White here. The loss is the squared difference between v(t) and target(t), which is
+held fixed: its gradient is TD-leaf's update. Games run on from iteration to iteration; a segment of
+`plies` moves is searched, learnt from, and forgotten.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, Literal, Protocol
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from pydantic import Field
+
+from rookery._core import (
+    Engine,
+    Game,
+    NnueLearner,
+    NnueNetwork,
+    encode_batch,
+    pack_samples,
+    play_random_plies,
+)
+from rookery.algorithms.engine_learning import new_weights, tensors_of
+from rookery.algorithms.tdleaf_match import play_bot
+from rookery.encodings import OBSERVATIONS
+from rookery.nets import Network, make_network
+from rookery.players import leaf_search
+from rookery.training.recipe import Recipe
+from rookery.training.section import Section
+from rookery.training.state import State
+from rookery.training.trainer import Algorithm, Context, Evaluation, Metrics
+
+Values = NDArray[np.float64]
+PAWNS = {"p": 1, "n": 3, "b": 3, "r": 5, "q": 9}
+MATERIAL_SCALE = 5.0  # pawns ahead that are worth tanh(1) while material is learnt
+LARGEST_VALUE = 0.999  # of targets, so that their logits are finite
+
+
+# --- Settings ---
+
+
+class TdLeafSettings(Section):
+    """The algorithm."""
+
+    network: Literal["nnue", "giraffe"] = "nnue"
+    """Sparse with native alpha-beta, or Giraffe's features with a full-width search in batches."""
+    width: int = Field(default=32, ge=16, le=1024, multiple_of=16)
+    """Of the network's hidden layer."""
+    depth: int = Field(default=4, ge=1, le=20)
+    """Plies that each move is searched."""
+    games: int = Field(default=64, ge=1)
+    """Games played at a time."""
+    plies: int = Field(default=12, ge=2)
+    """Moves of each game in an iteration."""
+    random_plies: int = Field(default=10, ge=0)
+    """Before each game begins: from none to so many."""
+    max_plies: int = Field(default=300, ge=1)
+    """A longer game is cut off, without a result."""
+    random_moves: float = Field(default=0.05, ge=0, le=1)
+    """Share of moves played at random; what follows one does not judge what came before."""
+    trace: float = Field(default=0.7, ge=0, le=1)
+    """Lambda: how much each later change counts."""
+    learning_rate: float = Field(default=1e-3, gt=0)
+    """Step size of AdamW at the start."""
+    final_learning_rate: float = Field(default=1e-4, ge=0)
+    """At the end of the run; linear in between."""
+    passes: int = Field(default=1, ge=1)
+    """Times that every leaf is learnt from."""
+    batch: int = Field(default=256, ge=1)
+    """Leaves of one step of the optimiser."""
+    material_iterations: int = Field(default=0, ge=0)
+    """First iterations, which learn to count material instead, as Giraffe began."""
+
+
+class EvaluationSettings(Section):
+    """What is measured at every tenth of the run."""
+
+    games: int = Field(default=40, ge=2, multiple_of=2)
+    """Against each opponent, half of them with each colour."""
+    opponents: list[Literal["random", "greedy", "greedy-safe"]] = Field(
+        default=["random", "greedy-safe"]
+    )
+
+
+class TdLeafRecipe(Recipe):
+    """All settings of a TD-leaf run."""
+
+    tdleaf: TdLeafSettings = TdLeafSettings()
+    evaluation: EvaluationSettings = EvaluationSettings()
+
+
+# --- Targets ---
+
+
+def targets(values: Values, ends: Values, breaks: NDArray[np.bool_], trace: float) -> Values:
+    """What each leaf should have been worth, [T, N], for White.
+
+    Args:
+        values: Of the leaves, for White, [T, N].
+        ends: Result for White of a game that ended with this move, NaN elsewhere, [T, N].
+        breaks: Where the next value does not follow from this one, [T, N].
+        trace: Lambda.
+    """
+    plies = len(values)
+    result = values.copy()
+    error = np.zeros(values.shape[1])  # sum of the later changes, discounted by lambda
+    for t in reversed(range(plies)):
+        ended = ~np.isnan(ends[t])
+        following = values[t + 1] if t + 1 < plies else values[t]
+        change = np.where(ended, ends[t] - values[t], following - values[t])
+        error = change + np.where(ended, 0.0, trace * error)
+        error[breaks[t] & ~ended] = 0.0
+        result[t] += error
+    return result
+
+
+# --- The two networks: search, judge, learn ---
+
+
+class Learner(Protocol):
+    """A network with its search."""
+
+    def search(self, games: Sequence[Game]) -> list[leaf_search.Found]:
+        """Best move and leaf of each game."""
+        ...
+
+    def values(self, leaves: Sequence[Game]) -> Values:
+        """Values [B] in [-1, 1] for the side to move of each leaf."""
+        ...
+
+    def learn(self, leaves: Sequence[Game], wanted: Values, rate: float) -> float:
+        """One step towards `wanted` [B]; the mean squared error before it."""
+        ...
+
+    def network(self) -> Network:
+        """To publish."""
+        ...
+
+    def put(self, state: State) -> None:
+        """Store everything that learning changes."""
+        ...
+
+    def get(self, state: State) -> None:
+        """Go on from there."""
+        ...
+
+
+class NnueLeaves:
+    """The engine's network: native search, native gradients."""
+
+    def __init__(self, settings: TdLeafSettings, generator: torch.Generator) -> None:
+        """Begin with random weights."""
+        self._depth = settings.depth
+        self._learner = NnueLearner(settings.width)
+        for name, array in new_weights(settings.width, 8, generator).items():
+            self._learner.weights()[name][:] = array
+        self._engine = Engine(self._native(), 1, 4)
+
+    def _native(self) -> NnueNetwork:
+        return NnueNetwork(*tensors_of(self._learner.weights()))
+
+    def search(self, games: Sequence[Game]) -> list[leaf_search.Found]:
+        """A search each, from nothing, so that a resumed run finds the same."""
+        found = []
+        for game in games:
+            self._engine.new_game()
+            self._engine.prepare()
+            result = self._engine.search(game, depth=self._depth)
+            leaf, line = game.copy(), tuple(result.lines[0].moves)
+            for move in line:
+                leaf.push(move)
+            value = float(np.tanh(result.score / 800.0))  # 2 sigmoid(score / 400) - 1
+            decided = leaf.outcome() is not None
+            found.append(leaf_search.Found(result.best, value, leaf, line, decided))
+        return found
+
+    def values(self, leaves: Sequence[Game]) -> Values:
+        """By the float weights."""
+        raw = self._learner.evaluate(_packed(leaves, np.zeros(len(leaves)))).astype(np.float64)
+        return np.asarray(np.tanh(raw / 2.0))
+
+    def learn(self, leaves: Sequence[Game], wanted: Values, rate: float) -> float:
+        """Samples whose score is the target, learnt from in one batch."""
+        clipped = wanted.clip(-LARGEST_VALUE, LARGEST_VALUE)
+        samples = _packed(leaves, 800.0 * np.arctanh(clipped))
+        rates = np.full(1, rate, dtype=np.float32)
+        loss = self._learner.train(samples, 0, len(samples), 0, rates, 0.0, 2.0)
+        self._engine.set_network(self._native())
+        return 4.0 * loss  # of values in [-1, 1] instead of scores in [0, 1]
+
+    def network(self) -> Network:
+        """The same weights in torch."""
+        sizes = {"hidden": self._learner.hidden, "buckets": self._learner.buckets}
+        network = make_network("nnue", "nnue768", "none", sizes)
+        weights = self._learner.weights().items()
+        network.load_state_dict({name: torch.from_numpy(array.copy()) for name, array in weights})
+        found: Network = network.eval()
+        return found
+
+    def put(self, state: State) -> None:
+        """Weights and moments."""
+        for kind, arrays in self._arrays().items():
+            tensors = {name: torch.from_numpy(array.copy()) for name, array in arrays.items()}
+            state.put_tensors(f"nnue.{kind}", tensors)
+        state.values["nnue"] = {"steps": self._learner.steps}
+
+    def get(self, state: State) -> None:
+        """Weights and moments."""
+        for kind, arrays in self._arrays().items():
+            for name, tensor in state.get_tensors(f"nnue.{kind}").items():
+                arrays[name][:] = tensor.numpy()
+        self._learner.steps = int(state.value("nnue")["steps"])
+        self._engine.set_network(self._native())
+
+    def _arrays(self) -> dict[str, dict[str, NDArray[np.float32]]]:
+        learner = self._learner
+        return {
+            "weights": learner.weights(),
+            "first": learner.first_moments(),
+            "second": learner.second_moments(),
+        }
+
+
+def _packed(games: Sequence[Game], scores: Values) -> NDArray[np.uint8]:
+    zeros = [0] * len(games)
+    return pack_samples(list(games), np.rint(scores).astype(int).tolist(), zeros, zeros)
+
+
+class GiraffeLeaves:
+    """Giraffe's network in torch, with a full-width search whose leaves are judged in one batch."""
+
+    def __init__(self, settings: TdLeafSettings, generator: torch.Generator) -> None:
+        """Begin with random weights."""
+        self._depth = settings.depth
+        self._network = make_network(
+            "giraffe", "giraffe363", "none", {"width": settings.width}, generator
+        )
+        self._optimizer = torch.optim.AdamW(self._network.parameters(), lr=1e-3)
+        self._judge = leaf_search.network_judge(self._network)
+
+    def search(self, games: Sequence[Game]) -> list[leaf_search.Found]:
+        """All games together."""
+        return leaf_search.search(games, self._depth, self._judge)
+
+    def values(self, leaves: Sequence[Game]) -> Values:
+        """By the network."""
+        return self._judge(leaves)
+
+    def learn(self, leaves: Sequence[Game], wanted: Values, rate: float) -> float:
+        """One step of the optimiser."""
+        inputs = np.zeros((len(leaves), *OBSERVATIONS["giraffe363"].shape), dtype=np.float32)
+        encode_batch(list(leaves), "giraffe363", inputs)
+        target = torch.from_numpy(wanted.astype(np.float32))
+        for group in self._optimizer.param_groups:
+            group["lr"] = rate
+        loss = (self._network.values(torch.from_numpy(inputs)) - target).square().mean()
+        self._optimizer.zero_grad()
+        loss.backward()
+        self._optimizer.step()
+        return float(loss.detach())
+
+    def network(self) -> Network:
+        """The network as it is."""
+        found: Network = self._network
+        return found
+
+    def put(self, state: State) -> None:
+        """Weights and optimiser."""
+        state.put_module("giraffe", self._network)
+        state.put_optimizer("optimizer", self._optimizer)
+
+    def get(self, state: State) -> None:
+        """Weights and optimiser."""
+        state.get_module("giraffe", self._network)
+        state.get_optimizer("optimizer", self._optimizer)
+
+
+# --- The loop ---
+
+
+class TdLeafTrainer:
+    """Search, play, estimate, learn; see `rookery.training.trainer.Trainer`."""
+
+    def __init__(self, context: Context[TdLeafRecipe]) -> None:
+        """Begin all games."""
+        self.context = context
+        settings = context.recipe.tdleaf
+        kind = NnueLeaves if settings.network == "nnue" else GiraffeLeaves
+        self.learner: Learner = kind(settings, context.torch_generator("weights"))
+        self.rng = context.generator("play")
+        self.games = [self._new_game() for _ in range(settings.games)]
+
+    def _new_game(self) -> Game:
+        plies = int(self.rng.integers(self.context.recipe.tdleaf.random_plies + 1))
+        while True:
+            game = Game()
+            play_random_plies(game, plies, int(self.rng.integers(1 << 62)))
+            if game.outcome(claim_draw=True) is None:
+                return game
+
+    def iterate(self) -> Metrics:
+        """A segment of all games."""
+        settings = self.context.recipe.tdleaf
+        began = time.perf_counter()
+        count = len(self.games)
+        values = np.zeros((settings.plies, count))  # of the leaves, for White
+        ends = np.full((settings.plies, count), np.nan)
+        breaks = np.zeros((settings.plies, count), dtype=bool)
+        leaves: list[list[leaf_search.Found]] = []
+        endings: Counter[str] = Counter()
+        results: Counter[str] = Counter()
+        for t in range(settings.plies):
+            found = self.learner.search(self.games)
+            leaves.append(found)
+            values[t] = self._white_values(found)
+            for index, choice in enumerate(found):
+                move = self._explore(self.games[index], choice.move)
+                breaks[t, index] = move != choice.move
+                self.games[index].push(move)
+                self._look_for_the_end(t, index, ends, breaks, endings, results)
+        played = time.perf_counter()
+        wanted = targets(values, ends, breaks, settings.trace)
+        loss = self._learn(leaves, wanted)
+        return Metrics(
+            samples=sum(not each.decided for row in leaves for each in row),
+            games=sum(endings.values()),
+            losses={"value": loss},
+            values={
+                "mean_change": float(np.abs(wanted - values).mean()),
+                "value_deviation": float(values.std()),
+            },
+            results=dict(sorted(results.items())),
+            endings=dict(sorted(endings.items())),
+            timing={"play": played - began, "learn": time.perf_counter() - played},
+        )
+
+    def _white_values(self, found: Sequence[leaf_search.Found]) -> Values:
+        """Values of leaves for White; where the game is over, what the search says."""
+        values = self.learner.values([each.leaf for each in found])
+        for index, each in enumerate(found):
+            if each.decided:
+                values[index] = each.value
+                white = self.games[index].turn
+            else:
+                white = each.leaf.turn
+            values[index] *= 1.0 if white else -1.0
+        return values
+
+    def _explore(self, game: Game, best: str) -> str:
+        if self.rng.random() >= self.context.recipe.tdleaf.random_moves:
+            return best
+        return str(self.rng.choice(game.legal_moves()))
+
+    def _look_for_the_end(
+        self,
+        t: int,
+        index: int,
+        ends: Values,
+        breaks: NDArray[np.bool_],
+        endings: Counter[str],
+        results: Counter[str],
+    ) -> None:
+        """Begin a new game where one is over after ply `t`."""
+        game = self.games[index]
+        outcome = game.outcome(claim_draw=True)
+        if outcome is not None:
+            ending, winner = outcome
+            ends[t, index] = 0.0 if winner is None else 1.0 if winner else -1.0
+            results["draw" if winner is None else "white" if winner else "black"] += 1
+        elif game.ply >= self.context.recipe.tdleaf.max_plies:
+            ending = "ply_cap"
+            breaks[t, index] = True
+        else:
+            return
+        endings[ending] += 1
+        self.games[index] = self._new_game()
+
+    def _learn(self, leaves: list[list[leaf_search.Found]], wanted: Values) -> float:
+        """Steps over all leaves in random order; mean loss."""
+        settings = self.context.recipe.tdleaf
+        positions: list[Game] = []
+        goals: list[float] = []
+        by_material = self.context.iteration < settings.material_iterations
+        for row, goal_row in zip(leaves, wanted, strict=True):
+            for each, goal in zip(row, goal_row, strict=True):
+                if not each.decided:
+                    positions.append(each.leaf)
+                    white = material_value(each.leaf) if by_material else goal
+                    goals.append(white if each.leaf.turn else -white)
+        start, end = settings.learning_rate, settings.final_learning_rate
+        rate = start + (end - start) * self.context.progress
+        losses = []
+        for _ in range(settings.passes):
+            order = self.rng.permutation(len(positions))
+            for first in range(0, len(order), settings.batch):
+                chosen = order[first : first + settings.batch]
+                batch = [positions[index] for index in chosen]
+                losses.append(self.learner.learn(batch, np.array(goals)[chosen], rate))
+        return float(np.mean(losses)) if losses else 0.0
+
+    def model(self) -> Network:
+        """The network as it is."""
+        return self.learner.network()
+
+    def evaluate(self, rng: np.random.Generator) -> list[Evaluation]:
+        """Matches of the search against simple players."""
+        settings = self.context.recipe.evaluation
+        return [
+            play_bot(self.learner.search, bot, settings.games, rng) for bot in settings.opponents
+        ]
+
+    def state(self) -> State:
+        """Weights, optimiser, games, random stream."""
+        state = State()
+        self.learner.put(state)
+        state.put_generator("play", self.rng)
+        state.values["games"] = [[game.start_fen, *game.moves()] for game in self.games]
+        return state
+
+    def load_state(self, state: State) -> None:
+        """Go on from there."""
+        self.learner.get(state)
+        state.get_generator("play", self.rng)
+        self.games = []
+        for fen, *moves in state.value("games"):
+            game = Game(fen)
+            for move in moves:
+                game.push(move)
+            self.games.append(game)
+
+
+def material_value(game: Game) -> float:
+    """Material for White as a value in [-1, 1]."""
+    pieces = filter(str.isalpha, game.fen().split()[0])
+    pawns = sum(PAWNS.get(c.lower(), 0) * (1 if c.isupper() else -1) for c in pieces)
+    return float(np.tanh(pawns / MATERIAL_SCALE))
+
+
+ALGORITHM: Any = Algorithm(TdLeafRecipe, TdLeafTrainer)

@@ -1,0 +1,88 @@
+"""Learning an nnue768 network: positions per second of the native learner.
+
+Peer: the same network in torch (`rookery.nets.nnue`, embedding bags and fused AdamW) on the same
+batches, its features already extracted, which the native learner does on the way.
+"""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import torch
+
+from rookery._core import Game, NnueLearner, pack_samples, play_random_plies
+from rookery.bench.measure import Comparison, Participant, Result, interleave, rate
+from rookery.data.positions import Samples, results
+from rookery.nets import make_network
+from rookery.nets.nnue import MAX_PIECES, sparse_rows
+
+HIDDEN = 64
+BATCH = 16384
+POSITIONS = 4096  # different ones, repeated to fill a batch
+RATE = 1e-3
+
+
+def make_samples() -> Samples:
+    """Positions from random games with random results."""
+    games: list[Game] = []
+    seed = 0
+    while len(games) < POSITIONS:
+        game = Game()
+        play_random_plies(game, 10 + seed % 100, seed)
+        seed += 1
+        if game.outcome() is None:
+            games.append(game)
+    outcomes = np.random.default_rng(1).integers(-1, 2, POSITIONS).tolist()
+    samples = pack_samples(games, [0] * POSITIONS, outcomes, list(range(POSITIONS)))
+    return np.tile(samples, (BATCH // POSITIONS, 1))
+
+
+def native(samples: Samples, hidden: int, threads: int) -> Participant:
+    """Steps of the native learner."""
+    learner = NnueLearner(hidden, 8, threads)
+    rng = np.random.default_rng(1)
+    for array in learner.weights().values():
+        array[:] = 0.1 * rng.standard_normal(array.shape)
+    rates = np.full(1, RATE, dtype=np.float32)
+
+    def work() -> int:
+        learner.train(samples, 1, BATCH, 0, rates)
+        return BATCH
+
+    return lambda seconds: rate(work, seconds)
+
+
+def with_torch(samples: Samples) -> Participant:
+    """Steps of torch, on one thread."""
+    network = make_network("nnue", "nnue768", "none", {"hidden": HIDDEN})
+    optimizer = torch.optim.AdamW(network.parameters(), lr=RATE, fused=True)
+    rows = sparse_rows(samples[:POSITIONS]).repeat(BATCH // POSITIONS, 1)
+    target = torch.from_numpy(results(samples))
+    mover, opponent, counts = rows[:, :MAX_PIECES], rows[:, MAX_PIECES:-1], rows[:, -1]
+
+    def work() -> int:
+        optimizer.zero_grad()
+        loss = (torch.sigmoid(network.raw(mover, opponent, counts)) - target).square().mean()
+        loss.backward()  # type: ignore[no-untyped-call]
+        optimizer.step()
+        return BATCH
+
+    return lambda seconds: rate(work, seconds)
+
+
+def run() -> Result:
+    """Measure both on one thread, and ours on all cores."""
+    torch.set_num_threads(1)
+    samples, cores = make_samples(), len(os.sched_getaffinity(0))
+    participants = {
+        "native": native(samples, HIDDEN, 1),
+        "torch": with_torch(samples),
+        f"{cores} threads": native(samples, HIDDEN, cores),
+        "128 wide": native(samples, 128, 1),
+    }
+    values = interleave(participants)
+    conditions = f"{HIDDEN} wide, batches of {BATCH}, one thread"
+    comparison = Comparison("torch", values["torch"], values["native"], conditions)
+    details = {name: values[name] for name in (f"{cores} threads", "128 wide")}
+    return Result(values["native"], "positions/s", conditions, [comparison], details=details)

@@ -1,0 +1,98 @@
+r"""Giraffe's value network, on `giraffe363` or Deep Pepper's `pepper353`; it has no policy.
+
+Lai, "Giraffe: Using Deep Reinforcement Learning to Play Chess" (2015), section 4.2: the features
+come in groups of different kinds (global, piece-centred, square-centred) that are not mixed in the
+first layer. Two more layers follow; the value is the tanh of the last.
+
+    global [B, 15] ----\
+    pieces [B, 220] ---> a layer each --> joined [B, W] --> [B, W] --> value [B] in [-1, 1]
+    squares [B, 128] --/
+"""
+
+from __future__ import annotations
+
+import torch
+from pydantic import Field
+from torch import Tensor, nn
+
+from rookery.encodings import NO_ACTIONS, OBSERVATIONS
+from rookery.training.section import Section
+
+GROUPS = ("global", "piece", "square")
+
+
+class GiraffeSizes(Section):
+    """Sizes of the family `giraffe`."""
+
+    width: int = Field(default=64, ge=8, le=4096)
+    """Width of the two hidden layers; the groups share the first by their numbers of features."""
+
+
+class Giraffe(nn.Module):
+    """A value network over grouped features; see `rookery.nets.Network`."""
+
+    family = "giraffe"
+    bounded = True
+
+    def __init__(self, observation: str, actions: str, sizes: GiraffeSizes) -> None:
+        """Make the layers; their weights are meaningless until `initialise`."""
+        super().__init__()
+        layout = OBSERVATIONS.get(observation)
+        if layout is None or not all(part.group for part in layout.slices):
+            raise ValueError(
+                f"the family 'giraffe' reads giraffe363 or pepper353, not {observation!r}"
+            )
+        if actions != NO_ACTIONS:
+            raise ValueError(f"the family 'giraffe' has no actions ('none'), not {actions!r}")
+        self.observation = observation
+        self.actions = actions
+        self.sizes = sizes
+        self.first = nn.ModuleList()
+        places, joined = [], 0
+        for group in GROUPS:
+            indices = [
+                index
+                for part in layout.slices
+                if part.group == group
+                for index in range(part.start, part.stop)
+            ]
+            places.append(torch.tensor(indices))
+            width = max(4, round(sizes.width * len(indices) / layout.shape[0]))
+            self.first.append(nn.Linear(len(indices), width))
+            joined += width
+        self._places = places
+        self.second = nn.Linear(joined, sizes.width)
+        self.value = nn.Linear(sizes.width, 1)
+
+    def initialise(self, generator: torch.Generator | None = None) -> None:
+        """Draw new weights; the first value is close to zero."""
+        with torch.no_grad():
+            for module in self.modules():
+                if isinstance(module, nn.Linear):
+                    nn.init.kaiming_normal_(module.weight, nonlinearity="relu", generator=generator)
+                    module.bias.zero_()
+            self.value.weight.mul_(0.1)
+
+    def values(self, observations: Tensor) -> Tensor:
+        """Values [B] of observations [B, features], for the side to move."""
+        parts = [
+            layer(observations[:, places]).relu()
+            for layer, places in zip(self.first, self._places, strict=True)
+        ]
+        hidden = self.second(torch.cat(parts, dim=1)).relu()
+        value: Tensor = self.value(hidden).squeeze(-1)
+        return value.tanh()
+
+    def forward(self, observations: Tensor, legal: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
+        """No logits, and values [B]."""
+        values = self.values(observations)
+        return values.new_zeros(len(legal)), values
+
+    def dense(self, observations: Tensor) -> tuple[Tensor, Tensor]:
+        """The same with no action at all: logits [B, 0]."""
+        values = self.values(observations)
+        return values.new_zeros(len(values), 0), values
+
+
+NETWORK = Giraffe
+SIZES = GiraffeSizes

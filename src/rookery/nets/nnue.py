@@ -1,0 +1,139 @@
+r"""The network of the alpha-beta engine: sparse, shallow, made to be updated move by move.
+
+    position --768 features, mover's view-----> sum of rows [H] --clamp to [0, 1], square--\
+             --768 features, opponent's view--> sum of rows [H] --clamp to [0, 1], square--> raw
+
+A feature is a piece on a square as one side sees it: `384 * (the opponent's) + 64 * type + square`,
+the board turned for Black and mirrored while the viewer's own king stands on files e-h. The last
+layer has a row of weights for each bucket of piece counts. sigmoid(raw) is the expected score of
+the side to move, in [0, 1]; 400 * raw is the value that searches show as centipawns.
+
+The engine itself computes with integers in C++ (core/nnue.h) and learns in C++
+(core/nnue_learner.h). This module is the same network in torch: the reference that both are tested
+against, and what model files are checked with.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from pydantic import Field
+from torch import Tensor, nn
+from torch.nn import functional
+
+from rookery.encodings import NO_ACTIONS
+from rookery.training.section import Section
+
+FEATURES = 768
+SCALE = 400.0  # centipawn-like units per unit of raw output
+MAX_PIECES = 32
+PADDING = FEATURES  # the row of places that hold no piece; always zero
+WEIGHT_LIMIT = 1.98  # of feature and output weights, so that quantised sums cannot overflow
+TENSORS = ("feature_weights", "feature_bias", "output_weights", "output_bias")
+
+
+class NnueSizes(Section):
+    """Sizes of the family `nnue`."""
+
+    hidden: int = Field(default=128, ge=16, le=1024, multiple_of=16)
+    """Width of each side's sum of rows."""
+    buckets: int = Field(default=8, ge=1, le=32)
+    """Rows of output weights, chosen by the number of pieces."""
+
+
+class Nnue(nn.Module):
+    """A value network over `nnue768`; it has no policy. See `rookery.nets.Network`."""
+
+    family = "nnue"
+    bounded = True
+
+    def __init__(self, observation: str, actions: str, sizes: NnueSizes) -> None:
+        """Make the tensors; their weights are zero until `initialise`."""
+        super().__init__()
+        if observation != "nnue768" or actions != NO_ACTIONS:
+            raise ValueError(
+                f"the family 'nnue' reads nnue768 and has no actions ('none'), not "
+                f"{observation!r} and {actions!r}"
+            )
+        self.observation = observation
+        self.actions = actions
+        self.sizes = sizes
+        hidden, buckets = sizes.hidden, sizes.buckets
+        self.feature_weights = nn.Parameter(torch.zeros(FEATURES, hidden))
+        self.feature_bias = nn.Parameter(torch.zeros(hidden))
+        self.output_weights = nn.Parameter(torch.zeros(buckets, 2 * hidden))  # mover's half first
+        self.output_bias = nn.Parameter(torch.zeros(buckets))
+
+    def initialise(self, generator: torch.Generator | None = None) -> None:
+        """Draw new weights; sums of rows start in the middle of the activation's range."""
+        with torch.no_grad():
+            # About 24 rows are summed: together they deviate by 0.25 from the bias.
+            self.feature_weights.normal_(0.0, 0.05, generator=generator)
+            self.feature_bias.fill_(0.25)
+            bound = (1.0 / (2 * self.sizes.hidden)) ** 0.5
+            self.output_weights.uniform_(-bound, bound, generator=generator)
+            self.output_bias.zero_()
+
+    def raw(self, mover: Tensor, opponent: Tensor, counts: Tensor) -> Tensor:
+        """Raw outputs [B].
+
+        Args:
+            mover: Features of the mover's view, int64 [B, 32], filled up with `PADDING`.
+            opponent: Those of the opponent's view.
+            counts: Pieces on the board, int64 [B].
+        """
+        table = functional.pad(self.feature_weights, (0, 0, 0, 1))  # one more row, of zeros
+        halves = []
+        for view in (mover, opponent):
+            total = functional.embedding_bag(view, table, mode="sum", padding_idx=PADDING)
+            halves.append((total + self.feature_bias).clamp(0.0, 1.0).square())
+        buckets = (counts - 2) * self.sizes.buckets // 32
+        products = torch.cat(halves, dim=1) * self.output_weights[buckets]
+        return products.sum(dim=1) + self.output_bias[buckets]
+
+    def forward(self, observations: Tensor, legal: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
+        """No logits, and values [B] in [-1, 1] of observations [B, 65] as `sparse_rows` makes."""
+        rows_of_weights = observations.long()
+        mover, opponent = rows_of_weights[:, :MAX_PIECES], rows_of_weights[:, MAX_PIECES:-1]
+        raw = self.raw(mover, opponent, rows_of_weights[:, -1])
+        return raw.new_zeros(len(legal)), 2.0 * torch.sigmoid(raw) - 1.0
+
+    def dense(self, observations: Tensor) -> tuple[Tensor, Tensor]:
+        """The same with no action at all: logits [B, 0]."""
+        nothing = torch.zeros(0, dtype=torch.int64)
+        _, values = self(observations, nothing, nothing)
+        return values.new_zeros(len(values), 0), values
+
+
+def sparse_rows(samples: NDArray[np.uint8]) -> Tensor:
+    """Observations int64 [N, 65] of packed samples [N, 32]: features of both views, then counts.
+
+    Written for tests and small batches; the engine has its own way (core/nnue_learner.cpp).
+    """
+    from rookery.data.positions import unpack_boards
+
+    colours, types, side = unpack_boards(samples)
+    result = np.full((len(samples), 2 * MAX_PIECES + 1), PADDING, dtype=np.int64)
+    for index in range(len(samples)):
+        squares = np.flatnonzero(types[index] >= 0)
+        kinds, owners = types[index, squares], colours[index, squares]
+        for half, view in enumerate((int(side[index]), 1 - int(side[index]))):
+            king = squares[(kinds == 5) & (owners == view)][0]
+            flip = (56 if view else 0) ^ (7 if king % 8 >= 4 else 0)
+            features = 384 * (owners != view) + 64 * kinds + (squares ^ flip)
+            result[index, half * MAX_PIECES : half * MAX_PIECES + len(squares)] = features
+        result[index, -1] = len(squares)
+    return torch.from_numpy(result)
+
+
+def tensors_of(network: Any) -> tuple[NDArray[np.float32], ...]:
+    """The four tensors as the native module takes them."""
+    state = network.state_dict()
+    return tuple(np.ascontiguousarray(state[name].numpy(), dtype=np.float32) for name in TENSORS)
+
+
+NETWORK = Nnue
+SIZES = NnueSizes

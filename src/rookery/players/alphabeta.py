@@ -1,0 +1,352 @@
+"""The alpha-beta engine as a player: `rookery`, and every model file of the family `nnue`.
+
+Options (`rookery,depth=8`, `runs/engine,nodes=10000`): limits `depth`, `nodes` and `movetime`,
+`threads`, `hash` in MiB, `level` 1 to 20 or `elo` for a weaker game, and for `rookery` another
+`network`. Without any limit a move takes 0.1 s. Neither torch nor safetensors is needed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, cast
+
+import numpy as np
+
+from rookery._core import Engine, Game, MoveError, NetworkError, NnueNetwork, mate_moves
+from rookery._core import SearchResult as CoreResult
+from rookery.players.base import Decision, Limits
+from rookery.players.levels import (
+    HIGHEST_ELO,
+    LOWEST_ELO,
+    Level,
+    choose_line,
+    elo_parameters,
+    level_parameters,
+)
+from rookery.players.spec import SpecError
+from rookery.players.thinking import Line, Setting, Thought
+
+SHIPPED = "rookery"
+MATERIAL = "material"
+DEFAULT_SECONDS = 0.1
+DEFAULT_HASH = 16  # MiB
+MAX_HASH = 1 << 20  # MiB
+MAX_THREADS = 256
+DEFAULT_OVERHEAD = 10  # ms
+SCORE_SCALE = 400.0  # sigmoid(score / 400) is the expected score in [0, 1]
+
+# Chances of a win and a loss are two logistic curves: sigmoid((score - 330) / 300) and its mirror
+# image. At 0 that is 25 % won and 50 % drawn, and the slope of the expected score there is that of
+# sigmoid(score / 400), which the network was trained for.
+WIN_OFFSET = 330.0
+WIN_SCALE = 300.0
+
+
+class AlphaBetaPlayer:
+    """Searches with a network; a `Thinker`."""
+
+    def __init__(
+        self,
+        network: NnueNetwork,
+        name: str = SHIPPED,
+        *,
+        depth: int | None = None,
+        nodes: int | None = None,
+        movetime: float | None = None,
+        threads: int = 1,
+        hash: int = DEFAULT_HASH,
+        level: int | None = None,
+        elo: int | None = None,
+        seed: int | None = None,
+    ) -> None:
+        """Take a network.
+
+        Args:
+            network: For the evaluation of positions.
+            name: How the player is called in results.
+            depth: Plies; goes before the match's own depth and nodes, as do the next two.
+            nodes: Nodes a move; with one thread never exceeded.
+            movetime: Seconds a move; where the match has one too, the smaller counts.
+            threads: Threads of a search.
+            hash: Transposition table in MiB.
+            level: 1 (weakest) to 20; None: as strong as it can.
+            elo: Instead of a level, see `players.levels`.
+            seed: Of the choices that `think` makes at a level; `choose` is given a generator.
+        """
+        if level is not None and elo is not None:
+            raise ValueError("give either level or elo, not both")
+        self.name = name
+        self.settings = _settings(threads, hash)
+        self._engine = Engine(network, threads, hash)
+        self._depth, self._nodes, self._movetime = depth, nodes, movetime
+        self._level: Level | None = None
+        self._limited = False
+        self._elo = HIGHEST_ELO
+        self._overhead = DEFAULT_OVERHEAD / 1000
+        self._rng = np.random.default_rng(seed)
+        if level is not None:
+            self._level = level_parameters(level)
+        elif elo is not None:
+            self._level = elo_parameters(elo)
+
+    @property
+    def timed(self) -> bool | None:
+        """Whether it thinks for a time of its own; None: unless the match limits it otherwise."""
+        if self._movetime is not None:
+            return True
+        own = (self._depth, self._nodes, self._level)
+        return False if any(limit is not None for limit in own) else None
+
+    # Player
+
+    def choose(
+        self, game: Game, rng: np.random.Generator, limits: Limits | None = None
+    ) -> Decision:
+        """Search within the player's own limits and the match's."""
+        arguments = self._arguments(game, limits or Limits())
+        if not any(key in arguments for key in ("depth", "nodes", "movetime", "clock")):
+            arguments["movetime"] = DEFAULT_SECONDS
+        self._engine.prepare()
+        return self._search(game, arguments, 1, rng)
+
+    def new_game(self) -> None:
+        """Forget the table and the histories."""
+        self._engine.new_game()
+
+    def close(self) -> None:
+        """End a search that runs."""
+        self._engine.stop()
+
+    # Thinker
+
+    def configure(self, name: str, value: str) -> None:
+        """Change a setting; names as in UCI, in any case."""
+        setting = _find(self.settings, name)
+        match setting.name:
+            case "Hash":
+                self._engine.set_hash(_number(setting, value))
+            case "Threads":
+                self._engine.set_threads(_number(setting, value))
+            case "Move Overhead":
+                self._overhead = _number(setting, value) / 1000
+            case "Clear Hash":
+                self._engine.new_game()
+            case "UCI_LimitStrength":
+                self._limited = _truth(setting, value)
+                self._level = elo_parameters(self._elo) if self._limited else None
+            case "UCI_Elo":
+                self._elo = _number(setting, value)
+                if self._limited:
+                    self._level = elo_parameters(self._elo)
+
+    def think(
+        self,
+        game: Game,
+        limits: Limits,
+        report: Callable[[Thought], None] | None = None,
+        *,
+        lines: int = 1,
+        search_moves: Sequence[str] | None = None,
+        pondering: bool = False,
+    ) -> Decision:
+        """Search until the limits are met or `stop` is called."""
+        self._engine.prepare()
+        arguments = self._arguments(game, limits)
+        arguments["pondering"] = pondering
+        arguments["search_moves"] = list(search_moves or ())
+        if report is not None:
+            told = report
+            arguments["report"] = lambda result: told(thought_of(result))
+        return self._search(game, arguments, lines, self._rng)
+
+    def stop(self) -> None:
+        """End a running search."""
+        self._engine.stop()
+
+    def ponderhit(self) -> None:
+        """Limits count from now on."""
+        self._engine.ponderhit()
+
+    # Searching
+
+    def _search(
+        self, game: Game, arguments: dict[str, Any], lines: int, rng: np.random.Generator
+    ) -> Decision:
+        level = self._level
+        if level is not None:
+            lines = max(lines, level.lines)
+            arguments["nodes"] = min(level.nodes, arguments.get("nodes", level.nodes))
+        result = self._engine.search(game, lines=lines, **arguments)
+        if not result.best:
+            raise MoveError(f"there is no legal move to choose in {game.fen()!r}")
+        place = 0
+        if level is not None:
+            place = choose_line([line.score for line in result.lines], level.noise, rng)
+        line = result.lines[place]
+        details: dict[str, object] = {
+            "nodes": result.nodes,
+            "depth": result.depth,
+            "seconds": result.seconds,
+        }
+        mate = mate_moves(line.score)
+        details |= {"centipawns": line.score} if mate is None else {"mate": mate}
+        moves = tuple(line.moves)
+        return Decision(moves[0], value_of(line.score), moves, details=details)
+
+    def _arguments(self, game: Game, limits: Limits) -> dict[str, Any]:
+        """Limits as the core wants them; the player's own go before the match's."""
+        arguments: dict[str, Any] = {}
+        depth, nodes = self._depth, self._nodes
+        if depth is None and nodes is None and self._movetime is None:
+            depth, nodes = limits.depth, limits.nodes
+        if depth is not None:
+            arguments["depth"] = max(1, min(depth, 1000))
+        if nodes is not None:
+            arguments["nodes"] = max(1, min(nodes, 2**62))
+        times = [t for t in (self._movetime, limits.movetime) if t is not None]
+        if times:
+            arguments["movetime"] = max(0.001, min(*times, 1e9))
+        left = limits.white_time if game.turn else limits.black_time
+        if left is not None:
+            increment = limits.white_increment if game.turn else limits.black_increment
+            arguments["clock"] = min(left, 1e9)
+            arguments["increment"] = min(increment or 0.0, 1e9)
+            arguments["overhead"] = self._overhead
+        return arguments
+
+
+def value_of(score: int) -> float:
+    """Expected result in [-1, 1] for the side to move."""
+    mate = mate_moves(score)
+    if mate is not None:
+        return 1.0 if score > 0 else -1.0
+    return math.tanh(score / SCORE_SCALE / 2)
+
+
+def win_draw_loss(score: int) -> tuple[int, int, int]:
+    """Chances per mille for the side to move, by the curves described above."""
+    mate = mate_moves(score)
+    if mate is not None:
+        return (1000, 0, 0) if score > 0 else (0, 0, 1000)
+
+    def chance(x: float) -> int:
+        return round(1000 / (1 + math.exp(-max(-50.0, min(50.0, x)))))
+
+    win = chance((score - WIN_OFFSET) / WIN_SCALE)
+    loss = chance((-score - WIN_OFFSET) / WIN_SCALE)
+    return win, 1000 - win - loss, loss
+
+
+def thought_of(result: CoreResult) -> Thought:
+    """A report of the core in the words of `Thinker`."""
+    lines = []
+    for line in result.lines:
+        mate = mate_moves(line.score)
+        lines.append(
+            Line(
+                moves=tuple(line.moves),
+                value=value_of(line.score),
+                centipawns=line.score if mate is None else None,
+                mate=mate,
+                win_draw_loss=win_draw_loss(line.score),
+                bound=cast(Literal["exact", "lower", "upper"], line.bound),
+            )
+        )
+    return Thought(
+        lines=tuple(lines),
+        depth=result.depth,
+        selective_depth=result.selective_depth,
+        nodes=result.nodes,
+        seconds=result.seconds,
+        hash_full=result.hash_full,
+    )
+
+
+# Settings
+
+
+def _settings(threads: int, hash: int) -> tuple[Setting, ...]:
+    return (
+        Setting("Hash", "spin", str(hash), 1, MAX_HASH),
+        Setting("Threads", "spin", str(threads), 1, MAX_THREADS),
+        Setting("Move Overhead", "spin", str(DEFAULT_OVERHEAD), 0, 5000),
+        Setting("UCI_LimitStrength", "check", "false"),
+        Setting("UCI_Elo", "spin", str(HIGHEST_ELO), LOWEST_ELO, HIGHEST_ELO),
+        Setting("Clear Hash", "button"),
+    )
+
+
+def _find(settings: Sequence[Setting], name: str) -> Setting:
+    for setting in settings:
+        if setting.name.lower() == name.strip().lower():
+            return setting
+    known = ", ".join(setting.name for setting in settings)
+    raise ValueError(f"there is no setting {name!r}; there are {known}")
+
+
+def _number(setting: Setting, value: str) -> int:
+    low, high = setting.low, setting.high
+    assert low is not None and high is not None
+    text = value.strip()
+    if not text.lstrip("-").isdecimal() or len(text) > 20 or not low <= int(text) <= high:
+        raise ValueError(f"{setting.name} is {value!r}; it must be a number from {low} to {high}")
+    return int(text)
+
+
+def _truth(setting: Setting, value: str) -> bool:
+    text = value.strip().lower()
+    if text not in ("true", "false"):
+        raise ValueError(f"{setting.name} is {value!r}; it must be true or false")
+    return text == "true"
+
+
+# From words
+
+
+def read_network(source: str) -> NnueNetwork:
+    """The network of a model file or run folder, the shipped one, or `material`.
+
+    Raises:
+        ModelFileError: naming the source and what is wrong with it.
+    """
+    from rookery.evaluator import read_model
+    from rookery.model_arrays import parse_arrays
+    from rookery.model_file import ModelFileError
+
+    if source == MATERIAL:
+        return NnueNetwork.material()
+    origin, data = read_model(source)
+    arrays, info = parse_arrays(data, origin)
+    names = ("feature_weights", "feature_bias", "output_weights", "output_bias")
+    if info.family != "nnue" or set(arrays) != set(names):
+        raise ModelFileError(
+            f"{origin} holds a network of the family {info.family!r} with the tensors "
+            f"{', '.join(sorted(arrays))}; the engine needs 'nnue' with {', '.join(names)}"
+        )
+    try:
+        return NnueNetwork(*(arrays[name] for name in names))
+    except NetworkError as error:
+        raise ModelFileError(f"{origin}: {error}") from None
+
+
+def alphabeta_player(name: str, source: str, options: Mapping[str, Any]) -> AlphaBetaPlayer:
+    """Make a player; `options` are the parsed ones of `registry.ALPHABETA_OPTIONS`."""
+    from rookery.model_file import ModelFileError
+
+    known = ("depth", "nodes", "movetime", "threads", "hash", "level", "elo")
+    source = str(options.get("network", source))
+    try:
+        network = read_network(source)
+    except ModelFileError as error:
+        if source == SHIPPED:
+            raise SpecError(
+                "player 'rookery': this installation has no network rookery.safetensors; train "
+                "one with 'rookery train engine' and play it as runs/NAME or with network=FILE"
+            ) from error
+        raise
+    chosen = {key: options[key] for key in known if key in options}
+    try:
+        return AlphaBetaPlayer(network, name, **chosen)
+    except ValueError as error:
+        raise SpecError(f"player {name!r}: {error}") from error

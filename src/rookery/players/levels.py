@@ -1,0 +1,101 @@
+"""Levels of strength for playing people: weaker, but not silly.
+
+A weak level searches few nodes and then does not always choose its best line: each of the lines
+found gets noise on its score, and the best sum is played. Small differences are easily overlooked,
+large ones hardly ever, so that mistakes look like those of a person who saw less. There are no
+random blunders: a move that loses a queen for nothing is only chosen if the few nodes did not
+show it.
+
+`LEVELS` is filled by `benchmarks/calibrate_levels.py`, which lets the levels play each other and
+the rungs of the ladder.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Level:
+    """One level.
+
+    Fields:
+        elo: what the level is meant to play like; see CALIBRATED.
+        nodes: searched for a move.
+        noise: scale of the noise in centipawn-like units; the choice among lines is a softmax of
+            score / noise.
+        lines: best moves that are compared (MultiPV).
+    """
+
+    elo: int
+    nodes: int
+    noise: float
+    lines: int
+
+
+CALIBRATED = False
+"""Whether the Elo figures of LEVELS were measured, or are only what the levels aim at."""
+
+# Levels 1 to 20. Nodes double about every level and noise halves about every three.
+LEVELS: tuple[Level, ...] = (
+    Level(800, 40, 220.0, 16),
+    Level(900, 60, 180.0, 14),
+    Level(1000, 90, 150.0, 12),
+    Level(1100, 130, 125.0, 11),
+    Level(1200, 200, 105.0, 10),
+    Level(1300, 300, 88.0, 9),
+    Level(1400, 450, 74.0, 8),
+    Level(1500, 650, 62.0, 7),
+    Level(1600, 950, 52.0, 6),
+    Level(1700, 1400, 43.0, 6),
+    Level(1800, 2000, 35.0, 5),
+    Level(1900, 3000, 28.0, 5),
+    Level(2000, 4500, 22.0, 4),
+    Level(2100, 7000, 17.0, 4),
+    Level(2200, 10_000, 13.0, 4),
+    Level(2300, 15_000, 9.0, 3),
+    Level(2400, 22_000, 6.0, 3),
+    Level(2500, 33_000, 3.0, 2),
+    Level(2600, 50_000, 0.0, 1),
+    Level(2700, 80_000, 0.0, 1),
+)
+LOWEST_ELO, HIGHEST_ELO = LEVELS[0].elo, LEVELS[-1].elo
+
+
+def level_parameters(level: int) -> Level:
+    """Parameters of a level from 1 to 20."""
+    if not 1 <= level <= len(LEVELS):
+        raise ValueError(f"level {level} is not from 1 to {len(LEVELS)}")
+    return LEVELS[level - 1]
+
+
+def elo_parameters(elo: int) -> Level:
+    """Parameters between those of the two levels next to an Elo; nodes on a logarithmic scale."""
+    if not LOWEST_ELO <= elo <= HIGHEST_ELO:
+        raise ValueError(f"elo {elo} is not from {LOWEST_ELO} to {HIGHEST_ELO}")
+    upper = next(level for level in LEVELS if level.elo >= elo)
+    lower = LEVELS[max(0, LEVELS.index(upper) - 1)]
+    if upper.elo == elo or lower is upper:
+        return upper
+    share = (elo - lower.elo) / (upper.elo - lower.elo)
+    nodes = math.exp((1 - share) * math.log(lower.nodes) + share * math.log(upper.nodes))
+    noise = (1 - share) * lower.noise + share * upper.noise
+    return Level(elo, round(nodes), noise, max(lower.lines, upper.lines))
+
+
+def choose_line(scores: Sequence[int], noise: float, rng: np.random.Generator) -> int:
+    """Index of the line to play.
+
+    Args:
+        scores: of the lines, best first, for the side to move.
+        noise: as in `Level`; Gumbel noise of this scale makes the choice a softmax.
+        rng: where the noise comes from.
+    """
+    if noise <= 0 or len(scores) < 2:
+        return 0
+    noisy = np.asarray(scores, np.float64) + noise * rng.gumbel(size=len(scores))
+    return int(noisy.argmax())
