@@ -69,6 +69,8 @@ const Games& require_games(const Games& games) {
 using namespace rookery;
 
 NB_MODULE(_core, m) {
+    // A thread that still thinks when the interpreter ends holds objects; that is no news.
+    nb::set_leak_warnings(false);
     m.doc() = "Chess rules, encodings and the vector environment, in C++.";
     m.attr("STARTING_FEN") = std::string(STARTING_FEN);
     nb::list endings;
