@@ -3,6 +3,7 @@
 #include "bind.h"
 
 #include "actions.h"
+#include "bind_mcts.h"
 #include "encode.h"
 #include "movegen.h"
 #include "perft.h"
@@ -178,4 +179,6 @@ NB_MODULE(_core, m) {
 
     bind_bots(m);
     bind_vector_games(m);
+    bind_mcts(m);
+    bind_selfplay(m);
 }

@@ -16,6 +16,8 @@
 
 using namespace rookery;
 
+int mcts_failures();  // mcts_test.cpp
+
 namespace {
 
 int failures = 0;
@@ -237,6 +239,7 @@ int main() {
     test_long_game();
     test_rules();
     test_vector_games();
+    failures += mcts_failures();
     std::printf(failures ? "%d checks failed\n" : "core_test: all checks passed\n", failures);
     return failures ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -21,6 +21,7 @@ BENCHMARKS = {
     "env": ("rookery.bench.env", "random play in an environment"),
     "encode": ("rookery.bench.encode", "observations in batches"),
     "arena": ("rookery.bench.arena", "whole games between native players"),
+    "mcts": ("rookery.bench.mcts", "simulations of tree search in self-play"),
 }
 
 __all__ = ["BENCHMARKS", "Comparison", "Result", "main", "run"]

@@ -1,7 +1,7 @@
 """Players from model files and run folders, as `make_player` asks for them.
 
-Today the policy plays alone; players that search with the same network are told apart by their
-options (`simulations`, `depth`) and join here.
+The policy plays alone unless options ask for a search with the same network: `simulations` or
+`movetime` for a tree search.
 """
 
 from __future__ import annotations
@@ -11,7 +11,13 @@ from collections.abc import Mapping
 from rookery.players.base import Player
 from rookery.players.policy import policy_player
 
+TREE_SEARCH = frozenset({"simulations", "movetime", "gumbel"})  # options that ask for one
+
 
 def load_player(source: str, options: Mapping[str, str]) -> Player:
     """Make a player from a path and its options as written."""
+    if TREE_SEARCH & options.keys():
+        from rookery.players.mcts import mcts_player
+
+        return mcts_player(source, options)
     return policy_player(source, options)

@@ -11,7 +11,9 @@ if TYPE_CHECKING:
 
 # Name in recipes -> module whose ALGORITHM describes it.
 _MODULES: dict[str, str] = {
+    "alphazero": "rookery.algorithms.alphazero",
     "ppo": "rookery.algorithms.ppo",
+    "supervised": "rookery.algorithms.supervised",
 }
 
 
