@@ -3,6 +3,7 @@
 #include "bind.h"
 
 #include "actions.h"
+#include "bind_mcts.h"
 #include "encode.h"
 #include "movegen.h"
 #include "perft.h"
@@ -182,4 +183,6 @@ NB_MODULE(_core, m) {
     bind_engine(m);
     bind_vector_games(m);
     bind_training(m);
+    bind_mcts(m);
+    bind_selfplay(m);
 }

@@ -17,6 +17,8 @@
 
 using namespace rookery;
 
+int mcts_failures();  // mcts_test.cpp
+
 namespace {
 
 int failures = 0;
@@ -240,6 +242,7 @@ int main() {
     test_vector_games();
     failures += rookery::tests::run_engine_tests();
     failures += rookery::tests::run_training_tests();
+    failures += mcts_failures();
     std::printf(failures ? "%d checks failed\n" : "core_test: all checks passed\n", failures);
     return failures ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -25,6 +25,7 @@ BENCHMARKS = {
     "alphabeta": ("rookery.bench.alphabeta", "alpha-beta search with a network"),
     "datagen": ("rookery.bench.datagen", "games of a network against itself"),
     "nnue_learner": ("rookery.bench.nnue_learner", "learning of the engine's network"),
+    "mcts": ("rookery.bench.mcts", "simulations of tree search in self-play"),
 }
 
 __all__ = ["BENCHMARKS", "Comparison", "Result", "main", "run"]

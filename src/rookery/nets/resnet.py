@@ -34,6 +34,14 @@ class ResnetSizes(Section):
     norm: Literal["batch", "group", "none"] = "batch"
     """Normalisation after each convolution. Batch statistics differ between acting and learning,
     which PPO's ratios do not forgive: use group or none there."""
+    squeeze: int = Field(default=0, ge=0, le=1024)
+    """Width of the squeeze-and-excitation layer of each block (Hu et al. 2018); 0: none."""
+    pooling: bool = False
+    """Whether every second block also sees means and maxima over the whole board (KataGo)."""
+    outcome: Literal["value", "wdl"] = "value"
+    """The value by itself, or as the difference of learnt chances to win and to lose."""
+    moves_left: bool = False
+    """Whether the network also learns how many plies the game still lasts (a helper only)."""
 
 
 class Resnet(nn.Module):
@@ -59,7 +67,10 @@ class Resnet(nn.Module):
         self._turn = layout.slice("turn").start if layout.orientation == WHITE else None
         filters = sizes.filters
         self.stem = _convolution(layout.shape[0], filters, sizes.norm)
-        self.blocks = nn.ModuleList(Block(filters, sizes.norm) for _ in range(sizes.blocks))
+        self.blocks = nn.ModuleList(
+            Block(filters, sizes.norm, sizes.squeeze, sizes.pooling and number % 2 == 1)
+            for number in range(sizes.blocks)
+        )
         self.policy = nn.Sequential(
             _convolution(filters, filters, sizes.norm, kernel=1),
             nn.ReLU(),
@@ -71,8 +82,9 @@ class Resnet(nn.Module):
             nn.Flatten(),
             nn.Linear(sizes.value_filters * SQUARES, sizes.value_hidden),
             nn.ReLU(),
-            nn.Linear(sizes.value_hidden, 1),
+            nn.Linear(sizes.value_hidden, 3 if sizes.outcome == "wdl" else 1),
         )
+        self.left = nn.Linear(filters, 1) if sizes.moves_left else None
 
     def initialise(self, generator: torch.Generator | None = None) -> None:
         """Draw new weights (He); blocks start as the identity, both outputs close to zero."""
@@ -97,18 +109,28 @@ class Resnet(nn.Module):
 
     def forward(self, observations: Tensor, legal: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
         """Logits [L] over the legal actions, and values [B]."""
-        policy, values = self._maps(observations)
+        logits, values, _ = self.heads(observations, legal, rows)
+        return logits, values
+
+    def heads(
+        self, observations: Tensor, legal: Tensor, rows: Tensor
+    ) -> tuple[Tensor, Tensor, dict[str, Tensor]]:
+        """The same, and what only learning needs.
+
+        `wdl` [B, 3]: logits of win, draw and loss; `moves_left` [B]: in units of 100 plies.
+        """
+        policy, values, extras = self._all(observations)
         origin, plane = legal // PLANES_PER_ORIGIN, legal % PLANES_PER_ORIGIN
         places = rows * policy[0].numel() + plane * SQUARES + origin
-        return policy.reshape(-1).index_select(0, places), values
+        return policy.reshape(-1).index_select(0, places), values, extras
 
     def dense(self, observations: Tensor) -> tuple[Tensor, Tensor]:
         """Logits [B, 4672] over all actions, and values [B]."""
-        policy, values = self._maps(observations)
+        policy, values, _ = self._all(observations)
         # [B, plane, square] -> [B, square, plane], as an action is 73 * square + plane.
         return policy.flatten(2).transpose(1, 2).flatten(1), values
 
-    def _maps(self, observations: Tensor) -> tuple[Tensor, Tensor]:
+    def _all(self, observations: Tensor) -> tuple[Tensor, Tensor, dict[str, Tensor]]:
         observations = observations.to(next(self.parameters()).dtype)
         trunk = self.stem(observations).relu()
         for block in self.blocks:
@@ -117,27 +139,49 @@ class Resnet(nn.Module):
         if self._turn is not None:
             white = observations[:, self._turn, :1, :1].unsqueeze(1)
             policy = white * policy + (1.0 - white) * policy.flip(2)
-        return policy, self.value(trunk).squeeze(-1).tanh()
+        extras: dict[str, Tensor] = {}
+        if self.left is not None:
+            extras["moves_left"] = self.left(trunk.mean((2, 3))).squeeze(-1)
+        outcome = self.value(trunk)
+        if self.sizes.outcome == "wdl":
+            extras["wdl"] = outcome
+            chances = outcome.softmax(-1)
+            return policy, chances[:, 0] - chances[:, 2], extras
+        return policy, outcome.squeeze(-1).tanh(), extras
 
 
 class Block(nn.Module):
     """Two convolutions and a way around them."""
 
-    def __init__(self, filters: int, norm: str) -> None:
-        """Make the two convolutions."""
+    def __init__(self, filters: int, norm: str, squeeze: int = 0, pooling: bool = False) -> None:
+        """Make the two convolutions, and what lets squares far from each other speak."""
         super().__init__()
         self.first = _convolution(filters, filters, norm)
         self.second = _convolution(filters, filters, norm)
+        # Wu 2019, section 4.3: what the whole board says is added to every square.
+        self.pool = nn.Linear(2 * filters, filters) if pooling else None
+        self.squeeze = nn.Linear(filters, squeeze) if squeeze else None
+        self.excite = nn.Linear(squeeze, 2 * filters) if squeeze else None
 
     def close(self) -> None:
         """Make the block the identity, from where it learns what to add."""
         last = self.second[-1]
         assert isinstance(last, nn.BatchNorm2d | nn.GroupNorm | nn.Conv2d)
         nn.init.zeros_(last.weight)
+        if self.excite is not None:
+            nn.init.zeros_(self.excite.weight)
 
     def forward(self, inputs: Tensor) -> Tensor:
         """[B, filters, 8, 8] to the same."""
-        result: Tensor = (self.second(self.first(inputs).relu()) + inputs).relu()
+        hidden = self.first(inputs).relu()
+        if self.pool is not None:
+            board = torch.cat([hidden.mean((2, 3)), hidden.amax((2, 3))], 1)
+            hidden = hidden + self.pool(board)[:, :, None, None]
+        change = self.second(hidden)
+        if self.squeeze is not None and self.excite is not None:
+            scale, shift = self.excite(self.squeeze(change.mean((2, 3))).relu()).chunk(2, 1)
+            change = change * scale.sigmoid()[:, :, None, None] + shift[:, :, None, None]
+        result: Tensor = (change + inputs).relu()
         return result
 
 

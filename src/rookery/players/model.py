@@ -1,7 +1,8 @@
 """Players from model files and run folders, as `make_player` asks for them.
 
 What plays depends on the network's family: `nnue` searches with alpha-beta, `giraffe` full-width
-to a small depth; of the others the policy plays alone.
+to a small depth; of the others the policy plays alone, unless options ask for a tree search
+with the same network (`simulations` or `movetime`).
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from collections.abc import Mapping
 
 from rookery.players.base import Player
 from rookery.players.policy import policy_player
+
+TREE_SEARCH = frozenset({"simulations", "movetime", "gumbel"})  # options that ask for one
 
 
 def load_player(source: str, options: Mapping[str, str]) -> Player:
@@ -26,6 +29,10 @@ def load_player(source: str, options: Mapping[str, str]) -> Player:
 
         values = parse_options(source, options, ALPHABETA_OPTIONS)
         return alphabeta_player(str(PlayerSpec(source, options)), source, values)
+    if TREE_SEARCH & options.keys():
+        from rookery.players.mcts import mcts_player
+
+        return mcts_player(source, options)
     return policy_player(source, options)
 
 

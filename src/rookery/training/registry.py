@@ -11,8 +11,10 @@ if TYPE_CHECKING:
 
 # Name in recipes -> module whose ALGORITHM describes it.
 _MODULES: dict[str, str] = {
+    "alphazero": "rookery.algorithms.alphazero",
     "engine": "rookery.algorithms.engine",
     "ppo": "rookery.algorithms.ppo",
+    "supervised": "rookery.algorithms.supervised",
     "tdleaf": "rookery.algorithms.tdleaf",
 }
 

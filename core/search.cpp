@@ -1,0 +1,76 @@
+#include "search.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "movegen.h"
+
+namespace rookery {
+
+MctsSearch::MctsSearch(std::string_view observation, const MctsOptions& options,
+                       std::size_t cache_megabytes)
+    : tree(options),
+      batch(observation.empty() ? nullptr : &find_observation(observation)),
+      cache(cache_megabytes) {}
+
+void MctsSearch::set_game(const Game& game) {
+    if (!has_legal_move(game.now()))
+        throw MoveError("the game is over in '" + to_fen(game.now()) + "': nothing to search");
+    if (batch.layout) check_encodable(*batch.layout, game.now());
+    tree.clear_pending();
+    tree.set_game(game);
+}
+
+void MctsSearch::forget() {
+    tree.forget();
+    cache.clear();
+}
+
+void MctsSearch::begin(const SearchSettings& settings, std::vector<Move> only) {
+    if (settings.simulations < 0)
+        throw std::invalid_argument("simulations is " + std::to_string(settings.simulations) +
+                                    "; it must be 0 or more");
+    stopped_ = false;
+    batch.clear();
+    tree.restrict_root(std::move(only));
+    tree.begin(settings);
+}
+
+std::size_t MctsSearch::gather(std::size_t most) {
+    batch.clear();
+    tree.clear_pending();
+    most = std::clamp<std::size_t>(most, 1, MctsTree::MAX_LEAVES);
+    while (tree.pending() < most && !tree.done())
+        if (tree.descend(batch, &cache) == MctsTree::Step::COLLISION) break;
+    return tree.pending();
+}
+
+void MctsSearch::apply(const float* logits, const float* values) {
+    for (std::size_t i = 0; i < tree.pending(); ++i)
+        if (!tree.complete(i, logits + batch.legal_offsets[i], values[i], &cache)) {
+            tree.forget();
+            throw EvaluationError("the network answered with a NaN or an infinity");
+        }
+    tree.clear_pending();
+    batch.clear();
+}
+
+bool MctsSearch::run(const NativeEvaluator& evaluator, std::size_t leaves, double seconds) {
+    using Clock = std::chrono::steady_clock;
+    constexpr int BETWEEN_LOOKS = 16;  // batches between two looks at the clock
+    const auto begun = Clock::now();
+    for (int round = 1; !tree.done() && !stopped_; ++round) {
+        if (gather(leaves)) {
+            logits_.resize(batch.legal_actions.size());
+            values_.resize(batch.size());
+            evaluator.evaluate(batch, logits_.data(), values_.data());
+            apply(logits_.data(), values_.data());
+        }
+        if (seconds > 0 && round % BETWEEN_LOOKS == 0 &&
+            std::chrono::duration<double>(Clock::now() - begun).count() >= seconds)
+            break;
+    }
+    return tree.done();
+}
+
+}  // namespace rookery

@@ -1,0 +1,134 @@
+// Tree search, self-play and the native network under the sanitizers: all code paths, few answers.
+// What the numbers should be is tested in tests/test_mcts.py and its neighbours.
+
+#include <cmath>
+#include <cstdio>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "../search.h"
+#include "../selfplay.h"
+#include "../squares_net.h"
+
+using namespace rookery;
+
+namespace {
+
+int failures = 0;
+
+void expect(bool condition, const std::string& what) {
+    if (condition) return;
+    std::printf("FAILED: %s\n", what.c_str());
+    ++failures;
+}
+
+std::vector<float> numbers(std::size_t count, Random& random) {
+    std::vector<float> values(count);
+    for (float& value : values) value = float(random.uniform() - 0.5) * 0.1f;
+    return values;
+}
+
+void test_searches() {
+    for (const int gumbel : {0, 8}) {
+        MctsOptions options;
+        options.gumbel_actions = gumbel;
+        options.megabytes = 1;  // too small for all simulations: growing stops
+        MctsSearch search("planes119", options, 1);
+        Game game(start_position());
+        for (int ply = 0; ply < 12; ++ply) {
+            search.set_game(game);
+            SearchSettings settings;
+            settings.simulations = ply == 3 ? 3000 : 200;
+            settings.noise = true;
+            settings.gumbel_scale = 1;
+            settings.seed = std::uint64_t(ply);
+            search.begin(settings, {});
+            expect(search.run(HashEvaluator(), ply % 2 ? 16 : 1, 0), "a search ends");
+            const auto target = search.tree.policy_target();
+            const float sum = std::accumulate(target.begin(), target.end(), 0.0f);
+            expect(std::abs(sum - 1) < 1e-4f, "targets sum to one");
+            const std::size_t best = search.tree.final_edge();
+            expect(!search.tree.line(best).empty(), "there is a line");
+            game.push(search.tree.root_edges()[best].move);
+        }
+    }
+}
+
+void test_mates() {
+    MctsSearch search("", {}, 0);
+    search.set_game(Game(parse_fen("7k/8/8/8/8/8/R7/1R5K w - - 0 1")));
+    search.begin({20000, false, 0, 0, false}, {});
+    search.run(HashEvaluator(), 1, 0);
+    expect(search.tree.root_status() == EdgeStatus::WON, "two rooks mate");
+    bool refused = false;
+    try {
+        search.set_game(Game(parse_fen("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1")));
+    } catch (const MoveError&) {
+        refused = true;
+    }
+    expect(refused, "a finished game is refused");
+}
+
+void test_selfplay() {
+    SelfPlayOptions options;
+    options.games = 6;
+    options.simulations = 12;
+    options.fast_simulations = 4;
+    options.full_share = 0.5;
+    options.max_plies = 60;
+    options.random_share = 0.5;
+    options.max_random_plies = 9;
+    options.starts = {parse_fen("8/8/8/4k3/8/8/4P3/4K3 w - - 0 1")};
+    options.starts_share = 0.2;
+    options.resign_below = -0.6;
+    options.tree.megabytes = 1;
+    SelfPlay play(options);
+    expect(play.run(HashEvaluator(), 300, 0), "samples are made");
+    const Samples samples = play.take_samples();
+    expect(samples.policy.size() == samples.legal_actions.size() &&
+               samples.results.size() == samples.size(),
+           "columns have equal lengths");
+    (void)play.take_games();
+    const std::string state = play.save();
+    SelfPlay other(options);
+    other.restore(state);
+    expect(other.save() == state, "a state is restored");
+    // Answers that are not numbers.
+    play.gather();
+    std::vector<float> logits(play.batch().legal_actions.size(), 0.0f);
+    std::vector<float> values(play.batch().size(), std::nanf(""));
+    play.apply(logits.data(), values.data());
+    expect(play.aborted == 6, "nonsense aborts games");
+    expect(play.run(HashEvaluator(), 20, 0), "the others go on");
+}
+
+void test_network() {
+    Random random(1);
+    const std::size_t width = 24, key = 8;
+    const auto places = numbers((64 * 25 + 33) * width, random);
+    const auto codes = numbers(156 * width, random), bias = numbers(width, random);
+    const auto layer = numbers(width * width, random), keys = numbers(key * width, random);
+    const auto moves = numbers((6 * 12 * 7 * 12 + 6 * 3 * 225 + 6 * 225 + 4672) * key, random);
+    const auto key_bias = numbers(key, random), value_bias = numbers(1, random);
+    std::vector<std::int64_t> squares(4672);
+    for (std::size_t i = 0; i < squares.size(); ++i) squares[i] = std::int64_t(i / 73);
+    const SquaresNet net({width, key, places, codes, bias, layer, bias, layer, bias, keys, key_bias,
+                          moves, bias, value_bias, squares, squares});
+    MctsSearch search("tactical70", {}, 1);
+    search.set_game(Game(start_position()));
+    search.begin({300, false, 0, 0, false}, {});
+    expect(search.run(net, 4, 0), "a native network searches");
+    expect(std::abs(search.tree.root_value()) <= 1, "values are bounded");
+}
+
+}  // namespace
+
+// Called by core_test.cpp; returns how many checks failed.
+int mcts_failures() {
+    test_searches();
+    test_mates();
+    test_selfplay();
+    test_network();
+    return failures;
+}

@@ -1,0 +1,170 @@
+"""Supervised learning of policy and value from samples: other people's games or engine labels.
+
+`rookery data pgn|label|puzzles` makes the samples; `rookery train supervised --set
+data.samples=FOLDER` learns them. The result is a model file like any other: it plays, and
+AlphaZero can begin with it (`--set initial=runs/supervised`), as paper 002 recommends first.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import numpy as np
+import torch
+from pydantic import Field
+
+from rookery.algorithms.policy_value import (
+    LearnSettings,
+    NetworkSettings,
+    learn_step,
+    learning_rate,
+    losses,
+    make_optimizer,
+    mean_losses,
+)
+from rookery.algorithms.window import Sampler
+from rookery.data.samples import SampleBlock, SampleError, read_samples
+from rookery.nets import Network, make_network
+from rookery.training.recipe import Recipe
+from rookery.training.section import Section
+from rookery.training.state import State
+from rookery.training.trainer import Algorithm, Context, Evaluation, Metrics
+
+HELD_OUT_MOST = 4096  # samples that are looked at each time
+
+
+class DataSettings(Section):
+    """What is learnt from."""
+
+    samples: str = "data/samples"
+    """A Parquet file, or a folder of them, that `rookery data` made."""
+    held_out: float = Field(default=0.02, ge=0, lt=1)
+    """Share of the games that only measure how well the others were learnt."""
+    steps: int = Field(default=100, ge=1)
+    """Of the optimiser, in one iteration."""
+
+
+class EvaluationSettings(Section):
+    """What is measured at every tenth of the run."""
+
+    games: int = Field(default=100, ge=2, multiple_of=2)
+    """Against a random mover, by the policy alone."""
+
+
+class SupervisedRecipe(Recipe):
+    """All settings of a supervised run."""
+
+    data: DataSettings = DataSettings()
+    network: NetworkSettings = NetworkSettings()
+    learn: LearnSettings = LearnSettings()
+    evaluation: EvaluationSettings = EvaluationSettings()
+
+
+def split_by_game(block: SampleBlock, share: float) -> tuple[SampleBlock, SampleBlock | None]:
+    """Samples to learn and samples held out; no game is in both.
+
+    Which games are held out depends on their numbers alone, so that it is the same every time.
+    """
+    mixed = (block.games.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(40)
+    held = mixed.astype(np.float64) / (1 << 24) < share
+    if not held.any() or held.all():
+        return block, None
+    return block.take(np.flatnonzero(~held)), block.take(np.flatnonzero(held))
+
+
+class SupervisedTrainer:
+    """Learn; see `rookery.training.trainer.Trainer`."""
+
+    def __init__(self, context: Context[SupervisedRecipe]) -> None:
+        """Read the samples and make the network."""
+        self.context = context
+        recipe = context.recipe
+        settings = recipe.network
+        try:
+            block = read_samples(Path(recipe.data.samples), settings.observation)
+        except SampleError as error:
+            raise SampleError(
+                f"{error}; make samples with 'rookery data pgn' or 'rookery data label' and name "
+                "them with --set data.samples=PATH"
+            ) from None
+        learnt, self.held_out = split_by_game(block, recipe.data.held_out)
+        self.sampler = Sampler([learnt], 0.0)
+        context.log(
+            f"{len(learnt)} samples to learn, "
+            f"{len(self.held_out) if self.held_out is not None else 0} held out"
+        )
+        self.network = make_network(
+            settings.family,
+            settings.observation,
+            "az4672",
+            getattr(settings, settings.family),
+            context.torch_generator("weights"),
+        )
+        self.optimizer = make_optimizer(self.network, recipe.learn)
+        self.rng = context.generator("learn")
+
+    def iterate(self) -> Metrics:
+        """Some steps of the optimiser, then a look at the samples held out."""
+        began = time.perf_counter()
+        recipe = self.context.recipe
+        rate = learning_rate(recipe.learn, self.context.progress)
+        size = recipe.learn.minibatch
+        terms = [
+            learn_step(
+                self.network, self.optimizer, self.sampler.draw(size, self.rng), recipe.learn, rate
+            )
+            for _ in range(recipe.data.steps)
+        ]
+        means = mean_losses(terms)
+        return Metrics(
+            samples=size * recipe.data.steps,
+            losses={"policy": means["policy"], "value": means["value"]},
+            values={
+                "agreement": means["agreement"],
+                "explained_variance": means["explained_variance"],
+                **self._measure(),
+            },
+            timing={"learn": time.perf_counter() - began},
+        )
+
+    def _measure(self) -> dict[str, float]:
+        if self.held_out is None:
+            return {}
+        count = min(len(self.held_out), HELD_OUT_MOST)
+        index = np.linspace(0, len(self.held_out) - 1, count).astype(np.int64)
+        self.network.eval()
+        with torch.no_grad():
+            search_value = self.context.recipe.learn.search_value
+            terms = losses(self.network, self.held_out.take(index), search_value)
+        return {f"held_out_{name}": value for name, value in mean_losses([terms]).items()}
+
+    def model(self) -> Network:
+        """The network as it is."""
+        network: Network = self.network
+        return network
+
+    def evaluate(self, rng: np.random.Generator) -> list[Evaluation]:
+        """A match of the policy alone against random moves."""
+        from rookery.algorithms.evaluation import play_bot
+
+        self.network.eval()
+        games = self.context.recipe.evaluation.games
+        return [play_bot(self.network, "random", games, int(rng.integers(1 << 62)))]
+
+    def state(self) -> State:
+        """Weights, optimiser, random stream; the samples stay where they are."""
+        state = State()
+        state.put_module("network", self.network)
+        state.put_optimizer("optimizer", self.optimizer)
+        state.put_generator("learn", self.rng)
+        return state
+
+    def load_state(self, state: State) -> None:
+        """Go on from there."""
+        state.get_module("network", self.network)
+        state.get_optimizer("optimizer", self.optimizer)
+        state.get_generator("learn", self.rng)
+
+
+ALGORITHM = Algorithm(SupervisedRecipe, SupervisedTrainer)

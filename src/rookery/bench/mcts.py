@@ -1,0 +1,173 @@
+"""Simulations per second: the tree alone, the processor's network, residual networks.
+
+Everything is measured as self-play does it: many games at a time, one batch of leaves after the
+other. What the evaluator alone can do with batches of the same size stands beside it.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from rookery._core import Game, HashEvaluator, MctsSearch, SelfPlay
+from rookery.bench.measure import Comparison, Participant, Result, interleave, rate
+
+SECONDS = 2.0
+REPETITIONS = 3
+SIMULATIONS = 400  # a move, of the paper
+TREE_SIMULATIONS = 800
+POSITIONS = (
+    "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+    "r1bqk2r/pp1nbppp/2p1pn2/3p4/2PP4/2N1PN2/PPQ2PPP/R1B1KB1R w KQkq - 4 7",
+    "r4rk1/1pp1qppp/p1np1n2/2b1p1B1/2B1P1b1/P1NP1N2/1PP1QPPP/R4RK1 w - - 0 10",
+    "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1",
+)
+# Published figures; their authors' programs are not installed here.
+PAPER_PER_SECOND = 6.1  # paper 002's code with its 19x256 network, two cores like ours
+OPENSPIEL_PER_SECOND = 26_500.0  # OpenSpiel's Python MCTS with a trivial evaluator
+BIG_GAMES, MIDDLE_GAMES, SMALL_GAMES = 16, 128, 256
+
+
+def tree_alone() -> Participant:
+    """Searches of one position after the other with an evaluator that costs next to nothing."""
+    search = MctsSearch("", megabytes=64, cache_megabytes=0)
+    evaluator = HashEvaluator()
+
+    def work() -> int:
+        for fen in POSITIONS:
+            search.forget()
+            search.set_game(Game(fen))
+            search.begin(TREE_SIMULATIONS)
+            search.run(evaluator)
+        return TREE_SIMULATIONS * len(POSITIONS)
+
+    return lambda seconds: rate(work, seconds)
+
+
+def games_of(count: int, observation: str) -> SelfPlay:
+    """Self-play as the paper has it, from random openings so that no two games are alike."""
+    return SelfPlay(
+        count, observation, 1, simulations=SIMULATIONS, random_share=1.0, random_plies=(4, 20),
+        cache_megabytes=0,
+    )  # fmt: skip
+
+
+def torch_selfplay(evaluator: Any, count: int) -> Participant:
+    """Self-play through an `Evaluator`."""
+    play = games_of(count, evaluator.observation)
+
+    def work() -> int:
+        # Leaves that need no network (mates, draws) are simulations too, but too few to count.
+        before = play.evaluations
+        play.gather()
+        answer = evaluator.evaluate(play.observations, play.legal_actions, play.legal_offsets)
+        play.apply(*answer)
+        return int(play.evaluations - before)
+
+    return lambda seconds: rate(work, seconds)
+
+
+def torch_alone(evaluator: Any, count: int) -> Participant:
+    """The same network asked the same question again and again."""
+    play = games_of(count, evaluator.observation)
+    play.gather()
+    batch = (play.observations.copy(), play.legal_actions.copy(), play.legal_offsets.copy())
+
+    def work() -> int:
+        evaluator.evaluate(*batch)
+        return count
+
+    return lambda seconds: rate(work, seconds)
+
+
+def native_selfplay(native: Any, cores: int) -> Participant:
+    """Self-play without Python, a thread and games of its own on each core."""
+    plays = [games_of(SMALL_GAMES, "tactical70") for _ in range(cores)]
+
+    def measure(seconds: float) -> float:
+        before = sum(play.evaluations for play in plays)
+        threads = [
+            threading.Thread(target=play.run, args=(native, 1 << 60, seconds)) for play in plays
+        ]
+        begun = time.perf_counter()
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        done = sum(play.evaluations for play in plays) - before
+        for play in plays:
+            play.take_samples()
+            play.take_games()
+        return float(done) / (time.perf_counter() - begun)
+
+    return measure
+
+
+def residual(observation: str, blocks: int, filters: int) -> Any:
+    """An evaluator of an untrained residual network, in the precision that suits the machine."""
+    from rookery.evaluator import TorchEvaluator
+    from rookery.nets import make_network
+    from rookery.nets.inference import InferenceNetwork, has_fast_bfloat16
+
+    sizes = {"blocks": blocks, "filters": filters}
+    network = make_network("resnet", observation, "az4672", sizes)
+    precision = "bfloat16" if has_fast_bfloat16() else "float32"
+    return TorchEvaluator(InferenceNetwork(network, precision))  # type: ignore[arg-type]
+
+
+def participants(cores: int) -> dict[str, Callable[[float], float]]:
+    """Everything that is measured, by its name in the details."""
+    from rookery.nets import make_network
+    from rookery.nets.native import native_network
+
+    big, middle = residual("planes19", 19, 256), residual("planes119", 6, 64)
+    native = native_network(make_network("squares", "tactical70", "az4672"))
+    return {
+        "tree alone, one core": tree_alone(),
+        "19x256 self-play": torch_selfplay(big, BIG_GAMES),
+        "19x256 evaluator alone": torch_alone(big, BIG_GAMES),
+        "6x64 self-play": torch_selfplay(middle, MIDDLE_GAMES),
+        "6x64 evaluator alone": torch_alone(middle, MIDDLE_GAMES),
+        "squares self-play": native_selfplay(native, cores),
+        "squares self-play, one core": native_selfplay(native, 1),
+    }
+
+
+def run() -> Result:
+    """Measure all of them in turn."""
+    import torch
+
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
+    threads = torch.get_num_threads()
+    torch.set_num_threads(cores)
+    try:
+        values = interleave(participants(cores), REPETITIONS, SECONDS)
+    finally:
+        torch.set_num_threads(threads)
+    big, middle = values["19x256 self-play"], values["6x64 self-play"]
+    squares = values["squares self-play"]
+    return Result(
+        squares,
+        "simulations/s",
+        f"self-play with the network family squares, {SIMULATIONS} simulations a move, {cores} "
+        "cores; details for the others",
+        [
+            Comparison("our own 6x64 network", middle, squares, "both in self-play"),
+            Comparison(
+                "paper 002's code (published figure)", PAPER_PER_SECOND, big,
+                "19x256 on 19 planes, in self-play",
+            ),
+            Comparison(
+                "6x64 evaluator alone", values["6x64 evaluator alone"], middle,
+                f"batches of {MIDDLE_GAMES}",
+            ),
+            Comparison(
+                "OpenSpiel's Python MCTS (published figure)", OPENSPIEL_PER_SECOND,
+                values["tree alone, one core"], "the tree with a trivial evaluator",
+            ),
+        ],
+        details=values,
+    )  # fmt: skip

@@ -1,0 +1,129 @@
+"""`rookery data`: samples for supervised learning, from games, puzzles or an engine."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+
+from rookery.commands import Subparsers, write_json
+
+if TYPE_CHECKING:
+    from rookery.data.sample_writer import SampleWriter
+
+
+def register(subparsers: Subparsers) -> None:
+    """Add the command."""
+    parser = subparsers.add_parser(
+        "data",
+        help="make samples for supervised learning",
+        description="Write samples as Parquet shards that 'rookery train supervised' learns.",
+    )
+    kinds = parser.add_subparsers(title="sources", metavar="SOURCE", required=True)
+    pgn = kinds.add_parser("pgn", help="moves and results of games")
+    pgn.add_argument("files", metavar="FILE", nargs="+", help="PGN, plain or gzipped")
+    pgn.add_argument("--limit", type=int, metavar="N", help="most games")
+    pgn.add_argument("--least-elo", type=int, default=0, metavar="ELO", help="of both players")
+    pgn.add_argument("--skip", type=int, default=0, metavar="PLIES", help="opening moves left out")
+    pgn.set_defaults(source=_pgn)
+    puzzles = kinds.add_parser("puzzles", help="solutions of puzzles")
+    puzzles.add_argument("files", metavar="FILE", nargs=1, help="CSV, plain or gzipped")
+    puzzles.add_argument(
+        "--themes",
+        default="mateIn1,mateIn2",
+        help="puzzles with any of these, separated by commas; '' for all (mateIn1,mateIn2)",
+    )
+    puzzles.add_argument("--limit", type=int, metavar="N", help="most puzzles")
+    puzzles.set_defaults(source=_puzzles)
+    label = kinds.add_parser("label", help="best moves and scores of an engine")
+    label.add_argument("files", metavar="FILE", nargs="*", help="PGN; without: games of the engine")
+    label.add_argument("--engine", default="stockfish", help="name or command (stockfish)")
+    label.add_argument("--nodes", type=int, default=2000, metavar="N", help="a position (2000)")
+    label.add_argument("--count", type=int, default=100_000, metavar="N", help="positions")
+    label.add_argument("--lines", type=int, default=4, metavar="N", help="moves ranked (4)")
+    label.add_argument("--temperature", type=float, default=0.3, help="in pawns (0.3)")
+    label.set_defaults(source=_label)
+    for source in (pgn, puzzles, label):
+        source.add_argument("--out", default="data/samples", metavar="FOLDER", help="where to")
+        source.add_argument("--observation", default="tactical70", help="layout (tactical70)")
+        source.add_argument("--seed", type=int, default=0, metavar="N")
+        source.add_argument("--json", action="store_true", help="one JSON object on stdout")
+        source.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Make the samples and say how many."""
+    from pathlib import Path
+
+    from rookery.data.sample_writer import SampleWriter
+    from rookery.encodings import OBSERVATIONS
+    from rookery.players.spec import nearest
+    from rookery.training import require_extra
+
+    require_extra()
+    if args.observation not in OBSERVATIONS:
+        hint = nearest(args.observation, OBSERVATIONS)
+        raise ValueError(f"--observation {args.observation!r} is unknown; {hint}")
+    for name in ("limit", "count", "nodes", "lines"):
+        number = getattr(args, name, None)
+        if number is not None and number < 1:
+            raise ValueError(f"--{name} is {number}; it must be 1 or more")
+    writer = SampleWriter(Path(args.out), args.observation)
+    counts = args.source(args, writer)
+    counts["samples"] = writer.close()
+    if not counts["samples"]:
+        raise ValueError(f"no samples came out of {' '.join(args.files) or 'nothing'}")
+    if args.json:
+        write_json({"out": args.out, "observation": args.observation, **counts})
+    else:
+        text = ", ".join(f"{count} {name}" for name, count in counts.items())
+        print(f"{args.out}: {text}")
+        print(
+            f"learn them: rookery train supervised --set data.samples={args.out}", file=sys.stderr
+        )
+    return 0
+
+
+def _pgn(args: argparse.Namespace, writer: SampleWriter) -> dict[str, int]:
+    from pathlib import Path
+
+    from rookery.data.pgn_samples import write_pgn_samples
+
+    paths = [Path(name) for name in args.files]
+    return write_pgn_samples(paths, writer, args.limit, args.least_elo, args.skip)
+
+
+def _puzzles(args: argparse.Namespace, writer: SampleWriter) -> dict[str, int]:
+    from pathlib import Path
+
+    from rookery.data.puzzle_samples import write_puzzle_samples
+
+    themes = [theme for theme in args.themes.split(",") if theme]
+    return write_puzzle_samples(Path(args.files[0]), writer, themes, args.limit, args.seed)
+
+
+def _label(args: argparse.Namespace, writer: SampleWriter) -> dict[str, int]:
+    import shlex
+    from pathlib import Path
+
+    from rookery.data.label_samples import write_labels
+    from rookery.players.engines import find_stockfish
+
+    if not args.temperature > 0:
+        raise ValueError(f"--temperature is {args.temperature}; it must be above 0")
+    command = shlex.split(args.engine)
+    if args.engine == "stockfish":
+        found = find_stockfish()
+        if found is None:
+            raise ValueError("stockfish is not installed; name another engine with --engine")
+        command = [found]
+    return write_labels(
+        command,
+        writer,
+        count=args.count,
+        nodes=args.nodes,
+        pgn=[Path(name) for name in args.files] or None,
+        lines=args.lines,
+        temperature=args.temperature,
+        seed=args.seed,
+    )

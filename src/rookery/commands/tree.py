@@ -1,0 +1,74 @@
+"""`rookery tree`: what a search looked at, as a picture."""
+
+from __future__ import annotations
+
+import argparse
+
+from rookery.commands import Subparsers, write_json
+
+
+def register(subparsers: Subparsers) -> None:
+    """Add the command."""
+    parser = subparsers.add_parser(
+        "tree",
+        help="draw the search tree of a player as SVG",
+        description="Search a position with a network and draw the most visited part of the tree.",
+    )
+    parser.add_argument(
+        "player", metavar="PLAYER", help="a network with options: runs/az,simulations=400"
+    )
+    parser.add_argument("fen", metavar="FEN", nargs="?", default="startpos", help="in quotes")
+    parser.add_argument("--out", required=True, metavar="FILE.svg", help="the picture")
+    parser.add_argument("--nodes", type=int, default=60, metavar="N", help="drawn (60)")
+    parser.add_argument("--depth", type=int, default=8, metavar="PLIES", help="drawn (8)")
+    parser.add_argument(
+        "--policy", metavar="FILE.svg", help="draw the policy too, before and after masking"
+    )
+    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Search and draw."""
+    from pathlib import Path
+
+    import numpy as np
+
+    from rookery._core import STARTING_FEN, Game
+    from rookery.players.mcts import MctsPlayer, mcts_player
+    from rookery.players.spec import parse_spec
+    from rookery.report.tree import tree_svg
+
+    for name in ("nodes", "depth"):
+        if getattr(args, name) < 1:
+            raise ValueError(f"--{name} is {getattr(args, name)}; it must be 1 or more")
+    spec = parse_spec(args.player)
+    # Any network can be searched with; without options by the player's defaults.
+    player: MctsPlayer = mcts_player(spec.name, spec.options)
+    fen = STARTING_FEN if args.fen == "startpos" else args.fen
+    game = Game(fen)
+    decision = player.choose(game, np.random.default_rng(0))
+    simulations = decision.details["simulations"]
+    title = f"{player.name}: {simulations} simulations, best {decision.move}"
+    tree = player.search.tree(1, args.depth)
+    Path(args.out).write_text(tree_svg(tree, title, args.nodes, args.depth))
+    if args.policy:
+        from rookery.report.policy import policy_svg
+
+        Path(args.policy).write_text(policy_svg(player.evaluator, game, player.name))
+    if args.json:
+        write_json(
+            {
+                "out": args.out,
+                "policy": args.policy,
+                "fen": fen,
+                "move": decision.move,
+                "value": decision.value,
+                "line": list(decision.line),
+                "simulations": simulations,
+                "visits": decision.details["visits"],
+            }
+        )
+    else:
+        print(f"{args.out}: {title}, value {decision.value:+.3f}")
+    return 0

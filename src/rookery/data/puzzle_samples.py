@@ -1,0 +1,44 @@
+"""Samples from puzzles (paper 002, section 3.6.1): the solver is right, and wins."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rookery._core import Game
+from rookery.arena.puzzles import read_puzzles
+from rookery.data.sample_writer import SampleWriter
+
+
+def write_puzzle_samples(
+    path: Path, writer: SampleWriter, themes: list[str], limit: int | None = None, seed: int = 0
+) -> dict[str, int]:
+    """Write a sample for each move of the solver.
+
+    Only for puzzles that end in mate is "the solver wins" a fact, so these are the usual themes.
+
+    Args:
+        path: CSV of puzzles, plain or gzipped.
+        writer: Takes the samples; the caller closes it.
+        themes: Puzzles with any of these; none: all.
+        limit: Most puzzles, drawn by the seed.
+        seed: Of the draw.
+    """
+    wanted = set(themes)
+    counts = {"puzzles": 0, "samples": 0}
+    puzzles = [p for p in read_puzzles(path) if not wanted or wanted & set(p.themes)]
+    if not puzzles:
+        raise ValueError(f"{path} has no puzzle with the themes {', '.join(themes)}")
+    if limit is not None and limit < len(puzzles):
+        import numpy as np
+
+        chosen = np.random.default_rng(seed).permutation(len(puzzles))[:limit]
+        puzzles = [puzzles[i] for i in sorted(chosen)]
+    for number, puzzle in enumerate(puzzles):
+        counts["puzzles"] += 1
+        position = Game(puzzle.fen)
+        for ply, move in enumerate(puzzle.line):
+            if ply % 2 == 0:
+                writer.add(position, {move: 1.0}, 1.0, 1.0, len(puzzle.line) - ply, number)
+                counts["samples"] += 1
+            position.push(move)
+    return counts

@@ -1,0 +1,372 @@
+"""A network that plays with tree search (`runs/az,simulations=200`).
+
+Options of such a player, all with defaults that make sense:
+
+- `simulations` a move, or `movetime` (0.1, 0.1s, 100ms); with both, whatever comes first.
+- `temperature` 0 (default) plays the most visited move; otherwise moves are drawn with
+  probabilities proportional to visits ^ (1 / temperature).
+- `c_init`, `c_base`, `c_factor`, `fpu_reduction`, `policy_temperature`: see docs/alphazero.md.
+- `gumbel` moves considered at the root by sequential halving; 0 (default): PUCT there too.
+- `leaves` evaluated at a time; `megabytes` of memory for the tree.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rookery._core import Game, MctsSearch, MoveError, NativeEvaluator
+from rookery.evaluator import Evaluator, load_evaluator
+from rookery.players import spec as kinds
+from rookery.players.base import Decision, Limits
+from rookery.players.spec import SpecError, nearest
+from rookery.players.thinking import Line, MoveNote, Setting, Thought
+
+SLICE = 0.05  # seconds between two looks at clock and stop
+REPORT_SECONDS = 0.5
+UNLIMITED = (1 << 31) - 1  # simulations
+MOVES_LEFT = 30  # that a clock must still last for
+OVERHEAD = 0.02  # seconds of a clock that are never spent
+
+
+@dataclass(frozen=True)
+class MctsSettings:
+    """How to search."""
+
+    simulations: int | None = None  # a move; None without a movetime: DEFAULT_SIMULATIONS
+    movetime: float | None = None  # seconds
+    temperature: float = 0.0
+    c_init: float = 1.745
+    c_base: float = 38739.0
+    c_factor: float = 3.894
+    fpu_reduction: float = 0.33
+    policy_temperature: float = 1.0
+    gumbel: int = 0
+    leaves: int = 0  # at a time; 0: what suits the network
+    megabytes: int = 256
+
+
+DEFAULT_SIMULATIONS = 400
+
+OPTIONS: dict[str, Callable[[str], Any]] = {
+    "simulations": kinds.whole(0, 100_000_000),
+    "movetime": kinds.seconds,
+    "temperature": lambda text: _number(text, 0.0, 100.0),
+    "c_init": lambda text: _number(text, 0.0, 1000.0),
+    "c_base": lambda text: _number(text, 1.0, 1e12),
+    "c_factor": lambda text: _number(text, 0.0, 1000.0),
+    "fpu_reduction": lambda text: _number(text, 0.0, 10.0),
+    "policy_temperature": lambda text: _number(text, 0.01, 100.0),
+    "gumbel": kinds.whole(0, 512),
+    "leaves": kinds.whole(1, 255),
+    "megabytes": kinds.whole(1, 65536),
+}
+
+
+def _number(text: str, low: float, high: float) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = low - 1
+    if not low <= value <= high:
+        raise ValueError(f"expected a number from {low:g} to {high:g}")
+    return value
+
+
+class MctsPlayer:
+    """Searches with an evaluator; see `rookery.players.thinking.Thinker`."""
+
+    def __init__(
+        self,
+        evaluator: Evaluator,
+        settings: MctsSettings | None = None,
+        name: str = "",
+        native: NativeEvaluator | None = None,
+    ) -> None:
+        """Search with an evaluator, or with its native form where there is one.
+
+        Args:
+            evaluator: Must judge actions az4672 with values in [-1, 1].
+            settings: How to search.
+            name: How the player is called.
+            native: The same network, evaluated by the core; `evaluator.native` by default.
+        """
+        if evaluator.actions != "az4672":
+            raise ValueError(
+                f"{evaluator.name} has the actions {evaluator.actions!r}; a tree search needs "
+                "'az4672'"
+            )
+        if not evaluator.bounded:
+            raise ValueError(
+                f"the values of {evaluator.name} are rewards without bounds; a tree search needs "
+                "a network with values in [-1, 1]"
+            )
+        self.evaluator = evaluator
+        self.search_settings = settings or MctsSettings()
+        self.name = name or evaluator.name
+        self.native = native or getattr(evaluator, "native", None)
+        self.search = self._new_search()
+        self._stop = threading.Event()
+        self._hit = threading.Event()
+        self.settings = (
+            Setting("Hash", "spin", str(self.search_settings.megabytes), 1, 65536),
+            Setting("Simulations", "spin", str(self.search_settings.simulations or 0), 0, 10**8),
+            Setting("Temperature", "string", f"{self.search_settings.temperature:g}"),
+            Setting("CInit", "string", f"{self.search_settings.c_init:g}"),
+        )
+
+    @property
+    def timed(self) -> bool:
+        """Whether it thinks for a time of its own, so that it needs a core of its own."""
+        return self.search_settings.movetime is not None
+
+    def _new_search(self) -> MctsSearch:
+        s = self.search_settings
+        return MctsSearch(
+            self.evaluator.observation,
+            c_init=s.c_init,
+            c_base=s.c_base,
+            c_factor=s.c_factor,
+            fpu_reduction=s.fpu_reduction,
+            root_fpu_reduction=s.fpu_reduction,
+            policy_temperature=s.policy_temperature,
+            gumbel_actions=s.gumbel,
+            megabytes=s.megabytes,
+            cache_megabytes=max(1, min(64, s.megabytes // 4)),
+        )
+
+    def configure(self, name: str, value: str) -> None:
+        """Change a setting between searches."""
+        fields = {
+            "hash": "megabytes",
+            "simulations": "simulations",
+            "temperature": "temperature",
+            "cinit": "c_init",
+        }
+        key = fields.get(name.lower())
+        if key is None:
+            known = [setting.name for setting in self.settings]
+            raise ValueError(f"there is no setting {name!r}; {nearest(name, known)}")
+        try:
+            parsed = OPTIONS[key](value)
+        except ValueError as error:
+            raise ValueError(f"{name} = {value!r}: {error}") from None
+        if key == "simulations" and parsed == 0:
+            parsed = None
+        self.search_settings = replace(self.search_settings, **{key: parsed})
+        self.search = self._new_search()
+
+    def choose(
+        self, game: Game, rng: np.random.Generator, limits: Limits | None = None
+    ) -> Decision:
+        """Search and decide; without limits by the player's own settings."""
+        decision = self.think(game, limits or Limits())
+        temperature = self.search_settings.temperature
+        if temperature == 0 or decision.details.get("proven"):
+            return decision
+        edges = self.search.root_edges()
+        visits = np.array([edge["visits"] for edge in edges], np.float64)
+        if not visits.any():
+            visits = np.array([edge["prior"] for edge in edges], np.float64)
+        weights = (visits / visits.max()) ** (1.0 / temperature)
+        place = int(rng.choice(len(edges), p=weights / weights.sum()))
+        edge, line = edges[place], tuple(self.search.line(place))
+        value = decision.value if edge["value"] is None else edge["value"]
+        return Decision(edge["move"], value, line, details=decision.details)
+
+    def think(
+        self,
+        game: Game,
+        limits: Limits,
+        report: Callable[[Thought], None] | None = None,
+        *,
+        lines: int = 1,
+        search_moves: Sequence[str] | None = None,
+        pondering: bool = False,
+    ) -> Decision:
+        """Search until the limits are met or `stop` is called."""
+        self._stop.clear()
+        self._hit.clear()
+        if not game.legal_count():
+            raise MoveError(f"there is no legal move to choose in {game.fen()!r}")
+        simulations, seconds = self._budget(game, limits, pondering)
+        self.search.set_game(game)
+        # A search that is not bounded by simulations, or whose bound waits for ponderhit.
+        bound = UNLIMITED if simulations is None or pondering else simulations
+        self.search.begin(
+            bound, stop_early=bound < UNLIMITED and lines == 1, only=list(search_moves or [])
+        )
+        began = clock = time.perf_counter()
+        reported = began
+        waiting = pondering
+        while not self.search.done and not self._stop.is_set():
+            now = time.perf_counter()
+            if waiting and self._hit.is_set():
+                waiting, clock = False, now
+            if not waiting:
+                if seconds is not None and now - clock >= seconds:
+                    break
+                if simulations is not None and self.search.simulations >= simulations:
+                    break
+            left = SLICE
+            if seconds is not None and not waiting:
+                left = min(left, max(0.001, seconds - (now - clock)))
+            self._advance(left)
+            if report is not None and time.perf_counter() - reported >= REPORT_SECONDS:
+                reported = time.perf_counter()
+                report(self.thought(lines, reported - began))
+        self._require_root()
+        if report is not None:
+            report(self.thought(lines, time.perf_counter() - began))
+        return self._decision()
+
+    def _budget(
+        self, game: Game, limits: Limits, pondering: bool
+    ) -> tuple[int | None, float | None]:
+        """Simulations and seconds; None: no limit of that kind."""
+        own = self.search_settings
+        white = game.turn
+        remaining = limits.white_time if white else limits.black_time
+        increment = (limits.white_increment if white else limits.black_increment) or 0.0
+        simulations = limits.simulations if limits.simulations is not None else limits.nodes
+        seconds = limits.movetime
+        if remaining is not None:
+            share = remaining / MOVES_LEFT + 0.8 * increment
+            by_clock = max(0.001, min(share, remaining - OVERHEAD))
+            seconds = by_clock if seconds is None else min(seconds, by_clock)
+        if simulations is None and seconds is None and not pondering:
+            simulations, seconds = own.simulations, own.movetime
+            if simulations is None and seconds is None:
+                simulations = DEFAULT_SIMULATIONS
+        return simulations, seconds
+
+    def _advance(self, seconds: float) -> None:
+        """Search for a moment."""
+        leaves = self.search_settings.leaves
+        if self.native is not None:
+            self.search.run(self.native, leaves or 1, seconds)
+            return
+        until = time.perf_counter() + seconds
+        while not self.search.done and not self._stop.is_set():
+            if self.search.gather(leaves or 8):
+                search = self.search
+                logits, values = self.evaluator.evaluate(
+                    search.observations, search.legal_actions, search.legal_offsets
+                )
+                search.apply(logits, values)
+            if time.perf_counter() >= until:
+                return
+
+    def _require_root(self) -> None:
+        """The root's own evaluation, which even a search without any time must have."""
+        while True:
+            try:
+                self.search.best_edge()
+                return
+            except ValueError:
+                self.search.begin(0)
+                self._stop.clear()
+                self._advance(SLICE)
+
+    def _decision(self) -> Decision:
+        search = self.search
+        edges = search.root_edges()
+        place = search.best_edge()
+        best = edges[place]
+        details = {
+            "simulations": search.simulations,
+            "nodes": search.nodes,
+            "depth": search.max_depth,
+            "visits": {edge["move"]: edge["visits"] for edge in edges if edge["visits"]},
+            "proven": best["status"] in ("won", "lost"),
+        }
+        value = float(np.clip(search.root_value, -1, 1))
+        return Decision(best["move"], value, tuple(search.line(place)), details=details)
+
+    def thought(self, lines: int, seconds: float) -> Thought:
+        """The search as it stands."""
+        search = self.search
+        try:
+            edges = search.root_edges()
+        except ValueError:  # not even the root has been evaluated
+            return Thought((), seconds=seconds)
+        best = search.best_edge()
+        order = sorted(range(len(edges)), key=lambda i: (i != best, -edges[i]["visits"]))
+        found = []
+        for place in order[: max(1, lines)]:
+            edge = edges[place]
+            value = edge["value"] if edge["value"] is not None else search.root_value
+            value = {"won": 1.0, "lost": -1.0}.get(edge["status"], value)
+            mate = None
+            if edge["mate_plies"] is not None:
+                mate = (edge["mate_plies"] + 1) // 2 * (1 if edge["status"] == "won" else -1)
+            centipawns = None if mate is not None else centipawns_of(value)
+            found.append(Line(tuple(search.line(place)), value, centipawns, mate))
+        notes = tuple(
+            MoveNote(e["move"], e["prior"], e["visits"], e["value"])
+            for e in sorted(edges, key=lambda e: (-e["visits"], -e["prior"]))
+        )
+        return Thought(
+            tuple(found),
+            depth=max((len(line.moves) for line in found), default=0),
+            selective_depth=search.max_depth,
+            nodes=search.simulations,
+            seconds=seconds,
+            notes=notes,
+        )
+
+    def stop(self) -> None:
+        """Make a running `think` return soon."""
+        self._stop.set()
+        self.search.stop()
+
+    def ponderhit(self) -> None:
+        """Limits count from now on."""
+        self._hit.set()
+
+    def new_game(self) -> None:
+        """Forget the tree."""
+        self.search.forget()
+
+    def close(self) -> None:
+        """Nothing is held but memory."""
+
+
+def centipawns_of(value: float) -> int:
+    """A value in [-1, 1] on the scale of pawns that lc0 uses."""
+    bounded = float(np.clip(value, -0.999, 0.999))
+    return round(90.0 * float(np.tan(1.5637541897 * bounded)))
+
+
+def mcts_player(source: str, options: Mapping[str, str]) -> MctsPlayer:
+    """Make a player from a model file, an .onnx file, a run folder or a shipped network."""
+    values: dict[str, Any] = {}
+    for key, text in options.items():
+        if key not in OPTIONS:
+            raise SpecError(f"player {source!r} has no option {key!r}; {nearest(key, OPTIONS)}")
+        try:
+            values[key] = OPTIONS[key](text)
+        except ValueError as error:
+            raise SpecError(f"player {source!r}: {key}={text!r}: {error}") from error
+    name = ",".join([source, *(f"{key}={text}" for key, text in options.items())])
+    try:
+        return MctsPlayer(search_evaluator(source), MctsSettings(**values), name)
+    except ValueError as error:
+        raise SpecError(f"player {source!r}: {error}") from error
+
+
+def search_evaluator(source: str) -> Evaluator:
+    """The evaluator of a network that suits a search: native where possible."""
+    evaluator = load_evaluator(source)
+    network = getattr(evaluator, "_network", None)
+    if network is not None and network.family == "squares" and network.actions == "az4672":
+        from rookery.nets.native import NativeSquaresEvaluator
+
+        return NativeSquaresEvaluator(network, Path(source).name.removesuffix(".safetensors"))
+    return evaluator

@@ -1,0 +1,83 @@
+"""A policy as 73 little boards, before and after illegal moves are taken out.
+
+Paper 002, figures 10 to 12: what a network would like to play if nobody told it the rules, and
+what is left of it. Every board is one way to move (a direction and a distance, a knight's jump, an
+under-promotion); a square's colour is the probability of moving from there, in the mover's view.
+"""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rookery._core import Game
+from rookery.encodings import DIRECTIONS, PLANES_PER_ORIGIN
+from rookery.evaluator import Evaluator
+
+ACTIONS = 64 * PLANES_PER_ORIGIN
+CELL, GAP, COLUMNS = 5, 9, 15
+HEADER = 34
+
+
+def plane_names() -> list[str]:
+    """What each of the 73 planes stands for."""
+    queen = [f"{way} {distance}" for way in DIRECTIONS for distance in range(1, 8)]
+    knights = [f"knight {number}" for number in range(1, 9)]
+    promotions = [f"={piece} {way}" for piece in "NBR" for way in ("left", "straight", "right")]
+    return queen + knights + promotions
+
+
+def all_logits(evaluator: Evaluator, game: Game) -> NDArray[np.float32]:
+    """Logits [4672] of all actions, legal or not."""
+    observation = game.encode(evaluator.observation)[np.newaxis]
+    actions = np.arange(ACTIONS, dtype=np.int32)
+    logits, _ = evaluator.evaluate(observation, actions, np.array([0, ACTIONS]))
+    return logits
+
+
+def policy_svg(evaluator: Evaluator, game: Game, title: str) -> str:
+    """The picture: all moves above, legal moves below."""
+    logits = all_logits(evaluator, game).astype(np.float64)
+    legal = np.zeros(ACTIONS, bool)
+    legal[game.legal_actions("az4672")] = True
+    wild = np.exp(logits - logits.max())
+    tame = np.where(legal, np.exp(logits - logits[legal].max()), 0.0)
+    share = float(wild[legal].sum() / wild.sum())
+    wild, tame = wild / wild.sum(), tame / tame.sum()
+    rows = -(-PLANES_PER_ORIGIN // COLUMNS)
+    width = COLUMNS * (8 * CELL + GAP) + GAP
+    panel = rows * (8 * CELL + GAP) + HEADER
+    parts = [
+        _panel(wild, f"all moves; {share:.1%} of the policy is legal", 24),
+        _panel(tame, "legal moves only", 24 + panel),
+    ]
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{24 + 2 * panel}" '
+        f'role="img"><title>{escape(title)}</title><style>text{{font:12px system-ui,sans-serif}}'
+        f'</style><rect width="100%" height="100%" fill="#fff"/>'
+        f'<text x="{GAP}" y="18" font-weight="600">{escape(title)}</text>{"".join(parts)}</svg>\n'
+    )
+
+
+def _panel(probabilities: NDArray[Any], label: str, top: int) -> str:
+    largest = float(probabilities.max())
+    boards = probabilities.reshape(64, PLANES_PER_ORIGIN)
+    parts = [f'<text x="{GAP}" y="{top + 20}">{escape(label)}</text>']
+    for plane, name in enumerate(plane_names()):
+        x = GAP + plane % COLUMNS * (8 * CELL + GAP)
+        y = top + HEADER + plane // COLUMNS * (8 * CELL + GAP)
+        parts.append(
+            f'<g><title>{name}</title><rect x="{x}" y="{y}" width="{8 * CELL}" '
+            f'height="{8 * CELL}" fill="#1d2733"/>'
+        )
+        for square in np.flatnonzero(boards[:, plane] > 0.004 * largest):
+            bright = (float(boards[square, plane]) / largest) ** 0.5
+            parts.append(
+                f'<rect x="{x + int(square) % 8 * CELL}" y="{y + (7 - int(square) // 8) * CELL}" '
+                f'width="{CELL}" height="{CELL}" fill="#ffd75e" fill-opacity="{bright:.2f}"/>'
+            )
+        parts.append("</g>")
+    return "".join(parts)
