@@ -18,13 +18,13 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
 import torch
 
-from rookery._core import DataGenerator, NetworkMatch
+from rookery._core import DataGenerator, NetworkMatch, sample_fens
 from rookery.algorithms.engine_learning import (
     SMALLEST_BATCH,
     Candidate,
@@ -39,8 +39,9 @@ from rookery.algorithms.engine_match import bot_evaluation, network_evaluation
 from rookery.algorithms.engine_recipe import EngineRecipe
 from rookery.arena.elo import estimate_from_pairs, pentanomial_of
 from rookery.arena.sprt import Sprt
-from rookery.data.positions import Samples
+from rookery.data.positions import Samples, fields
 from rookery.nets import Network, make_network
+from rookery.training.live import write_live
 from rookery.training.state import State
 from rookery.training.trainer import Algorithm, Context, Evaluation, Metrics
 
@@ -54,6 +55,14 @@ Item = TypeVar("Item")
 def of_generation(values: Sequence[Item], generation: int) -> Item:
     """The entry of a schedule for a generation, counted from 1; the last one repeats."""
     return values[min(generation, len(values)) - 1]
+
+
+def live_boards(samples: Samples, generation: int) -> Iterator[dict[str, object]]:
+    """Some of the games just played, as the positions of them that were kept."""
+    numbers = fields(samples)["game"]
+    starts = np.flatnonzero(numbers[1:] != numbers[:-1]) + 1
+    for first, last in zip(starts[:SHOWN_GAMES], starts[1 : SHOWN_GAMES + 1], strict=False):
+        yield {"title": f"generation {generation}", "frames": sample_fens(samples[first:last])}
 
 
 class EngineTrainer:
@@ -115,6 +124,7 @@ class EngineTrainer:
         played = self._generator.run(self.games, play.games)
         self.games += play.games
         samples = played.samples
+        write_live(self.context.folder, live_boards(samples, self.generation))
         self.window.add(samples, self.generation)
         self._look_for_the_end()
         if self.window.count(self.generation) >= self._positions_wanted() or self.final:

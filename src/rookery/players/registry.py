@@ -65,10 +65,10 @@ def _tablebase(name: str, options: dict[str, Any]) -> Player:
 
 
 def _policy(name: str, options: dict[str, Any]) -> Player:
-    from rookery.players.policy import policy_player
+    from rookery.players.model import load_player
 
-    written = {key: str(value) for key, value in options.items()}
-    return policy_player(parse_spec(name).name, written)
+    # The options are checked there, as for any other network.
+    return load_player(parse_spec(name).name, parse_spec(name).options)
 
 
 def _book(name: str, options: dict[str, Any]) -> Player:
@@ -139,9 +139,12 @@ KINDS: dict[str, PlayerKind] = {
         ),
         PlayerKind(
             "ppo",
-            "a policy that PPO taught by self-play; it does not search",
+            "a policy that PPO taught by self-play; it searches only if simulations= is given",
             _policy,
-            (Option("temperature", float, "0 (default): the likeliest move; 1: drawn as learnt"),),
+            (
+                Option("temperature", str, "0 (default): the likeliest move; 1: drawn as learnt"),
+                Option("simulations", str, "of a tree search with this network"),
+            ),
         ),
         PlayerKind(
             "rookery",
