@@ -19,6 +19,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any, TypeVar
 
 import numpy as np
@@ -47,6 +48,7 @@ from rookery.training.trainer import Algorithm, Context, Evaluation, Metrics
 
 # Shares of the budget by which the last generation must have been learnt from, and tested.
 LEARNING_ENDS = 0.96
+SHOWN_GAMES = 6  # on the boards of whoever watches
 GATE_ENDS = 0.99
 
 Item = TypeVar("Item")
@@ -61,7 +63,7 @@ def live_boards(samples: Samples, generation: int) -> Iterator[dict[str, object]
     """Some of the games just played, as the positions of them that were kept."""
     numbers = fields(samples)["game"]
     starts = np.flatnonzero(numbers[1:] != numbers[:-1]) + 1
-    for first, last in zip(starts[:SHOWN_GAMES], starts[1 : SHOWN_GAMES + 1], strict=False):
+    for first, last in pairwise(starts[: SHOWN_GAMES + 1]):
         yield {"title": f"generation {generation}", "frames": sample_fens(samples[first:last])}
 
 
