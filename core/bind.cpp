@@ -178,4 +178,5 @@ NB_MODULE(_core, m) {
 
     bind_bots(m);
     bind_vector_games(m);
+    bind_ending(m);
 }

@@ -21,6 +21,7 @@ BENCHMARKS = {
     "env": ("rookery.bench.env", "random play in an environment"),
     "encode": ("rookery.bench.encode", "observations in batches"),
     "arena": ("rookery.bench.arena", "whole games between native players"),
+    "dqn": ("rookery.bench.dqn", "deep Q-learning on king and pawn against king"),
 }
 
 __all__ = ["BENCHMARKS", "Comparison", "Result", "main", "run"]

@@ -29,6 +29,8 @@ _MODULES = {
     "mlp": "rookery.nets.mlp",
     "resnet": "rookery.nets.resnet",
     "squares": "rookery.nets.squares",
+    "endgame": "rookery.nets.endgame",
+    "pyramid": "rookery.nets.pyramid",
 }
 
 

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 # Name in recipes -> module whose ALGORITHM describes it.
 _MODULES: dict[str, str] = {
     "ppo": "rookery.algorithms.ppo",
+    "dqn": "rookery.algorithms.dqn",
+    "endgame": "rookery.algorithms.endgame",
 }
 
 
