@@ -185,4 +185,5 @@ NB_MODULE(_core, m) {
     bind_training(m);
     bind_mcts(m);
     bind_selfplay(m);
+    bind_ending(m);
 }

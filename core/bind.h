@@ -66,5 +66,6 @@ void bind_bots(nb::module_& m);
 void bind_engine(nb::module_& m);
 void bind_vector_games(nb::module_& m);
 void bind_training(nb::module_& m);
+void bind_ending(nb::module_& m);
 
 }  // namespace rookery

@@ -99,6 +99,12 @@ def read_info(path: Path) -> ModelInfo:
         return _info(_header(file.read(length), str(path)), str(path))
 
 
+def info_of(data: bytes, source: str) -> ModelInfo:
+    """The same from the file's content; `source` is named in errors."""
+    length = _header_length(data[:8], len(data), source)
+    return _info(_header(data[8 : 8 + length], source), source)
+
+
 def load_model(path: Path) -> tuple[Any, ModelInfo]:
     """Rebuild the network of a model file, in evaluation mode, and what the file says of it."""
     return parse_model(path.read_bytes(), str(path))

@@ -31,6 +31,8 @@ _MODULES = {
     "nnue": "rookery.nets.nnue",
     "resnet": "rookery.nets.resnet",
     "squares": "rookery.nets.squares",
+    "endgame": "rookery.nets.endgame",
+    "pyramid": "rookery.nets.pyramid",
 }
 
 

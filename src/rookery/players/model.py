@@ -18,6 +18,10 @@ TREE_SEARCH = frozenset({"simulations", "movetime", "gumbel"})  # options that a
 def load_player(source: str, options: Mapping[str, str]) -> Player:
     """Make a player from a path and its options as written."""
     family = family_of(source)
+    if family == "endgame":
+        from rookery.players.endgame import endgame_player
+
+        return endgame_player(source, options)
     if family == "giraffe":
         from rookery.players.leaf_search import leaf_search_player
 

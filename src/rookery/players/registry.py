@@ -71,6 +71,12 @@ def _policy(name: str, options: dict[str, Any]) -> Player:
     return load_player(parse_spec(name).name, parse_spec(name).options)
 
 
+def _endgame(name: str, options: dict[str, Any]) -> Player:
+    from rookery.players.endgame import endgame_player
+
+    return endgame_player(parse_spec(name).name, options, name)
+
+
 def _book(name: str, options: dict[str, Any]) -> Player:
     from rookery.players.mixed import BookPlayer
 
@@ -127,6 +133,19 @@ KINDS: dict[str, PlayerKind] = {
                 Option("syzygy", kinds.words, "folder of Syzygy tables"),
                 Option("otherwise", kinds.words, "player where no table helps (greedy-safe)"),
             ),
+        ),
+        *(
+            PlayerKind(
+                name,
+                f"{what} by a network that has learnt it to the last position, without search",
+                _endgame,
+                (Option("otherwise", kinds.words, "player of other positions (greedy-safe)"),),
+            )
+            for name, what in (
+                ("kpk", "king and pawn against king, up to the promotion,"),
+                ("kqk", "king and queen against king"),
+                ("krk", "king and rook against king"),
+            )
         ),
         PlayerKind(
             "book",

@@ -16,6 +16,8 @@ _MODULES: dict[str, str] = {
     "ppo": "rookery.algorithms.ppo",
     "supervised": "rookery.algorithms.supervised",
     "tdleaf": "rookery.algorithms.tdleaf",
+    "dqn": "rookery.algorithms.dqn",
+    "endgame": "rookery.algorithms.endgame",
 }
 
 

@@ -1,0 +1,264 @@
+"""The worlds of paper 003, many games at once: a king on a grid, a king with its pawn, the ending.
+
+A world shows the games in which the agent is to move and makes its moves; the opponent's replies
+happen inside. Finished games begin anew within the step. Actions are those of the layout `kpk`:
+eight king steps, pawn one square, pawn two squares.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rookery._core import Game, VectorGames, bot_names
+from rookery.algorithms.dqn_recipe import WorldSettings
+from rookery.training.state import State
+
+ACTIONS = 10
+STEPS = ((1, 0), (1, 1), (0, 1), (-1, 1), (-1, 0), (-1, -1), (0, -1), (1, -1))  # rank, file
+PASS = -1  # an action that no game knows
+
+
+@dataclass(frozen=True)
+class Step:
+    """What one move of each game brought, the opponent's reply included."""
+
+    rewards: NDArray[np.float32]  # [N]
+    ended: NDArray[np.bool_]  # [N] by the rules: nothing comes after
+    cut: NDArray[np.bool_]  # [N] by the move limit: without a result
+    won: NDArray[np.bool_]  # [N]
+
+
+class World(Protocol):
+    """N games in which the agent is to move."""
+
+    squares: NDArray[np.int64]  # [N, 3] strong king, pawn, weak king, as the agent sees them
+    legal: NDArray[np.bool_]  # [N, 10]
+
+    def step(self, actions: NDArray[np.int64]) -> Step:
+        """Make a move in each game; an illegal one costs and changes nothing."""
+        ...
+
+    def save(self, state: State) -> None:
+        """Store the games."""
+        ...
+
+    def load(self, state: State) -> None:
+        """Go on with stored games."""
+        ...
+
+    def close(self) -> None:
+        """Give back what the opponent holds."""
+        ...
+
+
+def make_world(settings: WorldSettings, count: int, seed: int) -> World:
+    """Make `count` games of the world that a recipe names."""
+    if settings.name == "kpk":
+        return PawnEnding(settings, count, seed)
+    return Grid(settings, count, seed)
+
+
+class PawnEnding:
+    """King and pawn against king in `VectorGames`; the agent has White."""
+
+    def __init__(self, settings: WorldSettings, count: int, seed: int) -> None:
+        """Begin games from random positions."""
+        self._limit = settings.max_moves
+        self.games = VectorGames(
+            count,
+            "kpk3",
+            "kpk",
+            seed,
+            claims="off",
+            material="KPvK",
+            promotion_wins=True,
+            win=settings.win,
+            loss=settings.draw,
+            draw=settings.draw,
+            move=settings.move,
+            illegal=settings.illegal,
+            on_illegal="penalty",
+        )
+        self._bot = settings.opponent if settings.opponent in bot_names() else ""
+        self._player: Any = None
+        if not self._bot:
+            from rookery.players.registry import make_player
+
+            self._player = make_player(settings.opponent)
+        self._rng = np.random.default_rng(seed)
+        self._moves = np.zeros(count, dtype=np.int64)
+        self._settings = settings
+        self._look()
+
+    def _look(self) -> None:
+        planes = self.games.observations.reshape(len(self.games), 3, 64)
+        self.squares = planes.argmax(-1)
+        offsets = self.games.legal_offsets
+        rows = np.repeat(np.arange(len(self.games)), np.diff(offsets))
+        self.legal = np.zeros((len(self.games), ACTIONS), dtype=np.bool_)
+        self.legal[rows, self.games.legal_actions] = True
+
+    def step(self, actions: NDArray[np.int64]) -> Step:
+        """The agent's move, then the opponent's in the games that go on."""
+        games = self.games
+        games.step(actions)
+        rewards, ended = games.rewards.copy(), games.terminations.copy()
+        won = ended & (games.results == 1)
+        waiting = games.to_move == 0  # a game that ended has begun anew with White to move
+        if waiting.any():
+            games.step(np.where(waiting, self._replies(waiting), PASS))
+            rewards[waiting] += games.opponent_rewards[waiting]
+            over = waiting & games.terminations
+            won |= over & (games.results == 1)
+            ended |= over
+        self._moves = np.where(ended, 0, self._moves + 1)
+        self._look()
+        # A game that is cut off counts as over; what follows on its board counts as another.
+        cut = (self._moves >= self._limit) & (self._limit > 0)
+        self._moves[cut] = 0
+        return Step(rewards, ended, cut, won)
+
+    def _replies(self, waiting: NDArray[np.bool_]) -> NDArray[np.int64]:
+        if self._bot:
+            return self.games.bot_actions(self._bot, waiting)
+        replies = np.full(len(self.games), PASS, dtype=np.int64)
+        for index in np.flatnonzero(waiting):
+            game = Game(self.games.fen(int(index)))
+            move = self._player.choose(game, self._rng).move
+            if not game.is_legal(move):  # the paper: Sunfish may err, then a random move is made
+                move = str(self._rng.choice(game.legal_moves()))
+            replies[index] = game.action_of(move, "kpk")
+        return replies
+
+    def save(self, state: State) -> None:
+        """Store games, move counts and the opponent's random stream."""
+        state.put_bytes("games", self.games.get_state())
+        state.values["moves"] = self._moves.tolist()
+        state.put_generator("opponent", self._rng)
+
+    def load(self, state: State) -> None:
+        """Go on with stored games."""
+        self.games.set_state(state.get_bytes("games"))
+        self._moves = np.array(state.value("moves"), dtype=np.int64)
+        state.get_generator("opponent", self._rng)
+        self._look()
+
+    def close(self) -> None:
+        """Close the opponent."""
+        if self._player is not None:
+            self._player.close()
+
+
+class Grid:
+    """Without an opponent that moves: sections 4.1.1 and 4.1.2.
+
+    `king`: the agent's king is to reach the last rank; with `blocker` it has to go around the other
+    king. The pawn stands where it cannot matter (its plane is the same always). `king-pawn`: the
+    pawn is to stand on the seventh rank with its king beside the promotion square.
+    """
+
+    def __init__(self, settings: WorldSettings, count: int, seed: int) -> None:
+        """Begin games on random squares."""
+        self._settings = settings
+        self._rng = np.random.default_rng(seed)
+        self._pawn = settings.name == "king-pawn"
+        self.squares = np.zeros((count, 3), dtype=np.int64)
+        self._moves = np.zeros(count, dtype=np.int64)
+        self._begin(np.ones(count, dtype=np.bool_))
+
+    def _begin(self, where: NDArray[np.bool_]) -> None:
+        """New random games, none of them over already."""
+        open_ones = np.flatnonzero(where)
+        while len(open_ones):
+            count = len(open_ones)
+            fresh = np.zeros((count, 3), dtype=np.int64)
+            fresh[:, 0] = self._rng.integers(0, 64, count)
+            if self._pawn:
+                fresh[:, 1] = self._rng.integers(8, 56, count)
+            if self._settings.blocker:
+                fresh[:, 2] = self._rng.integers(0, 64, count)
+            self.squares[open_ones] = fresh
+            bad = self._reached(fresh)
+            bad |= (fresh[:, 0] == fresh[:, 1]) if self._pawn else False
+            if self._settings.blocker:
+                bad |= _steps(fresh[:, 0], fresh[:, 2]) <= 1
+            open_ones = open_ones[bad]
+        self._moves[where] = 0
+        self.legal = self._find_legal()
+
+    def _reached(self, squares: NDArray[np.int64]) -> NDArray[np.bool_]:
+        king, pawn = squares[:, 0], squares[:, 1]
+        if not self._pawn:
+            arrived: NDArray[np.bool_] = king >= 56
+            return arrived
+        reached: NDArray[np.bool_] = (
+            (pawn >= 48) & (pawn < 56) & (_steps(king, pawn + 8) == 1) & (king != pawn)
+        )
+        return reached
+
+    def _targets(self) -> NDArray[np.int64]:
+        """Squares [N, 10] that each action leads its piece to; -1 outside the board."""
+        king, pawn = self.squares[:, 0], self.squares[:, 1]
+        targets = np.full((len(king), ACTIONS), -1, dtype=np.int64)
+        for action, (ranks, files) in enumerate(STEPS):
+            rank, file = king // 8 + ranks, king % 8 + files
+            inside = (rank >= 0) & (rank < 8) & (file >= 0) & (file < 8)
+            targets[:, action] = np.where(inside, 8 * rank + file, -1)
+        if self._pawn:
+            targets[:, 8] = np.where(pawn < 48, pawn + 8, -1)
+            free = (pawn < 16) & (pawn + 8 != king)
+            targets[:, 9] = np.where(free, pawn + 16, -1)
+        return targets
+
+    def _find_legal(self) -> NDArray[np.bool_]:
+        targets = self._targets()
+        legal = targets >= 0
+        if self._pawn:
+            legal[:, :8] &= targets[:, :8] != self.squares[:, 1:2]
+            legal[:, 8:] &= targets[:, 8:] != self.squares[:, 0:1]
+        if self._settings.blocker:
+            legal[:, :8] &= _steps(targets[:, :8], self.squares[:, 2:3]) > 1
+        return legal
+
+    def step(self, actions: NDArray[np.int64]) -> Step:
+        """Move a piece in each game."""
+        each = np.arange(len(actions))
+        legal = self.legal[each, actions]
+        targets = self._targets()[each, actions]
+        piece = (actions >= 8).astype(np.int64)
+        self.squares[each[legal], piece[legal]] = targets[legal]
+        won = legal & self._reached(self.squares)
+        settings = self._settings
+        rewards = np.where(legal, settings.move, settings.illegal) + settings.win * won
+        self._moves += 1
+        cut = ~won & (self._moves >= settings.max_moves) & (settings.max_moves > 0)
+        self._begin(won | cut)
+        return Step(rewards.astype(np.float32), won, cut, won)
+
+    def save(self, state: State) -> None:
+        """Store squares, move counts and the random stream."""
+        state.values["squares"] = self.squares.tolist()
+        state.values["moves"] = self._moves.tolist()
+        state.put_generator("grid", self._rng)
+
+    def load(self, state: State) -> None:
+        """Go on with stored games."""
+        self.squares = np.array(state.value("squares"), dtype=np.int64)
+        self._moves = np.array(state.value("moves"), dtype=np.int64)
+        state.get_generator("grid", self._rng)
+        self.legal = self._find_legal()
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+def _steps(one: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.int64]:
+    """King steps between two squares."""
+    steps: NDArray[np.int64] = np.maximum(
+        np.abs(one // 8 - other // 8), np.abs(one % 8 - other % 8)
+    )
+    return steps

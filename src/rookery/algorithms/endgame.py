@@ -1,0 +1,253 @@
+"""Endings learnt to the last position: fitted Q-learning over all states, both sides at once.
+
+Riedmiller, "Neural Fitted Q Iteration" (2005): sweep over all states, make each one's target from
+the network's own opinion of what comes after it, fit the network to the targets, repeat. With
+
+    n(s)     the distance that the target network finds most probable (or not won), for every
+             position s with either side to move; Q(s, a) is n of the position that a makes
+    T(n)(s)  one ply of minimax: the strong side adds a move to its least, the weak side takes its
+             greatest, and where the game is over the rules speak
+
+the target of s is T(...T(n))(s), `plies` times, and the loss the cross-entropy between it and the
+network's distribution. Nothing but the legal moves and the end of the game comes from outside.
+
+When n = T(n) for every state, n is the truth: a win in m moves needs a successor that wins in
+m - 1, down to a real end of the game, so no win can be imagined; and by induction over m none can
+be missed. So the run knows by itself that it is done (`finished`), without any table.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+import time
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn import functional
+
+from rookery._core import NOT_WON, EndingStates
+from rookery.algorithms.endgame_recipe import EndgameRecipe
+from rookery.nets import Network, make_network
+from rookery.nets.endgame import Endgame, Placements
+from rookery.training.state import State
+from rookery.training.trainer import Algorithm, Context, Evaluation, Metrics
+
+Values = NDArray[np.uint8]  # [N] moves of the strong side to its win, or NOT_WON
+JUDGED = 16384  # states that the network looks at in one call
+
+
+# --- The states as the network sees them ---
+
+
+def state_rows(states: EndingStates, network: Endgame) -> Tensor:
+    """Rows [N, F] that the network looks up for each state."""
+    stored = torch.from_numpy(states.squares().astype(np.int64))  # strong king, pieces, weak king
+    ending = torch.from_numpy(states.ending_of().astype(np.int64))
+    squares = torch.zeros((len(states), network.layout.pieces + 2), dtype=torch.int64)
+    squares[:, 0] = stored[:, 0]
+    for index, name in enumerate(states.endings):
+        here, last = ending == index, len(name) - 2
+        squares[here, 1] = stored[here, last]
+        squares[here, 2 : last + 1] = stored[here, 1:last]
+    strong = torch.from_numpy(states.strong_to_move().astype(np.int64))
+    return network.layout.features_of(Placements(ending, strong, squares))
+
+
+def judge(network: Endgame, rows: Tensor) -> Values:
+    """The distance that the network finds most probable for each state."""
+    found = np.empty(len(rows), dtype=np.uint8)
+    with torch.inference_mode():
+        for start in range(0, len(rows), JUDGED):
+            part = slice(start, start + JUDGED)
+            found[part] = network.distances(network.classes(rows[part])).numpy()
+    found[found > network.sizes.moves] = NOT_WON
+    return found
+
+
+def state_worth(network: Endgame, states: EndingStates) -> NDArray[np.float32]:
+    """What each state is worth to the strong side, as the network's Q values say it, [N]."""
+    rows = state_rows(states, network)
+    parts = []
+    with torch.inference_mode():
+        for start in range(0, len(rows), JUDGED):
+            logits = network.classes(rows[start : start + JUDGED])
+            parts.append(network.worth_of(logits).numpy())
+    return np.concatenate(parts)
+
+
+# --- Grading, by the rules alone: nothing of it is learnt from ---
+
+
+@dataclass(frozen=True)
+class Grade:
+    """How the greedy player does from all states against the best there is."""
+
+    won_states: int  # strong side to move
+    won: int  # ... and it wins them against every defence
+    moves: float  # mean moves of these wins
+    best_moves: float  # the same if played perfectly
+    drawn_states: int  # weak side to move
+    held: int  # ... and it holds them against every attack
+
+
+def truth_of(states: EndingStates) -> Values:
+    """The true values, by repeated minimax from the ends of the games."""
+    values = np.full(len(states), NOT_WON, dtype=np.uint8)
+    while True:
+        following = states.backup(values)
+        if (following == values).all():
+            return values
+        values = following
+
+
+def grade(states: EndingStates, values: Values, truth: Values) -> Grade:
+    """Let both sides play greedily by `values`, each against the best opponent."""
+    strong = states.strong_to_move() == 1
+    attack, defence = states.play(values, True), states.play(values, False)
+    won = strong & (truth != NOT_WON)
+    converted = won & (attack != NOT_WON)
+    drawn = ~strong & (truth == NOT_WON)
+    return Grade(
+        won_states=int(won.sum()),
+        won=int(converted.sum()),
+        moves=float(attack[converted].mean()) if converted.any() else 0.0,
+        best_moves=float(truth[converted].mean()) if converted.any() else 0.0,
+        drawn_states=int(drawn.sum()),
+        held=int((drawn & (defence == NOT_WON)).sum()),
+    )
+
+
+# --- The loop ---
+
+
+class EndgameTrainer:
+    """Judge, back up, fit; see `rookery.training.trainer.Trainer`."""
+
+    def __init__(self, context: Context[EndgameRecipe]) -> None:
+        """Enumerate the states; make the network, its target copy and the optimiser."""
+        self.context = context
+        sizes = context.recipe.network
+        self.states = EndingStates(sizes.endings, sizes.goal)
+        generator = context.torch_generator("weights")
+        self.network: Endgame = make_network("endgame", "planes12", "az4672", sizes, generator)
+        self.target: Endgame = copy.deepcopy(self.network)
+        self.optimizer = torch.optim.Adam(
+            self.network.parameters(), lr=context.recipe.fitting.learning_rate, fused=True
+        )
+        self.rows = state_rows(self.states, self.network)
+        self.rng = context.generator("order")
+        self._look()
+        self._truth: Values | None = None
+
+    def _look(self) -> None:
+        """What the target network thinks now, and where looking one ply ahead contradicts it."""
+        self.values = judge(self.target, self.rows)
+        self.wrong = int((self.states.backup(self.values) != self.values).sum())
+        self.finished = self.wrong == 0
+
+    def iterate(self) -> Metrics:
+        """Make all targets, learn from all states, look what is left."""
+        settings, began = self.context.recipe.fitting, time.perf_counter()
+        targets = self.values
+        for _ in range(settings.plies):
+            targets = self.states.backup(targets)
+        # Large steps while many states are wrong, measured by the wins that are known.
+        won = max(1, int((self.values != NOT_WON).sum()))
+        haste = min(1.0, self.wrong / won / settings.knee)
+        for group in self.optimizer.param_groups:
+            group["lr"] = max(settings.learning_rate * haste, settings.final_learning_rate)
+        loss, samples = self._fit(targets, targets != self.values)
+        learnt = time.perf_counter()
+        self._look()
+        if self.finished:
+            self.context.log("every state agrees with its successors: the ending is learnt")
+        return Metrics(
+            samples=samples,
+            losses={"distance": loss},
+            values={
+                "states": float(len(self.states)),
+                "wrong": float(self.wrong),
+                "won": float((self.values != NOT_WON).mean()),
+                "learning_rate": self.optimizer.param_groups[0]["lr"],
+            },
+            timing={"learn": learnt - began, "judge": time.perf_counter() - learnt},
+        )
+
+    def _fit(self, targets: Values, wrong: NDArray[np.bool_]) -> tuple[float, int]:
+        """Learn from some states and all wrong ones, in random order; mean loss and count."""
+        settings, count = self.context.recipe.fitting, len(self.states)
+        some = self.rng.permutation(count)[: math.ceil(settings.share * count)]
+        extra = np.tile(np.flatnonzero(wrong), settings.repeat)
+        extra = self.rng.permutation(extra)[: int(settings.repeat_share * count)]
+        order = self.rng.permutation(np.concatenate([some, extra]))
+        longest = self.network.sizes.moves
+        classes = torch.from_numpy(np.minimum(targets, longest + 1).astype(np.int64))
+        total = 0.0
+        for start in range(0, len(order), settings.minibatch):
+            index = torch.from_numpy(order[start : start + settings.minibatch])
+            logits = self.network.classes(self.rows[index])
+            loss = functional.cross_entropy(logits, classes[index])
+            self.optimizer.zero_grad()
+            loss.backward()  # type: ignore[no-untyped-call]
+            self.optimizer.step()
+            self._follow()
+            total += float(loss.detach()) * len(index)
+        return total / len(order), len(order)
+
+    def _follow(self) -> None:
+        """Move the target network a little towards the learner (Polyak averaging)."""
+        with torch.no_grad():
+            torch._foreach_lerp_(
+                list(self.target.parameters()),
+                list(self.network.parameters()),
+                self.context.recipe.fitting.target_rate,
+            )
+
+    def model(self) -> Network:
+        """The target network: the average is the better player."""
+        network: Any = self.target
+        return cast(Network, network)
+
+    def evaluate(self, rng: np.random.Generator) -> list[Evaluation]:
+        """The greedy player against the best opponent, from every state."""
+        if self._truth is None:
+            self._truth = truth_of(self.states)
+        found = grade(self.states, self.values, self._truth)
+        return [
+            Evaluation(
+                opponent="perfect",
+                as_white=(found.won, found.won_states - found.won, 0),
+                as_black=(0, found.held, found.drawn_states - found.held),
+                values={
+                    "win_rate": found.won / max(1, found.won_states),
+                    "hold_rate": found.held / max(1, found.drawn_states),
+                    "mean_moves": found.moves,
+                    "best_moves": found.best_moves,
+                },
+            )
+        ]
+
+    def state(self) -> State:
+        """Both networks, the optimiser, the random stream."""
+        state = State()
+        state.put_module("network", self.network)
+        state.put_module("target", self.target)
+        state.put_optimizer("optimizer", self.optimizer)
+        state.put_generator("order", self.rng)
+        return state
+
+    def load_state(self, state: State) -> None:
+        """Go on from there."""
+        state.get_module("network", self.network)
+        state.get_module("target", self.target)
+        state.get_optimizer("optimizer", self.optimizer)
+        state.get_generator("order", self.rng)
+        self._look()
+
+
+ALGORITHM = Algorithm(EndgameRecipe, EndgameTrainer)

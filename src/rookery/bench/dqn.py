@@ -1,0 +1,55 @@
+"""Paper 003's DQN: moves played and learnt from per second, ours and over python-chess.
+
+Both play against a random king and learn from 32 moves of the memory for each move played, with
+the same network, rewards and rules. Ours plays many games at once and learns in larger batches.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rookery.bench.measure import Comparison, Participant, Result, interleave, rate
+from rookery.bench.peer_process import PeerMissingError, PeerProcess
+
+PEER = "python_chess_dqn"
+GAMES = 64
+
+
+def training(games: int = GAMES) -> Participant:
+    """The recipe `kpk-random-king`, one thread."""
+    import torch
+
+    from rookery.algorithms.dqn import DQNTrainer
+    from rookery.algorithms.dqn_recipe import DQNRecipe, DQNSettings
+    from rookery.training.trainer import Context
+
+    torch.set_num_threads(1)
+    settings = DQNSettings(games=games, rounds=20, epsilon_start=0.1)
+    recipe = DQNRecipe(name="bench", algorithm="dqn", summary="", dqn=settings)
+    trainer = DQNTrainer(Context(recipe, Path()))
+
+    def work() -> int:
+        return trainer.iterate().samples
+
+    work()  # fills the memory far enough to learn
+    return lambda seconds: rate(work, seconds)
+
+
+def run() -> Result:
+    """Measure both in turn."""
+    participants: dict[str, Participant] = {"ours": training()}
+    missing: dict[str, str] = {}
+    comparisons: list[Comparison] = []
+    conditions = f"{GAMES} games at once, 32 moves learnt from per move, one thread"
+    try:
+        with PeerProcess(PEER) as peer:
+            participants[PEER] = peer.measure
+            values = interleave(participants)
+            comparisons = [
+                Comparison(peer.label, values[PEER], values["ours"], f"peer: {peer.conditions}")
+            ]
+    except PeerMissingError as error:
+        missing[PEER] = str(error)
+        del participants[PEER]
+        values = interleave(participants)
+    return Result(values["ours"], "moves/s", conditions, comparisons, missing)

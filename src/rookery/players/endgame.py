@@ -1,0 +1,173 @@
+"""Endings played by networks that have learnt them: greedily by Q value, without search.
+
+A position whose material no network knows is played by another player (`otherwise`). Which colour
+has the pieces does not matter, and both sides of an ending are played. Whoever asks often (an
+examination of all positions) gets answers that were made in one batch and remembered: the
+network's Q values of every position of the ending, the same as if asked one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rookery._core import EndingStates, Game, MoveError
+from rookery.evaluator import TorchEvaluator, read_model
+from rookery.extras import how_to_install
+from rookery.model_file import parse_model
+from rookery.players.base import Decision, Limits, Player
+from rookery.players.spec import SpecError, inner_spec, nearest
+from rookery.players.thinking import MoveNote
+
+MANY = 50  # questions about one network after which it answers for all positions at once
+
+
+class EndgamePlayer:
+    """Plays the endings that its networks know, and leaves the others to another player."""
+
+    memoryless = True  # the move depends on the position alone (where a network decides)
+
+    def __init__(
+        self, networks: Sequence[Any], otherwise: Player | None = None, name: str = "endgame"
+    ) -> None:
+        """Take networks of the family `endgame`; the first that knows an ending plays it."""
+        self.name = name
+        self.otherwise = otherwise
+        self._asked: dict[int, int] = {}  # questions, by the identity of the network
+        self._remembered: dict[int, tuple[EndingStates, NDArray[np.float32]]] = {}
+        self._by_material: dict[str, Any] = {}
+        for network in networks:
+            for ending in network.sizes.endings:
+                strong, weak = ending.split("v")
+                self._by_material.setdefault(ending, network)
+                self._by_material.setdefault(f"{weak}v{strong}", network)
+
+    @property
+    def endings(self) -> list[str]:
+        """What it knows, White's pieces first."""
+        return list(self._by_material)
+
+    def choose(
+        self, game: Game, rng: np.random.Generator, limits: Limits | None = None
+    ) -> Decision:
+        """Take the action of the greatest Q value."""
+        network = self._by_material.get(game.material())
+        if network is None:
+            if self.otherwise is not None:
+                return self.otherwise.choose(game, rng, limits)
+            known = ", ".join(self._by_material)
+            raise MoveError(f"{self.name} knows {known}, not {game.material()} in {game.fen()!r}")
+        notes = self._notes(network, game)
+        best = notes[0]
+        details: Mapping[str, object] = {
+            "q_values": {note.move: note.value for note in notes},
+            "text": best.text,
+        }
+        return Decision(best.move, best.value, (best.move,), details=details)
+
+    def q_values(self, game: Game) -> list[MoveNote]:
+        """What each legal move is worth to the side to move, best first; empty if unknown."""
+        network = self._by_material.get(game.material())
+        return [] if network is None else self._notes(network, game)
+
+    def _notes(self, network: Any, game: Game) -> list[MoveNote]:
+        moves = game.legal_moves()
+        if not moves:
+            raise MoveError(f"there is no legal action to choose in {game.fen()!r}")
+        key = id(network)
+        self._asked[key] = self._asked.get(key, 0) + 1
+        if self._asked[key] > MANY:
+            q_values = self._recall(network, game, moves)
+        else:
+            q_values = self._ask(network, game, moves)
+        order = np.argsort(-q_values, kind="stable")
+        longest = network.sizes.moves
+        return [
+            MoveNote(moves[i], value=float(q_values[i]), text=in_words(float(q_values[i]), longest))
+            for i in order
+        ]
+
+    def _ask(self, network: Any, game: Game, moves: list[str]) -> NDArray[np.float32]:
+        """Q values of the moves, by the network."""
+        evaluator = TorchEvaluator(network, self.name)
+        legal = np.array([game.action_of(move, evaluator.actions) for move in moves])
+        offsets = np.array([0, len(legal)], dtype=np.int64)
+        observation = game.encode(evaluator.observation)[np.newaxis]
+        return evaluator.evaluate(observation, legal, offsets)[0]
+
+    def _recall(self, network: Any, game: Game, moves: list[str]) -> NDArray[np.float32]:
+        """The same from what the network has said about all positions."""
+        if id(network) not in self._remembered:
+            from rookery.algorithms.endgame import state_worth
+
+            states = EndingStates(network.sizes.endings, network.sizes.goal)
+            self._remembered[id(network)] = states, state_worth(network, states)
+        states, worth = self._remembered[id(network)]
+        after, found = game.copy(), []
+        for move in moves:
+            after.push(move)
+            found.append(states.find(after))
+            after.pop()
+        places = np.array(found)
+        best = np.where(places >= 0, worth[places], np.float32(0))
+        sign = 1 if (game.material().index("v") > 1) == game.turn else -1
+        q_values: NDArray[np.float32] = sign * best
+        return q_values
+
+    def new_game(self) -> None:
+        """Tell the other player, if there is one."""
+        if self.otherwise is not None:
+            self.otherwise.new_game()
+
+    def close(self) -> None:
+        """Close the other player, if there is one."""
+        if self.otherwise is not None:
+            self.otherwise.close()
+
+
+def in_words(q_value: float, longest: int) -> str:
+    """A Q value of the family `endgame` as a distance: "wins in 5", "loses in 3", "draws"."""
+    moves = round((1 - abs(q_value)) * 2 * (longest + 1))
+    if moves > longest:
+        return "draws"
+    # A win in n moves after this one takes one move more.
+    return f"wins in {moves + 1}" if q_value > 0 else f"loses in {moves}"
+
+
+def endgame_player(
+    source: str, options: Mapping[str, str] | None = None, name: str = ""
+) -> EndgamePlayer:
+    """Make a player from a model file, a run folder or a shipped network.
+
+    Args:
+        source: Path or name.
+        options: As written behind the name: `otherwise`, who plays what the network does not know.
+        name: How the player is called, if not as its source.
+    """
+    from rookery.players.registry import make_player
+
+    for key in options or {}:
+        if key != "otherwise":
+            raise SpecError(
+                f"player {source!r} has no option {key!r}; {nearest(key, ['otherwise'])}"
+            )
+    network = _load(source)
+    otherwise = make_player(inner_spec((options or {}).get("otherwise", "greedy-safe")))
+    return EndgamePlayer([network], otherwise, name or source)
+
+
+def _load(source: str) -> Any:
+    origin, data = read_model(source)
+    try:
+        import torch  # noqa: F401
+    except ImportError:
+        raise ImportError(
+            f"{source} needs torch; install it with: {how_to_install('train')}"
+        ) from None
+    network, info = parse_model(data, origin)
+    if info.family != "endgame":
+        raise SpecError(f"{source!r} is a network of the family {info.family!r}, not 'endgame'")
+    return network
