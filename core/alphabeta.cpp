@@ -82,10 +82,8 @@ Score Worker::search(int ply, int depth, Score alpha, Score beta, bool cut_node)
     if (!PV && hit && entry.depth >= depth + (entry.score >= beta) * 0 && entry.score != NO_SCORE &&
         p.halfmove_clock < 90 &&
         (entry.bound & (entry.score >= beta ? BOUND_LOWER : BOUND_UPPER))) {
-        if (entry.score >= beta && table_move && !table_noisy) {
-            now.attacked = THREATS ? attacked_squares(p, ~p.side) : 0;
+        if (entry.score >= beta && table_move && !table_noisy)
             update_quiet(ply, table_move, History::bonus(depth));
-        }
         return entry.score;
     }
 
@@ -106,19 +104,18 @@ Score Worker::search(int ply, int depth, Score alpha, Score beta, bool cut_node)
             table_.store(p.key, ply, Move(), NO_SCORE, raw, -2, BOUND_NONE, now.table_pv);
     }
     // How much the opponent's last quiet move gained tells something about that move.
-    if (!ROOT && SWING_FACTOR && !now.in_check && !singular_search && frame(ply - 1).move &&
+    if (!ROOT && !now.in_check && !singular_search && frame(ply - 1).move &&
         frame(ply - 1).evaluation != NO_SCORE &&
         !is_noisy(frame(ply - 1).position, frame(ply - 1).move)) {
         const int gain = std::clamp(-SWING_FACTOR * (frame(ply - 1).evaluation + now.evaluation),
                                     -SWING_MOST, SWING_MOST);
-        History::update(history_->quiet(~p.side, frame(ply - 1).attacked, frame(ply - 1).move),
-                        gain);
+        History::update(history_->quiet(~p.side, frame(ply - 1).move), gain);
     }
     const Score earlier = frame(ply - 2).evaluation != NO_SCORE ? frame(ply - 2).evaluation
                                                                 : frame(ply - 4).evaluation;
     const bool improving = !now.in_check && earlier != NO_SCORE && now.evaluation > earlier;
     now.double_extensions = ROOT ? 0 : frame(ply - 1).double_extensions;
-    frame(ply + KILLER_REACH).killer = Move();
+    next.killer = Move();
     next.excluded = Move();
     frame(ply + 2).cutoffs = 0;
 
@@ -198,8 +195,7 @@ Score Worker::search(int ply, int depth, Score alpha, Score beta, bool cut_node)
     const Move previous = frame(ply - 1).move;
     const Move counter =
         previous ? history_->counter[p.board[previous.to()]][previous.to()] : Move();
-    MovePicker picker(p, info, *history_, continuations, now.attacked, table_move, now.killer,
-                      counter);
+    MovePicker picker(p, info, *history_, continuations, table_move, now.killer, counter);
     const Score old_alpha = alpha;
     Score best = -INFINITE;
     Move best_move;
@@ -353,8 +349,7 @@ Score Worker::search(int ply, int depth, Score alpha, Score beta, bool cut_node)
     if (best_move && best >= beta)
         update_histories(now, ply, best_move, depth, quiets, quiet_count, noisies, noisy_count);
     // All moves failed against the quiet move before: it was a good one.
-    if (!ROOT && best <= old_alpha && previous && FAIL_LOW_BONUS &&
-        !is_noisy(frame(ply - 1).position, previous))
+    if (!ROOT && best <= old_alpha && previous && !is_noisy(frame(ply - 1).position, previous))
         update_quiet(ply - 1, previous, History::bonus(depth) * FAIL_LOW_BONUS / 100);
     if (!singular_search) {
         const Bound bound = best >= beta             ? BOUND_LOWER

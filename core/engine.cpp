@@ -127,7 +127,7 @@ Result Engine::result_of(const Worker& worker, int lines) const {
     for (int i = 0; i < std::min(std::max(lines, 1), worker.root_count()); ++i) {
         const RootMove& move = worker.root_move(i);
         Line line;
-        line.score = i == 0 ? outcome.score : worker.shown(move.score);
+        line.score = i == 0 ? outcome.score : move.score;
         if (i > 0 && move.score == -INFINITE) break;  // not searched
         line.bound = move.bound;
         line.moves.assign(move.line, move.line + move.line_length);

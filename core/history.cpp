@@ -12,8 +12,7 @@ using namespace parameters;
 int Worker::quiet_history(int ply, Move move) const {
     const Position& p = frame(ply).position;
     const Piece piece = p.board[move.from()];
-    return history_->quiet(p.side, frame(ply).attacked, move) +
-           (*frame(ply - 1).continuation)[piece][move.to()] +
+    return history_->quiet(p.side, move) + (*frame(ply - 1).continuation)[piece][move.to()] +
            (*frame(ply - 2).continuation)[piece][move.to()];
 }
 
@@ -25,7 +24,7 @@ int Worker::noisy_history(const Position& p, Move move) const {
 void Worker::update_quiet(int ply, Move move, int bonus) {
     const Position& p = frame(ply).position;
     const Piece piece = p.board[move.from()];
-    History::update(history_->quiet(p.side, frame(ply).attacked, move), bonus);
+    History::update(history_->quiet(p.side, move), bonus);
     for (const int back : {1, 2, 4})
         if (frame(ply - back).move)
             History::update((*frame(ply - back).continuation)[piece][move.to()], bonus);
@@ -65,10 +64,9 @@ void Worker::update_corrections(int ply, int depth, Score score) {
         update_entry(
             h.piece_correction[side][whose][History::correction_index(now.piece_keys[whose])],
             bonus, CORRECTION_LIMIT);
-    if (MOVE_CORRECTION)
-        update_entry(h.move_correction[side][h.moves_index(frame(ply - 1).continuation,
-                                                           frame(ply - 2).continuation)],
-                     bonus, CORRECTION_LIMIT);
+    update_entry(h.move_correction[side][h.moves_index(frame(ply - 1).continuation,
+                                                       frame(ply - 2).continuation)],
+                 bonus, CORRECTION_LIMIT);
 }
 
 }  // namespace rookery::search

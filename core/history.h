@@ -1,6 +1,6 @@
 // What a thread remembers about moves and evaluations from one node to the next.
 //
-//   butterfly     [side][from is attacked][to is attacked][from][to]   quiet moves
+//   butterfly     [side][from][to]                        quiet moves
 //   capture       [piece][to][captured type]              captures and promotions
 //   continuation  [earlier piece][its to][piece][to]      quiet moves after a move 1, 2 or 4 plies
 //   ago counter       [earlier piece][its to]                 the last quiet reply that cut off
@@ -16,7 +16,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <utility>
 
 #include "search_parameters.h"
 #include "search_types.h"
@@ -35,7 +34,7 @@ using Continuation = HistoryEntry[12][64];
 struct History {
     static constexpr int CORRECTION_SIZE = 1 << 14;  // power of two
 
-    HistoryEntry butterfly[2][2][2][64 * 64];
+    HistoryEntry butterfly[2][64 * 64];
     HistoryEntry capture[12][64][7];
     // Piece 12 stands for "no earlier move" (a null move, before the root).
     Continuation continuation[13][64];
@@ -46,13 +45,11 @@ struct History {
 
     void clear() { std::memset(static_cast<void*>(this), 0, sizeof *this); }
 
-    // attacked: squares that the opponent of the mover attacks.
-    [[nodiscard]] const HistoryEntry& quiet(Color side, Bitboard attacked, Move move) const {
-        return butterfly[side][attacked >> move.from() & 1][attacked >> move.to() & 1]
-                        [move.bits() & 0xFFF];
+    [[nodiscard]] const HistoryEntry& quiet(Color side, Move move) const {
+        return butterfly[side][move.bits() & 0xFFF];
     }
-    [[nodiscard]] HistoryEntry& quiet(Color side, Bitboard attacked, Move move) {
-        return const_cast<HistoryEntry&>(std::as_const(*this).quiet(side, attacked, move));
+    [[nodiscard]] HistoryEntry& quiet(Color side, Move move) {
+        return butterfly[side][move.bits() & 0xFFF];
     }
     // Two tables of moves stand for the moves themselves.
     [[nodiscard]] std::size_t moves_index(const Continuation* last,

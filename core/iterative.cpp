@@ -16,27 +16,13 @@ Worker::Worker(nnue::NetworkPtr network, TranspositionTable& table, const std::a
       history_(std::make_unique<History>()),
       frames_(std::size_t(SENTINELS + MAX_PLY + 4)),
       root_moves_(std::size_t(MAX_MOVES)) {
-    set_scale();
     new_game();
-}
-
-void Worker::set_scale() {
-    using namespace parameters;
-    const double unit = accumulators_.network()->pawn_unit();
-    // A network that has not learned what pieces are worth is taken as it is.
-    const double factor = unit > 0 ? std::clamp(PAWN_WORTH / unit, SCALE_LEAST, SCALE_MOST) : 1.0;
-    scale_ = int(SCALE_UNIT * factor);
-}
-
-Score Worker::shown(Score score) const {
-    return is_mate(score) ? score : score * SCALE_UNIT / scale_;
 }
 
 void Worker::new_game() { history_->clear(); }
 
 void Worker::set_network(nnue::NetworkPtr network) {
     accumulators_.set_network(std::move(network));
-    set_scale();
     history_->clear();  // corrections belong to the network
 }
 
@@ -182,7 +168,7 @@ SearchOutcome Worker::outcome() const {
     if (root_count_ == 0) return result;
     const RootMove& best = root_moves_[0];
     result.best = best.move;
-    result.score = shown(best.score != -INFINITE ? best.score : root_evaluation_);
+    result.score = best.score != -INFINITE ? best.score : root_evaluation_;
     result.line_length = best.line_length;
     std::copy_n(best.line, best.line_length, result.line);
     return result;

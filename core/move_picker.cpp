@@ -5,13 +5,12 @@
 namespace rookery::search {
 
 MovePicker::MovePicker(const Position& position, const NodeInfo& info, const History& history,
-                       const Continuation* const continuations[3], Bitboard attacked,
-                       Move table_move, Move killer, Move counter)
+                       const Continuation* const continuations[3], Move table_move, Move killer,
+                       Move counter)
     : position_(position),
       info_(info),
       history_(history),
       continuations_{continuations[0], continuations[1], continuations[2]},
-      attacked_(attacked),
       table_move_(table_move),
       killer_(killer),
       counter_(counter),
@@ -48,8 +47,7 @@ void MovePicker::score_quiets(int first) {
     for (int i = first; i < end_; ++i) {
         const Move move = moves_[i];
         const Piece piece = position_.board[move.from()];
-        scores_[i] = history_.quiet(position_.side, attacked_, move) +
-                     (*continuations_[0])[piece][move.to()] +
+        scores_[i] = history_.quiet(position_.side, move) + (*continuations_[0])[piece][move.to()] +
                      (*continuations_[1])[piece][move.to()] +
                      (*continuations_[2])[piece][move.to()] / 2;
         // Safe checks are worth a look early.

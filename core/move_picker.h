@@ -14,11 +14,10 @@ namespace rookery::search {
 
 class MovePicker {
   public:
-    // Of the main search. continuations: tables of the moves 1, 2 and 4 plies ago; attacked:
-    // squares that the opponent attacks.
+    // Of the main search. continuations: tables of the moves 1, 2 and 4 plies ago.
     MovePicker(const Position& position, const NodeInfo& info, const History& history,
-               const Continuation* const continuations[3], Bitboard attacked, Move table_move,
-               Move killer, Move counter);
+               const Continuation* const continuations[3], Move table_move, Move killer,
+               Move counter);
     // Of quiescence (`quiets` in check only) and of ProbCut: noisy moves whose exchange is worth at
     // least `threshold`.
     MovePicker(const Position& position, const NodeInfo& info, const History& history,
@@ -52,7 +51,6 @@ class MovePicker {
     const NodeInfo& info_;
     const History& history_;
     const Continuation* continuations_[3];
-    Bitboard attacked_ = 0;
     Move table_move_, killer_, counter_;
     int threshold_ = 0;
     bool quiets_;

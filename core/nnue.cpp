@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
-#include <string_view>
 
 #include "nnue_kernels.h"
 #include "random.h"
@@ -73,35 +72,6 @@ Network::Network(int hidden, int buckets, std::span<const float> feature_weights
     for (std::size_t i = 0; i < b; ++i)
         output_bias_[i] = quantise("output_bias", i, output_bias[i], ACTIVATION_UNIT * OUTPUT_UNIT,
                                    1 << 30, clipped_);
-    pawn_unit_ = measure_pawn_unit();
-}
-
-double Network::measure_pawn_unit() const {
-    constexpr std::string_view POSITIONS[] = {
-        "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w - - 0 1",
-        "r1bq1rk1/pp2bppp/2n1pn2/2pp4/3P1B2/2PBPN2/PP1N1PPP/R2QK2R w - - 4 8",
-        "r4rk1/1pp1qppp/p1np1n2/2b1p1B1/2B1P1b1/P1NP1N2/1PP1QPPP/R4RK1 w - - 0 10",
-        "3r1rk1/p3qppp/1pn1b3/2p5/8/1P2PN2/PB2QPPP/3R1RK1 w - - 0 20",
-        "4r1k1/1p3pp1/p1b4p/8/8/P3B2P/1P3PP1/4R1K1 w - - 0 30",
-    };
-    double gained = 0, pawns = 0;
-    for (const std::string_view fen : POSITIONS) {
-        const Position even = parse_fen(fen);
-        const int base = evaluate(even);
-        for (Bitboard pieces = even.occupied() & ~even.by_type[KING]; pieces;) {
-            // Without this piece; nothing else of the position is looked at.
-            const Square square = pop_square(pieces);
-            const Piece piece = even.board[square];
-            Position odds = even;
-            odds.board[square] = NO_PIECE;
-            odds.by_type[type_of(piece)] ^= bit(square);
-            odds.by_color[color_of(piece)] ^= bit(square);
-            const int change = evaluate(odds) - base;
-            gained += color_of(piece) == BLACK ? change : -change;
-            pawns += PIECE_VALUE[type_of(piece)] / 100.0;
-        }
-    }
-    return gained / pawns;
 }
 
 int Network::output(const std::int16_t* mover, const std::int16_t* other, int piece_count) const {

@@ -76,11 +76,6 @@ class Network {
     // Weights that had to be clipped; a learner that respects the ranges above gives 0.
     [[nodiscard]] int clipped() const { return clipped_; }
 
-    // What a pawn's worth of material (a third of a knight, a fifth of a rook, ...) adds to values,
-    // on average over positions at odds. It grows as networks learn, and searches need it to know
-    // how much their margins mean.
-    [[nodiscard]] double pawn_unit() const { return pawn_unit_; }
-
     // Value for the side to move, computed from scratch.
     [[nodiscard]] int evaluate(const Position& position) const;
 
@@ -96,9 +91,6 @@ class Network {
                              int piece_count) const;
 
   private:
-    [[nodiscard]] double measure_pawn_unit() const;
-
-    double pawn_unit_ = 0;
     int hidden_, buckets_, stride_, clipped_ = 0;
     AlignedArray<std::int16_t> feature_weights_;  // [768, stride]
     AlignedArray<std::int16_t> feature_bias_;  // [stride]

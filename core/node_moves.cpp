@@ -229,19 +229,6 @@ bool is_legal(const Position& p, const NodeInfo& info, Move move) {
     return !(info.pinned & bit(from)) || line(king, from) & bit(to);
 }
 
-Bitboard attacked_squares(const Position& p, Color by) {
-    const Bitboard occupied = p.occupied();
-    Bitboard attacked = king_attacks(p.king(by));
-    attacked |= by == WHITE ? pawn_attacks<WHITE>(p.pieces(by, PAWN))
-                            : pawn_attacks<BLACK>(p.pieces(by, PAWN));
-    for (Bitboard b = p.pieces(by, KNIGHT); b;) attacked |= knight_attacks(pop_square(b));
-    for (Bitboard b = diagonal_sliders(p, by); b;)
-        attacked |= bishop_attacks(pop_square(b), occupied);
-    for (Bitboard b = straight_sliders(p, by); b;)
-        attacked |= rook_attacks(pop_square(b), occupied);
-    return attacked;
-}
-
 bool gives_check(const Position& p, const NodeInfo& info, Move move) {
     const Square from = move.from(), to = move.to(), other = p.king(~p.side);
     const Color us = p.side;

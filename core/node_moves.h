@@ -27,9 +27,6 @@ void generate_quiet(const Position& position, const NodeInfo& info, MoveList& li
 // Whether any 16-bit value is a legal move here: for moves remembered from elsewhere.
 [[nodiscard]] bool is_legal(const Position& position, const NodeInfo& info, Move move);
 
-// Squares that a side's pieces attack.
-[[nodiscard]] Bitboard attacked_squares(const Position& position, Color by);
-
 // Whether a legal move checks the opponent.
 [[nodiscard]] bool gives_check(const Position& position, const NodeInfo& info, Move move);
 

@@ -117,7 +117,6 @@ bool Worker::is_draw(int ply) const {
 Score Worker::corrected(int ply, Score raw) const {
     const Frame& now = frame(ply);
     const Position& p = now.position;
-    raw = SCALING ? raw * scale_ / SCALE_UNIT : raw;
     const int faded = raw *
                       (FIFTY_MOVE_SCALE - int(std::min(p.halfmove_clock, FIFTY_MOVES_PLIES))) /
                       FIFTY_MOVE_SCALE;
@@ -126,8 +125,8 @@ Score Worker::corrected(int ply, Score raw) const {
         h.pawn_correction[p.side][History::correction_index(now.pawn_key)] +
         h.piece_correction[p.side][WHITE][History::correction_index(now.piece_keys[WHITE])] +
         h.piece_correction[p.side][BLACK][History::correction_index(now.piece_keys[BLACK])] +
-        MOVE_CORRECTION * h.move_correction[p.side][h.moves_index(frame(ply - 1).continuation,
-                                                                  frame(ply - 2).continuation)];
+        h.move_correction[p.side]
+                         [h.moves_index(frame(ply - 1).continuation, frame(ply - 2).continuation)];
     return std::clamp(faded + correction / CORRECTION_DIVISOR, -MAX_EVALUATION, MAX_EVALUATION);
 }
 
@@ -245,7 +244,7 @@ Score Worker::evaluate_position(const Position& position) {
     start_keys(root);
     frame(-1).continuation = frame(-2).continuation = &history_->continuation[12][0];
     accumulators_.reset();
-    return shown(corrected(0, accumulators_.evaluate(position)));
+    return corrected(0, accumulators_.evaluate(position));
 }
 
 Score Worker::quiesce_position(const Position& position, Position* leaf) {
@@ -255,7 +254,7 @@ Score Worker::quiesce_position(const Position& position, Position* leaf) {
         *leaf = position;
         for (int i = 0; i < frame(0).line_length; ++i) leaf->make(frame(0).line[i]);
     }
-    return shown(score);
+    return score;
 }
 
 }  // namespace rookery::search

@@ -15,16 +15,16 @@ inline constexpr int ASPIRATION_GROWTH = 2;  // delta += delta / this after a fa
 
 // --- Pruning whole nodes ---
 inline constexpr int REVERSE_FUTILITY_DEPTH = 9;    // [common]
-inline constexpr int REVERSE_FUTILITY_MARGIN = 75;  // per ply [common]
+inline constexpr int REVERSE_FUTILITY_MARGIN = 95;  // per ply [ours]
 inline constexpr int RAZORING_DEPTH = 4;            // [common]
-inline constexpr int RAZORING_MARGIN = 240;         // per ply [common]
+inline constexpr int RAZORING_MARGIN = 310;         // per ply [ours]
 inline constexpr int NULL_MOVE_DEPTH = 3;           // [common]
 inline constexpr int NULL_MOVE_REDUCTION = 4;       // [common]
 inline constexpr int NULL_MOVE_DEPTH_DIVISOR = 4;   // one more ply per so many [common]
 inline constexpr int NULL_MOVE_EVAL_DIVISOR = 200;  // one more ply per so much above beta [common]
 inline constexpr int NULL_MOVE_EVAL_MOST = 3;  // [common]
-inline constexpr int NULL_MOVE_MARGIN = 150;  // static evaluation may be this far below
-inline constexpr int NULL_MOVE_MARGIN_SLOPE = 20;  // beta, less this per ply [common]
+inline constexpr int NULL_MOVE_MARGIN = 190;  // static evaluation must be above beta by this
+inline constexpr int NULL_MOVE_MARGIN_SLOPE = 20;  // less this per ply [common]
 inline constexpr int NULL_MOVE_VERIFY_DEPTH = 14;  // verified from here on [common]
 inline constexpr int PROBCUT_DEPTH = 5;  // [common]
 inline constexpr int PROBCUT_MARGIN = 190;  // [common]
@@ -34,15 +34,15 @@ inline constexpr int IIR_DEPTH = 4;  // internal iterative reduction [common]
 // --- Pruning moves ---
 inline constexpr int LATE_MOVE_BASE = 3;  // moves at depth 0 [common]
 inline constexpr int FUTILITY_DEPTH = 9;  // reduced depth [common]
-inline constexpr int FUTILITY_BASE = 100;  // [common]
-inline constexpr int FUTILITY_MARGIN = 90;  // per reduced ply [common]
+inline constexpr int FUTILITY_BASE = 130;  // [ours]
+inline constexpr int FUTILITY_MARGIN = 115;  // per reduced ply [ours]
 inline constexpr int HISTORY_PRUNING_DEPTH = 5;  // reduced depth [common]
 inline constexpr int HISTORY_PRUNING_MARGIN = 3000;  // per ply [common]
 inline constexpr int SEE_QUIET_MARGIN = 22;  // times reduced depth squared [common]
 inline constexpr int SEE_NOISY_MARGIN = 100;  // per ply [common]
 
 // --- Extensions ---
-inline constexpr int SINGULAR_DEPTH = 7;  // [common]
+inline constexpr int SINGULAR_DEPTH = 5;  // [ours]
 inline constexpr int SINGULAR_TABLE_DEPTH = 3;  // entry may be this much shallower [common]
 inline constexpr int SINGULAR_MARGIN = 16;  // sixteenths of a unit per ply [common]
 inline constexpr int DOUBLE_EXTENSION_MARGIN = 18;  // [common]
@@ -50,7 +50,7 @@ inline constexpr int DOUBLE_EXTENSIONS_MOST = 8;  // in one line [common]
 
 // --- Late move reductions: base + log(depth) * log(moves) / divisor ---
 inline constexpr int LMR_DEPTH = 2;  // least depth [common]
-inline constexpr double LMR_QUIET_BASE = 0.85;  // plies [common]
+inline constexpr double LMR_QUIET_BASE = 1.10;  // plies [ours]
 inline constexpr double LMR_QUIET_DIVISOR = 2.30;  // [common]
 inline constexpr double LMR_NOISY_BASE = 0.10;  // [common]
 inline constexpr double LMR_NOISY_DIVISOR = 3.20;  // [common]
@@ -67,7 +67,7 @@ inline constexpr int DEEPER_MARGIN = 40;  // search again one ply deeper [common
 inline constexpr int DEEPER_SLOPE = 2;  // per ply [common]
 
 // --- Quiescence ---
-inline constexpr int QUIESCENCE_FUTILITY = 180;  // [common]
+inline constexpr int QUIESCENCE_FUTILITY = 230;  // [ours]
 inline constexpr int QUIESCENCE_SEE = -20;  // least exchange value out of check [common]
 
 // --- Histories: entries stay within +-HISTORY_LIMIT ---
@@ -83,15 +83,8 @@ inline constexpr int CORRECTION_DEPTH_DIVISOR = 8;  // [common]
 inline constexpr int FAIL_LOW_BONUS = 60;  // percent, for the quiet move before [common]
 inline constexpr int SWING_FACTOR = 5;  // times the gain of the last quiet move [common]
 inline constexpr int SWING_MOST = 900;  // [common]
-inline constexpr int SCALING = 1;
-inline constexpr int THREATS = 0;
-inline constexpr int MOVE_CORRECTION = 1;
-inline constexpr int KILLER_REACH = 1;  // plies down at which killers start anew [common]
 
 // --- Static evaluation ---
-inline constexpr double PAWN_WORTH = 100;  // what margins take a pawn to be worth
-inline constexpr double SCALE_LEAST = 0.5;  // bounds of the factor that makes it so [ours]
-inline constexpr double SCALE_MOST = 3.0;
 inline constexpr int FIFTY_MOVE_SCALE = 220;  // plies at which it would fade to nothing [common]
 
 // --- Time, shares of the soft limit unless said otherwise ---

@@ -23,7 +23,6 @@ struct Frame {
     Position position;
     Key pawn_key;       // of the pawns of both sides
     Key piece_keys[2];  // of each side's other pieces
-    Bitboard attacked;  // by the opponent; known from the first move made on
     Move move;          // being searched from here; no move for a null move
     Continuation* continuation;  // of that move; of "no move" until there is one
     Score evaluation;   // static, corrected; NO_SCORE in check
@@ -76,8 +75,6 @@ class Worker {
     [[nodiscard]] int selective_depth() const { return reported_selective_depth_; }
     [[nodiscard]] std::uint64_t nodes() const { return nodes_.load(std::memory_order_relaxed); }
     [[nodiscard]] SearchOutcome outcome() const;
-    // A score of the search in units of the network.
-    [[nodiscard]] Score shown(Score score) const;
 
   private:
     enum class Node { ROOT, PV, CUT_OR_ALL };
@@ -115,8 +112,6 @@ class Worker {
 
     static constexpr int SENTINELS = 6;
 
-    void set_scale();
-
     nnue::AccumulatorStack accumulators_;
     TranspositionTable& table_;
     const std::atomic<bool>& stop_;
@@ -125,10 +120,6 @@ class Worker {
     std::vector<Key> keys_;    // capacity kept from search to search
     std::size_t root_key_ = 0;  // index of the root's key
     std::vector<RootMove> root_moves_;  // [MAX_MOVES], the first root_count_ in use
-    // Values of the network times scale_ / SCALE_UNIT are what the search works with: a pawn is
-    // worth about 100, as its margins expect. Results are converted back.
-    static constexpr int SCALE_UNIT = 1024;
-    int scale_ = SCALE_UNIT;
     int root_count_ = 0;
     int line_index_ = 0;  // of MultiPV
     int root_depth_ = 0;
