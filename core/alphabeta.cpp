@@ -285,6 +285,8 @@ Score Worker::search(int ply, int depth, Score alpha, Score beta, bool cut_node)
             reduction += table_noisy && !noisy ? LMR_TABLE_NOISY : 0;
             reduction += next.cutoffs > 3 ? LMR_CUTOFFS : 0;
             reduction -= history / (noisy ? LMR_NOISY_HISTORY_DIVISOR : LMR_HISTORY_DIVISOR);
+            // At the root a sacrifice must not wait for many depths.
+            if constexpr (ROOT) reduction = std::min(reduction, LMR_ROOT_MOST);
             const int reduced = std::clamp(new_depth - reduction / 1024, 1, new_depth + 1);
             score = -search<Node::CUT_OR_ALL>(ply + 1, reduced, -alpha - 1, -alpha, true);
             if (score > alpha && reduced < new_depth && !stopped_) {
