@@ -224,15 +224,12 @@ Score Worker::search(int ply, int depth, Score alpha, Score beta, bool cut_node)
             if (!noisy && !checks) {
                 if (count >= (LATE_MOVE_BASE + depth * depth) / (2 - improving))
                     picker.skip_quiets();
-                if (reduced < HISTORY_PRUNING_DEPTH && history < -HISTORY_PRUNING_MARGIN * depth) {
-                    picker.skip_quiets();
+                if (reduced < HISTORY_PRUNING_DEPTH && history < -HISTORY_PRUNING_MARGIN * depth)
                     continue;
-                }
+                // This move only: quiet checks among the others may still surprise.
                 if (!now.in_check && reduced < FUTILITY_DEPTH &&
-                    now.evaluation + FUTILITY_BASE + FUTILITY_MARGIN * reduced <= alpha) {
-                    picker.skip_quiets();
+                    now.evaluation + FUTILITY_BASE + FUTILITY_MARGIN * reduced <= alpha)
                     continue;
-                }
                 if (!exchange_at_least(p, move, -SEE_QUIET_MARGIN * reduced * reduced)) continue;
             } else if (!exchange_at_least(p, move, -SEE_NOISY_MARGIN * depth)) {
                 continue;
@@ -285,6 +282,8 @@ Score Worker::search(int ply, int depth, Score alpha, Score beta, bool cut_node)
             reduction += table_noisy && !noisy ? LMR_TABLE_NOISY : 0;
             reduction += next.cutoffs > 3 ? LMR_CUTOFFS : 0;
             reduction -= history / (noisy ? LMR_NOISY_HISTORY_DIVISOR : LMR_HISTORY_DIVISOR);
+            // At the root a sacrifice must not wait for many depths.
+            if constexpr (ROOT) reduction = std::min(reduction, LMR_ROOT_MOST);
             const int reduced = std::clamp(new_depth - reduction / 1024, 1, new_depth + 1);
             score = -search<Node::CUT_OR_ALL>(ply + 1, reduced, -alpha - 1, -alpha, true);
             if (score > alpha && reduced < new_depth && !stopped_) {
