@@ -224,15 +224,12 @@ Score Worker::search(int ply, int depth, Score alpha, Score beta, bool cut_node)
             if (!noisy && !checks) {
                 if (count >= (LATE_MOVE_BASE + depth * depth) / (2 - improving))
                     picker.skip_quiets();
-                if (reduced < HISTORY_PRUNING_DEPTH && history < -HISTORY_PRUNING_MARGIN * depth) {
-                    picker.skip_quiets();
+                if (reduced < HISTORY_PRUNING_DEPTH && history < -HISTORY_PRUNING_MARGIN * depth)
                     continue;
-                }
+                // This move only: quiet checks among the others may still surprise.
                 if (!now.in_check && reduced < FUTILITY_DEPTH &&
-                    now.evaluation + FUTILITY_BASE + FUTILITY_MARGIN * reduced <= alpha) {
-                    picker.skip_quiets();
+                    now.evaluation + FUTILITY_BASE + FUTILITY_MARGIN * reduced <= alpha)
                     continue;
-                }
                 if (!exchange_at_least(p, move, -SEE_QUIET_MARGIN * reduced * reduced)) continue;
             } else if (!exchange_at_least(p, move, -SEE_NOISY_MARGIN * depth)) {
                 continue;

@@ -18,7 +18,7 @@ void require_size(const char* name, std::size_t found, std::size_t expected) {
                            " elements instead of " + std::to_string(expected));
 }
 
-// Rounds to `unit`ths and clips; counts what had to be clipped.
+// Rounds to parts of a `unit` and clips; counts what had to be clipped.
 int quantise(const char* name, std::size_t index, float value, int unit, int limit, int& clipped) {
     if (!std::isfinite(value))
         throw NetworkError(std::string("network: ") + name + " has a NaN or an infinity at " +
