@@ -212,6 +212,7 @@ class AlphaBetaPlayer:
             increment = limits.white_increment if game.turn else limits.black_increment
             arguments["clock"] = min(left, 1e9)
             arguments["increment"] = min(increment or 0.0, 1e9)
+            arguments["moves_to_go"] = max(0, min(limits.moves_to_go or 0, 1000))
             arguments["overhead"] = self._overhead
         return arguments
 
