@@ -42,7 +42,30 @@ int safe_score(const Position& position, const RepetitionKeys& keys, Move move) 
     return material_balance(next, position.side) - worst;
 }
 
+// Captures run out, answers to check need not: a search gives up this deep.
+constexpr int MAX_SETTLING_PLIES = 24;
+
+int settle(const Position& position, int alpha, int beta, int ply) {
+    const int balance = material_balance(position, position.side);
+    if (ply == MAX_SETTLING_PLIES) return balance;
+    const bool in_check = position.in_check();
+    int best = in_check ? -MATE_SCORE : balance;  // a side that is not in check may leave it so
+    for (const Move move : legal_moves(position)) {
+        if (best >= beta) break;
+        const bool changes = position.is_capture(move) || move.kind() == Move::PROMOTION;
+        if (!in_check && (!changes || static_exchange(position, move) < 0)) continue;
+        Position next = position;
+        next.make(move);
+        best = std::max(best, -settle(next, -beta, -std::max(alpha, best), ply + 1));
+    }
+    return best;
+}
+
 }  // namespace
+
+int settled_material(const Position& position) {
+    return settle(position, -MATE_SCORE, MATE_SCORE, 0);
+}
 
 int material_balance(const Position& position, Color view) {
     return material(position, view) - material(position, ~view);

@@ -20,6 +20,10 @@ inline constexpr std::string_view BOT_NAMES[] = {"random", "greedy", "greedy-saf
 // Own pieces minus the opponent's, in centipawns (PIECE_VALUE of see.h); kings count nothing.
 [[nodiscard]] int material_balance(const Position& position, Color view);
 
+// The balance for the side to move once everything that pays to be captured or promoted has been
+// (a search of captures, promotions and all answers to check; other threats are not seen).
+[[nodiscard]] int settled_material(const Position& position);
+
 // Throws std::invalid_argument naming the known bots.
 [[nodiscard]] Bot find_bot(std::string_view name);
 // One of `moves`, which must not be empty; equally good ones are chosen among at random.

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rookery._core import STARTING_FEN
+from rookery._core import STARTING_FEN, Game, settled_material
 from rookery.arena.openings import load_openings
 
 EPD = """\
@@ -46,6 +46,34 @@ def test_random_plies_are_drawn_once_a_pair() -> None:
     assert lines[7] == book.opening(7).moves == load_openings("random:8", seed=1).opening(7).moves
     assert lines[7] != load_openings("random:8", seed=2).opening(7).moves
     assert load_openings("random:60").opening(3).game().outcome() is None
+
+
+def test_balanced_openings_leave_nobody_behind() -> None:
+    """Of 200 random openings some lose a piece; of the balanced ones none does."""
+    plain, balanced = load_openings("random:8", seed=1), load_openings("balanced:8", seed=1)
+    lost = sum(abs(settled_material(plain.opening(pair).game())) > 100 for pair in range(200))
+    assert lost > 10
+    for pair in range(200):
+        opening = balanced.opening(pair)
+        assert len(opening.moves) == 8
+        assert abs(settled_material(opening.game())) <= 100
+        if abs(settled_material(plain.opening(pair).game())) <= 100:
+            assert opening == plain.opening(pair), "only bad openings are drawn again"
+
+
+@pytest.mark.parametrize(
+    ("fen", "centipawns"),
+    [
+        (STARTING_FEN, 0),
+        ("4k3/8/8/3q4/4P3/8/8/4K3 w - - 0 1", 100),  # the queen falls, nothing retakes
+        ("4k3/8/4p3/3p4/8/8/8/3QK3 w - - 0 1", 900 - 200),  # the pawn is guarded
+        ("4k3/P7/8/8/8/8/8/4K3 w - - 0 1", 900),  # promotes
+        ("k7/8/8/8/8/8/5PPP/r5K1 w - - 0 1", -1_000_000),  # is mate already
+    ],
+)
+def test_settled_material(fen: str, centipawns: int) -> None:
+    """Exchanges are played out before pieces are counted."""
+    assert settled_material(Game(fen)) == centipawns
 
 
 def test_epd_file(tmp_path: Path) -> None:

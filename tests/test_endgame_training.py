@@ -213,7 +213,7 @@ def test_training_reaches_the_truth_of_queen_against_king() -> None:
     found = grade(learner.states, learner.values, truth_of(learner.states))
     assert found.won / found.won_states > 0.8
     assert found.held / found.drawn_states > 0.95
-    assert not learner.finished
+    assert not learner.solved
 
 
 # --- What is shipped ---

@@ -123,6 +123,16 @@ def test_a_stopped_run_ends_like_a_straight_one(run: Path, tmp_path: Path) -> No
     assert final_state(split) == final_state(run)
 
 
+def test_the_whole_budget_is_used(tmp_path: Path) -> None:
+    """Games go on after the last generation, and a longer budget brings more of them."""
+    folder = tmp_path / "run"
+    short = ["learn.final_share=0.5", "learn.final_passes=1"]
+    start("engine", str(folder), "24it", 3, None, [*TINY, *short], QuietView())
+    assert rows(folder)[-1]["iteration"] == 24
+    resume(str(folder), "26it", view=QuietView())
+    assert rows(folder)[-1]["iteration"] == 26
+
+
 def test_a_damaged_shard_is_left_out(run: Path, tmp_path: Path) -> None:
     folder = tmp_path / "run"
     train(folder, "4it")

@@ -13,7 +13,7 @@ network's distribution. Nothing but the legal moves and the end of the game come
 
 When n = T(n) for every state, n is the truth: a win in m moves needs a successor that wins in
 m - 1, down to a real end of the game, so no win can be imagined; and by induction over m none can
-be missed. So the run knows by itself that it is done (`finished`), without any table.
+be missed. So the run knows by itself that it is done (`solved`), without any table.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ class EndgameTrainer:
         """What the target network thinks now, and where looking one ply ahead contradicts it."""
         self.values = judge(self.target, self.rows)
         self.wrong = int((self.states.backup(self.values) != self.values).sum())
-        self.finished = self.wrong == 0
+        self.solved = self.wrong == 0
 
     def iterate(self) -> Metrics:
         """Make all targets, learn from all states, look what is left."""
@@ -164,7 +164,7 @@ class EndgameTrainer:
         loss, samples = self._fit(targets, targets != self.values)
         learnt = time.perf_counter()
         self._look()
-        if self.finished:
+        if self.solved:
             self.context.log("every state agrees with its successors: the ending is learnt")
         return Metrics(
             samples=samples,

@@ -53,7 +53,7 @@ class LearnSettings(Section):
     """Newest share of all generations that is learnt from; at least one."""
     visits: float = Field(default=10.0, gt=0)
     """Positions learnt from in a generation, for each new one; they come from the whole window."""
-    final_passes: float = Field(default=20.0, gt=0)
+    final_passes: float = Field(default=6.0, gt=0)
     """Passes over the whole window in the last generation of a run."""
     final_share: float = Field(default=0.12, ge=0, lt=1)
     """Share of the budget kept for learning and testing the last generation."""

@@ -52,7 +52,7 @@ class MatchSettings:
     """
 
     games: int = 100
-    openings: str = "random:8"
+    openings: str = "balanced:8"
     seed: int = 0
     concurrency: int = 0
     limits: MatchLimits = field(default_factory=MatchLimits)

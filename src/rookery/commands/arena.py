@@ -34,10 +34,10 @@ def register(subparsers: Subparsers) -> None:
     parser.add_argument("--games", type=int, default=100, metavar="N", help="games (100)")
     parser.add_argument(
         "--openings",
-        default="random:8",
+        default="balanced:8",
         metavar="WHAT",
-        help="random:PLIES (drawn once a pair), start, an EPD or PGN file, or FILE.pgn:PLIES "
-        "(random:8)",
+        help="balanced:PLIES or random:PLIES (drawn once a pair; balanced: nobody is more than a "
+        "pawn ahead), start, an EPD or PGN file, or FILE.pgn:PLIES (balanced:8)",
     )
     parser.add_argument(
         "--concurrency",

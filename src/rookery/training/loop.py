@@ -214,7 +214,7 @@ class _Session:
     def progress(self) -> float:
         """Share of the budget used up, [0, 1]."""
         self.counters.seconds = time.monotonic() - self.started
-        if getattr(self.trainer, "finished", False):  # it knows that nothing is left to learn
+        if getattr(self.trainer, "solved", False):  # it knows that nothing is left to learn
             return 1.0
         return self.budget.progress(self.counters.seconds, self.counters.iterations)
 
