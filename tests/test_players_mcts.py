@@ -172,3 +172,25 @@ def test_values_as_centipawns() -> None:
     assert centipawns_of(0.0) == 0
     assert centipawns_of(0.5) == -centipawns_of(-0.5) > 50
     assert centipawns_of(1.0) > 5000
+
+
+MATES_IN_TWO = [  # a move and its mirror image for the other colour
+    ("7k/8/5K2/8/8/8/8/6R1 w - - 0 1", {"f6f7"}),
+    ("6r1/8/8/8/8/5k2/8/7K b - - 0 1", {"f3f2"}),
+]
+
+
+def test_the_shipped_player_searches_and_sees_mates() -> None:
+    shipped = make_player("alphazero")
+    assert isinstance(shipped, MctsPlayer)
+    for fen, first_moves in MATES_IN_TWO:
+        shipped.new_game()
+        decision = shipped.choose(Game(fen), RNG, Limits(simulations=800))
+        assert decision.value is not None and decision.value > 0.99, fen
+        assert decision.move in first_moves, fen
+
+
+def test_networks_of_alphazero_search_unless_told_not_to() -> None:
+    assert not isinstance(make_player("alphazero,simulations=0"), MctsPlayer)
+    assert isinstance(make_player("alphazero,simulations=5"), MctsPlayer)
+    assert not isinstance(make_player("ppo"), MctsPlayer)

@@ -42,12 +42,6 @@ def parse_arrays(data: bytes, source: str) -> tuple[dict[str, NDArray[np.float32
     return arrays, info
 
 
-def parse_family(data: bytes, source: str) -> str:
-    """The network family that a model file names; reads the header only."""
-    length = _header_length(data[:8], len(data), source)
-    return _info(_header(data[8 : 8 + length], source), source).family
-
-
 def _array(name: str, entry: Any, content: memoryview, source: str) -> NDArray[np.float32]:
     begin, end, shape = _place(name, entry, source)
     if end > len(content):

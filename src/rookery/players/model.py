@@ -1,8 +1,9 @@
 """Players from model files and run folders, as `make_player` asks for them.
 
 What plays depends on the network's family: `nnue` searches with alpha-beta, `giraffe` full-width
-to a small depth; of the others the policy plays alone, unless options ask for a tree search
-with the same network (`simulations` or `movetime`).
+to a small depth. Networks that AlphaZero taught play with its tree search (without it after
+`simulations=0`); of the others the policy plays alone, unless options ask for such a search
+(`simulations` or `movetime`).
 """
 
 from __future__ import annotations
@@ -13,11 +14,12 @@ from rookery.players.base import Player
 from rookery.players.policy import policy_player
 
 TREE_SEARCH = frozenset({"simulations", "movetime", "gumbel"})  # options that ask for one
+TREE_SEARCHERS = frozenset({"alphazero"})  # algorithms whose networks are made for one
 
 
 def load_player(source: str, options: Mapping[str, str]) -> Player:
     """Make a player from a path and its options as written."""
-    family = family_of(source)
+    family, algorithm = origin_of(source)
     if family == "endgame":
         from rookery.players.endgame import endgame_player
 
@@ -33,19 +35,22 @@ def load_player(source: str, options: Mapping[str, str]) -> Player:
 
         values = parse_options(source, options, ALPHABETA_OPTIONS)
         return alphabeta_player(str(PlayerSpec(source, options)), source, values)
-    if TREE_SEARCH & options.keys():
+    if options.get("simulations") == "0":
+        return policy_player(source, {k: v for k, v in options.items() if k != "simulations"})
+    if algorithm in TREE_SEARCHERS or TREE_SEARCH & options.keys():
         from rookery.players.mcts import mcts_player
 
         return mcts_player(source, options)
     return policy_player(source, options)
 
 
-def family_of(source: str) -> str:
-    """The family of a model's network; empty for an exported .onnx file."""
+def origin_of(source: str) -> tuple[str, str]:
+    """Family of a model's network and the algorithm that taught it; empty where unknown."""
     from rookery.evaluator import read_model
-    from rookery.model_arrays import parse_family
+    from rookery.model_file import info_of
 
     if source.endswith(".onnx"):
-        return ""
+        return "", ""
     origin, data = read_model(source)
-    return parse_family(data, origin)
+    info = info_of(data, origin)
+    return info.family, str(info.recipe.get("algorithm", ""))

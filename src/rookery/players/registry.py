@@ -166,6 +166,16 @@ KINDS: dict[str, PlayerKind] = {
             ),
         ),
         PlayerKind(
+            "alphazero",
+            "tree search with a network that AlphaZero taught by self-play",
+            _policy,
+            (
+                Option("simulations", str, "of a move (400); 0: the policy alone"),
+                Option("movetime", str, "time a move: 0.05, 0.05s or 50ms"),
+                Option("temperature", str, "0 (default): the most visited move; 1: by visits"),
+            ),
+        ),
+        PlayerKind(
             "rookery",
             "our engine: alpha-beta with a network that learned from its own games",
             _alphabeta,
