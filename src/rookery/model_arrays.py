@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from rookery.model_file import (
     ModelFileError,
     ModelInfo,
-    _header,
-    _header_length,
-    _info,
+    header_info,
+    info_of,
+    parse_header,
     require_layouts,
 )
 
@@ -29,11 +29,10 @@ def parse_arrays(data: bytes, source: str) -> tuple[dict[str, NDArray[np.float32
     Raises:
         ModelFileError: if the content is no sound model file.
     """
-    length = _header_length(data[:8], len(data), source)
-    header = _header(data[8 : 8 + length], source)
-    info = _info(header, source)
+    header, begin = parse_header(data, source)
+    info = header_info(header, source)
     require_layouts(info, source)
-    content = memoryview(data)[8 + length :]
+    content = memoryview(data)[begin:]
     arrays = {
         name: _array(name, entry, content, source)
         for name, entry in header.items()
@@ -44,8 +43,7 @@ def parse_arrays(data: bytes, source: str) -> tuple[dict[str, NDArray[np.float32
 
 def parse_family(data: bytes, source: str) -> str:
     """The network family that a model file names; reads the header only."""
-    length = _header_length(data[:8], len(data), source)
-    return _info(_header(data[8 : 8 + length], source), source).family
+    return info_of(data, source).family
 
 
 def _array(name: str, entry: Any, content: memoryview, source: str) -> NDArray[np.float32]:
