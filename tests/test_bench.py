@@ -27,6 +27,8 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (mcts, prediction):
         monkeypatch.setattr(module, "SECONDS", 0.01)
         monkeypatch.setattr(module, "REPETITIONS", 1)
+    monkeypatch.setattr(prediction, "RESIDUAL_GAMES", 8)
+    monkeypatch.setattr(prediction, "SQUARES_GAMES", 8)
     monkeypatch.setattr(prediction, "ORDER", {"6x64": 1, "squares": 16})
     monkeypatch.setattr(ppo, "GAMES", 8)
     monkeypatch.setattr(ppo, "STEPS", 64)
