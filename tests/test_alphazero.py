@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import chess.pgn
 import numpy as np
+import pyarrow.parquet
 import pytest
 import torch
 
@@ -50,13 +52,27 @@ def advance(learner: AlphaZeroTrainer, iterations: int) -> list[dict[str, float]
     return seen
 
 
-@pytest.mark.parametrize("workers", [1, 2])
-def test_a_resumed_run_is_the_same_run(tmp_path: Path, workers: int) -> None:
-    straight = trainer(tmp_path / "a", workers)
+RESNET = {"family": "resnet", "observation": "planes19", "resnet": {"blocks": 1, "filters": 4}}
+
+
+@pytest.mark.parametrize(
+    ("workers", "sections"),
+    [
+        (1, {}),
+        (2, {}),
+        (1, {"selfplay": SMALL["selfplay"] | {"processes": 2}}),
+        (1, {"selfplay": SMALL["selfplay"] | {"processes": 2}, "network": RESNET}),
+    ],
+    ids=["one thread", "two threads", "two processes", "two processes, torch"],
+)
+def test_a_resumed_run_is_the_same_run(
+    tmp_path: Path, workers: int, sections: dict[str, Any]
+) -> None:
+    straight = trainer(tmp_path / "a", workers, **sections)
     expected = advance(straight, 4)
-    first = trainer(tmp_path / "b", workers)
+    first = trainer(tmp_path / "b", workers, **sections)
     begun = advance(first, 2)
-    second = trainer(tmp_path / "b", workers)
+    second = trainer(tmp_path / "b", workers, **sections)
     second.load_state(first.state())
     second.context.iteration = first.context.iteration
     second.context.progress = first.context.progress
@@ -64,15 +80,57 @@ def test_a_resumed_run_is_the_same_run(tmp_path: Path, workers: int) -> None:
     for name, weights in straight.network.state_dict().items():
         assert torch.equal(weights, second.network.state_dict()[name]), name
     assert len(straight.window) == len(second.window)
+    for learner in (straight, first, second):
+        learner.collector.close()
+
+
+def test_games_begin_anew_where_their_number_changes(tmp_path: Path) -> None:
+    first = trainer(tmp_path)
+    advance(first, 1)
+    second = trainer(tmp_path, selfplay=SMALL["selfplay"] | {"games": 6})
+    logged: list[str] = []
+    second.context.log = logged.append
+    second.load_state(first.state())
+    assert logged == ["6 games at a time instead of 8: all begin anew"]
+    advance(second, 1)
+
+
+def test_some_games_are_kept_as_pgn(tmp_path: Path) -> None:
+    """Those of the newest iterations, whole and legal, with their results."""
+    starts = {"endings": ["KQvK"], "starts_share": 0.5, "pgn_games": 3, "pgn_iterations": 2}
+    learner = trainer(tmp_path / "mine", selfplay=SMALL["selfplay"] | starts)
+    rows = advance(learner, 3)
+    files = sorted((tmp_path / "mine" / "games").iterdir())
+    assert [file.name for file in files] == ["00000002-selfplay.pgn", "00000003-selfplay.pgn"]
+    games = []
+    for file in files:
+        with file.open() as text:
+            while (game := chess.pgn.read_game(text)) is not None:
+                games.append(game)
+    assert len(games) == sum(min(3, int(row["games"])) for row in rows[1:])
+    for game in games:
+        assert not game.errors
+        board = game.end().board()
+        if game.headers["Ending"] == "checkmate":
+            assert board.is_checkmate() and game.headers["Result"] == board.result()
+        elif game.headers["Ending"] == "ply_cap":
+            assert game.headers["Result"] == "*" and board.ply() >= 40
+        assert "mine" in game.headers["Event"]
+
+
+def test_samples_are_parquet_that_any_tool_reads(tmp_path: Path) -> None:
+    learner = trainer(tmp_path)
+    advance(learner, 2)
+    table = pyarrow.parquet.read_table(sorted((tmp_path / "replay").glob("*.parquet")))
+    assert table.num_rows == len(learner.window)
+    row = table.slice(table.num_rows - 1, 1).to_pylist()[0]
+    assert len(row["observation"]) == 70 and len(row["legal"]) == len(row["policy"])
+    assert sum(row["policy"]) == pytest.approx(1.0, abs=1e-5)
+    assert -1 <= row["result"] <= 1
 
 
 def test_a_residual_network_trains_through_batches(tmp_path: Path) -> None:
-    network = {
-        "family": "resnet",
-        "observation": "planes19",
-        "resnet": {"blocks": 1, "filters": 4},
-    }
-    learner = trainer(tmp_path, network=network, tree={"simulations": 4, "gumbel_actions": 0})
+    learner = trainer(tmp_path, network=RESNET, tree={"simulations": 4, "gumbel_actions": 0})
     for row in advance(learner, 2):
         assert np.isfinite([row["policy"], row["value"]]).all()
     [result] = learner.evaluate(np.random.default_rng(1))
@@ -154,7 +212,7 @@ def test_runs_can_begin_with_other_weights(tmp_path: Path) -> None:
         trainer(tmp_path / "other", initial=str(path), network=wrong)
 
 
-@pytest.mark.parametrize("name", ["alphazero", "alphazero-paper"])
+@pytest.mark.parametrize("name", ["alphazero", "alphazero-paper", "alphazero-pretrained"])
 def test_the_recipes_are_sound(name: str) -> None:
     recipe = load_recipe(name)
     assert isinstance(recipe, AlphaZeroRecipe)

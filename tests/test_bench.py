@@ -11,7 +11,7 @@ import pytest
 
 from rookery import bench
 from rookery._core import perft as core_perft
-from rookery.bench import encode, env, measure, peer_process, perft, ppo
+from rookery.bench import encode, env, mcts, measure, peer_process, perft, ppo, prediction
 from rookery.bench.measure import Comparison, Result, interleave, rate
 from rookery.bench.peer_process import PeerMissingError, PeerProcess
 from rookery.encodings import OBSERVATIONS
@@ -24,6 +24,12 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(measure.interleave, "__defaults__", (1, 0.02))
     monkeypatch.setattr(encode, "SECONDS", 0.01)
     monkeypatch.setattr(perft, "POSITIONS", ((chess.STARTING_FEN, 4, 2),))
+    for module in (mcts, prediction):
+        monkeypatch.setattr(module, "SECONDS", 0.01)
+        monkeypatch.setattr(module, "REPETITIONS", 1)
+    monkeypatch.setattr(prediction, "RESIDUAL_GAMES", 8)
+    monkeypatch.setattr(prediction, "SQUARES_GAMES", 8)
+    monkeypatch.setattr(prediction, "ORDER", {"6x64": 1, "squares": 16})
     monkeypatch.setattr(ppo, "GAMES", 8)
     monkeypatch.setattr(ppo, "STEPS", 64)
     monkeypatch.setattr(ppo, "BATCHES", ((32, 2),))

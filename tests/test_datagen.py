@@ -20,7 +20,7 @@ from rookery._core import (
     sample_fens,
 )
 from rookery.data.positions import (
-    PositionShards,
+    PositionFormat,
     ShardError,
     fields,
     parse_shard,
@@ -29,6 +29,7 @@ from rookery.data.positions import (
     unpack_boards,
 )
 from rookery.nets.nnue import TENSORS
+from rookery.training.replay import Replay
 
 
 def tensors(weights: dict[str, Any]) -> Any:
@@ -128,13 +129,13 @@ def test_every_damage_to_a_shard_is_noticed() -> None:
 
 def test_bad_and_unknown_shards_are_set_aside(tmp_path: Path) -> None:
     told: list[str] = []
-    shards = PositionShards(tmp_path, report=told.append)
+    shards = Replay(tmp_path, PositionFormat(), report=told.append)
     names = [shards.add(random_samples(5, seed), 1 + seed) for seed in range(3)]
     state = shards.state()
     shards.add(random_samples(5, 9), 4)  # after the checkpoint
     damaged = (tmp_path / names[1]).read_bytes()
     (tmp_path / names[1]).write_bytes(damaged[:-1])
-    again = PositionShards(tmp_path, report=told.append)
+    again = Replay(tmp_path, PositionFormat(), report=told.append)
     found = again.restore(state)
     assert list(found) == [names[0], names[2]] == again.names()
     assert again.quarantined == 2
@@ -146,7 +147,7 @@ def test_bad_and_unknown_shards_are_set_aside(tmp_path: Path) -> None:
 
 
 def test_dropped_shards_stay_while_a_checkpoint_names_them(tmp_path: Path) -> None:
-    shards = PositionShards(tmp_path, keep_checkpoints=2)
+    shards = Replay(tmp_path, PositionFormat(), keep_checkpoints=2)
     first = shards.add(random_samples(5), 1)
     second = shards.add(random_samples(5), 2)
     shards.state()

@@ -66,6 +66,16 @@ def test_an_answer_does_not_depend_on_the_batch() -> None:
         assert (one == logits[part]).all() and value[0] == values[index]
 
 
+def test_threads_share_a_batch_and_change_nothing() -> None:
+    network = trained_like(64, 16)
+    alone, shared = NativeSquaresEvaluator(network), NativeSquaresEvaluator(network, threads=3)
+    observations, legal, offsets = positions(3)[2]
+    for count in (1, 5, 6, 7, 32):
+        batch = observations[:count], legal[: offsets[count]], offsets[: count + 1]
+        for expected, answer in zip(alone.evaluate(*batch), shared.evaluate(*batch), strict=True):
+            assert np.array_equal(expected, answer)
+
+
 def test_a_nan_in_the_weights_is_not_hidden() -> None:
     network = trained_like(16, 8)
     with torch.no_grad():

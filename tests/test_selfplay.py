@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import resource
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import chess
@@ -213,3 +215,30 @@ def test_options_that_make_no_sense_are_refused() -> None:
             SelfPlay(2, **options)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="games"):
         SelfPlay(0)
+
+
+def resident_megabytes() -> float:
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * resource.getpagesize() / (1 << 20)
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs Linux's /proc")
+def test_memory_stays_bounded() -> None:
+    """Trees are reused, games come and go, samples are taken: nothing is left behind."""
+    play = SelfPlay(
+        32, seed=1, simulations=48, cache_megabytes=1, max_plies=120, random_share=0.2,
+        random_plies=(2, 9), tree={"gumbel_actions": 8},
+    )  # fmt: skip
+    sizes = []
+    for _ in range(24):
+        play.network_changed()
+        play.run(HashEvaluator(), 400)
+        play.take_samples()
+        play.take_games()
+        state = play.get_state()
+        play.set_state(state)
+        sizes.append(resident_megabytes())
+    # The C library keeps what was freed: the first rounds find out how much is needed at most.
+    assert max(sizes[16:]) - max(sizes[:8]) < 4.0
+    # 32 trees of 1 MB at most, and the games.
+    assert len(state) < 32 * 1.5 * (1 << 20)

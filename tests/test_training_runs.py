@@ -271,6 +271,26 @@ def test_changed_recipe_is_listed_and_needs_a_flag(tmp_path: Path) -> None:
     resume(str(run), budget="7it", view=QuietView())  # the change is part of the run from now on
 
 
+def test_settings_that_came_later_are_no_change(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A checkpoint from before a setting existed goes on with its default, and only with that."""
+    train(tmp_path, budget="3it")
+    newest = Checkpoints.newest
+
+    def older(self: Checkpoints) -> Any:
+        found = newest(self)
+        assert found is not None
+        del found[0].recipe["tiny"]["pause"]
+        return found
+
+    monkeypatch.setattr(Checkpoints, "newest", older)
+    run = str(tmp_path / "run")
+    assert resume(run, budget="4it", view=QuietView()).iterations == 4
+    with pytest.raises(RunError, match=r"tiny\.pause: 0\.0 -> 0\.001"):
+        resume(run, budget="5it", settings=["tiny.pause=0.001"], view=QuietView())
+
+
 def test_a_change_that_does_not_fit_the_state_is_refused(tmp_path: Path) -> None:
     train(tmp_path, budget="4it")
     run = tmp_path / "run"

@@ -3,8 +3,10 @@
 
 #include <cmath>
 #include <cstdio>
+#include <memory>
 #include <numeric>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "../search.h"
@@ -103,7 +105,8 @@ void test_selfplay() {
     expect(play.run(HashEvaluator(), 20, 0), "the others go on");
 }
 
-void test_network() {
+// A network of the family squares with arbitrary weights.
+SquaresNet small_network() {
     Random random(1);
     const std::size_t width = 24, key = 8;
     const auto places = numbers((64 * 25 + 33) * width, random);
@@ -113,13 +116,48 @@ void test_network() {
     const auto key_bias = numbers(key, random), value_bias = numbers(1, random);
     std::vector<std::int64_t> squares(4672);
     for (std::size_t i = 0; i < squares.size(); ++i) squares[i] = std::int64_t(i / 73);
-    const SquaresNet net({width, key, places, codes, bias, layer, bias, layer, bias, keys, key_bias,
-                          moves, bias, value_bias, squares, squares});
+    return SquaresNet({width, key, places, codes, bias, layer, bias, layer, bias, keys, key_bias,
+                       moves, bias, value_bias, squares, squares});
+}
+
+void test_network() {
+    const SquaresNet net = small_network();
     MctsSearch search("tactical70", {}, 1);
     search.set_game(Game(start_position()));
     search.begin({300, false, 0, 0, false}, {});
     expect(search.run(net, 4, 0), "a native network searches");
     expect(std::abs(search.tree.root_value()) <= 1, "values are bounded");
+}
+
+// What training does: on each core games of their own, all with one network.
+void test_threads() {
+    const SquaresNet net = small_network();
+    SelfPlayOptions options;
+    options.games = 4;
+    options.simulations = 8;
+    options.max_plies = 30;
+    options.tree.gumbel_actions = 4;
+    options.cache_megabytes = 1;
+    std::vector<std::unique_ptr<SelfPlay>> plays;
+    for (int i = 0; i < 3; ++i) {
+        options.seed = std::uint64_t(i / 2);  // the first two are alike
+        plays.push_back(std::make_unique<SelfPlay>(options));
+    }
+    for (int iteration = 0; iteration < 2; ++iteration) {
+        std::vector<std::thread> threads;
+        for (const auto& play : plays)
+            threads.emplace_back([&net, &play] {
+                play->network_changed();
+                while (!play->run(net, 40, 0.01)) {
+                }
+            });
+        for (std::thread& thread : threads) thread.join();
+        const Samples first = plays[0]->take_samples(), second = plays[1]->take_samples();
+        expect(first.policy == second.policy && first.values == second.values,
+               "threads do not disturb each other");
+        expect(plays[2]->take_samples().size() >= 40, "every thread brings its samples");
+        for (const auto& play : plays) (void)play->take_games();
+    }
 }
 
 }  // namespace
@@ -130,5 +168,6 @@ int mcts_failures() {
     test_mates();
     test_selfplay();
     test_network();
+    test_threads();
     return failures;
 }

@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 from rookery.model_file import (
     ModelFileError,
     ModelInfo,
-    _header,
-    _header_length,
-    _info,
+    header_info,
+    parse_header,
     require_layouts,
 )
 
@@ -29,11 +28,10 @@ def parse_arrays(data: bytes, source: str) -> tuple[dict[str, NDArray[np.float32
     Raises:
         ModelFileError: if the content is no sound model file.
     """
-    length = _header_length(data[:8], len(data), source)
-    header = _header(data[8 : 8 + length], source)
-    info = _info(header, source)
+    header, begin = parse_header(data, source)
+    info = header_info(header, source)
     require_layouts(info, source)
-    content = memoryview(data)[8 + length :]
+    content = memoryview(data)[begin:]
     arrays = {
         name: _array(name, entry, content, source)
         for name, entry in header.items()

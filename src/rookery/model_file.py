@@ -96,13 +96,12 @@ def read_info(path: Path) -> ModelInfo:
     with path.open("rb") as file:
         start = file.read(8)
         length = _header_length(start, path.stat().st_size, str(path))
-        return _info(_header(file.read(length), str(path)), str(path))
+        return header_info(_header(file.read(length), str(path)), str(path))
 
 
 def info_of(data: bytes, source: str) -> ModelInfo:
     """The same from the file's content; `source` is named in errors."""
-    length = _header_length(data[:8], len(data), source)
-    return _info(_header(data[8 : 8 + length], source), source)
+    return header_info(parse_header(data, source)[0], source)
 
 
 def load_model(path: Path) -> tuple[Any, ModelInfo]:
@@ -117,9 +116,7 @@ def parse_model(data: bytes, source: str) -> tuple[Any, ModelInfo]:
 
     from rookery.nets import make_network
 
-    length = _header_length(data[:8], len(data), source)
-    header = _header(data[8 : 8 + length], source)
-    info = _info(header, source)
+    info = info_of(data, source)
     require_layouts(info, source)
     try:
         # Sizes are bounded by their type, so that a file cannot ask for all memory.
@@ -134,6 +131,12 @@ def parse_model(data: bytes, source: str) -> tuple[Any, ModelInfo]:
     _refuse_non_finite(tensors, source)
     network.load_state_dict(tensors)
     return network.eval(), info
+
+
+def parse_header(data: bytes, source: str) -> tuple[dict[str, Any], int]:
+    """The header of a safetensors file's content, and where the tensors begin."""
+    length = _header_length(data[:8], len(data), source)
+    return _header(data[8 : 8 + length], source), 8 + length
 
 
 def _header_length(start: bytes, size: int, source: str) -> int:
@@ -158,7 +161,8 @@ def _header(data: bytes, source: str) -> dict[str, Any]:
     return header
 
 
-def _info(header: Mapping[str, Any], source: str) -> ModelInfo:
+def header_info(header: Mapping[str, Any], source: str) -> ModelInfo:
+    """What a header says about its network."""
     metadata = header.get("__metadata__")
     if not isinstance(metadata, dict) or not isinstance(metadata.get(KEY), str):
         raise ModelFileError(f"{source} is not a model file of Rookery: it lacks the metadata")

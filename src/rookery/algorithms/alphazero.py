@@ -6,8 +6,9 @@ Gumbel"); Wu 2019 (KataGo) for playout caps and surprise weighting; paper 002.
 
     self-play -> samples -> window -> learner -> (gate) -> the network that plays
 
-Games, trees and, for the family `squares`, the network itself run in C++ without Python's lock:
-with several workers each plays games of its own while the learner learns from those before.
+Games are played by a `Collector` (collector.py). For the family `squares` trees and network run in
+C++ without Python's lock: with several workers each plays games of its own while the learner
+learns from those before.
 """
 
 from __future__ import annotations
@@ -16,14 +17,15 @@ import copy
 import time
 import zlib
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 
-from rookery._core import NativeEvaluator, SelfPlay
 from rookery.algorithms.alphazero_recipe import AlphaZeroRecipe
+from rookery.algorithms.collector import Collector, Harvest, Order
+from rookery.algorithms.local_collectors import BatchCollector, ThreadCollector
 from rookery.algorithms.policy_value import (
     Losses,
     learn_step,
@@ -31,20 +33,20 @@ from rookery.algorithms.policy_value import (
     make_optimizer,
     mean_losses,
 )
+from rookery.algorithms.prediction_messages import GROUPS
+from rookery.algorithms.prediction_server import ServerCollector
 from rookery.algorithms.search_matches import play_networks, play_search_bot
+from rookery.algorithms.selfplay_games import write_selfplay_games
 from rookery.algorithms.starts import start_fens
-from rookery.algorithms.window import SampleWindow
-from rookery.data.samples import SampleBlock, concatenate
+from rookery.algorithms.window import Sampler, SampleWindow
+from rookery.data.samples import SampleBlock, concatenate, read_samples
 from rookery.evaluator import Evaluator, TorchEvaluator, read_model
 from rookery.model_file import parse_model
 from rookery.nets import Network, make_network
 from rookery.nets.inference import InferenceNetwork
-from rookery.nets.native import native_network
+from rookery.nets.native import NativeSquaresEvaluator, native_network
 from rookery.training.state import State
 from rookery.training.trainer import Algorithm, Context, Evaluation, Metrics
-
-SLICE = 0.2  # seconds between two looks at whether someone waits
-RESIGNATIONS = 20  # games played on before their share of wrong ones says anything
 
 
 class AlphaZeroTrainer:
@@ -65,10 +67,13 @@ class AlphaZeroTrainer:
             recipe.run.keep_checkpoints,
             context.log,
         )
-        # Without a native form all games share one batch, and torch uses the cores.
-        native = native_network(self.network) is not None
-        self.plays = [self._new_games(i) for i in range(context.workers if native else 1)]
-        if len(self.plays) > 1:
+        self.labels = self._read_labels()
+        self.games_each = recipe.selfplay.games  # of each thread, or group of a process
+        if recipe.selfplay.processes:
+            # As many leaves in a batch as without processes.
+            self.games_each = max(1, recipe.selfplay.games // recipe.selfplay.processes)
+        self.collector = self._new_collector()
+        if self.collector.overlaps:
             # The cores are busy with games: more threads would only wait for each other.
             torch.set_num_threads(1)
         self.promotions = 0
@@ -93,112 +98,119 @@ class AlphaZeroTrainer:
             self.context.torch_generator("weights"),
         )
 
-    def _new_games(self, number: int) -> SelfPlay:
+    def _read_labels(self) -> Sampler | None:
+        replay = self.context.recipe.replay
+        if not replay.labels:
+            return None
+        block = read_samples(Path(replay.labels), self.context.recipe.network.observation)
+        block.results = block.values  # what became of those games is another matter
+        self.context.log(f"{len(block)} labelled samples from {replay.labels}")
+        return Sampler([block], 0.0)
+
+    def _new_collector(self) -> Collector:
+        """Whoever plays; docs/alphazero.md says which one is faster."""
+        play, options = self.context.recipe.selfplay, self._game_options()
+        native = native_network(self.network) is not None
+
+        def seeds(count: int) -> list[int]:
+            return [self.context.seed("games", number) for number in range(count)]
+
+        if play.processes:
+            return ServerCollector(options, seeds(GROUPS * play.processes), self._evaluator)
+        if native:
+            return ThreadCollector(options, seeds(self.context.workers))
+        # Without a native form all games share one batch, and torch uses the cores.
+        return BatchCollector(options, seeds(1)[0], self._evaluator)
+
+    def _evaluator(self, network: Any) -> Evaluator:
+        """A copy of a network's present weights that judges batches."""
+        if native_network(network) is not None:
+            return NativeSquaresEvaluator(network, threads=self.context.workers)
+        network.eval()
+        precision = self.context.recipe.selfplay.precision
+        return TorchEvaluator(InferenceNetwork(network, precision))
+
+    def _game_options(self) -> dict[str, Any]:
         tree, play = self.context.recipe.tree, self.context.recipe.selfplay
-        options = tree.model_dump(
-            exclude={"simulations", "first_simulations", "fast_simulations", "full_share", "reuse"}
-        )
-        return SelfPlay(
-            play.games,
-            self.context.recipe.network.observation,
-            self.context.seed("games", number),
-            simulations=tree.simulations,
-            fast_simulations=tree.fast_simulations,
-            full_share=tree.full_share,
-            reuse=tree.reuse,
-            temperature=play.temperature,
-            late_temperature=play.late_temperature,
-            temperature_plies=play.temperature_plies,
-            max_plies=play.max_plies,
-            random_share=play.random_share,
-            random_plies=(play.random_plies[0], play.random_plies[1]),
-            start_fens=start_fens(play, self.context.generator("starts"), self.context.log),
-            starts_share=play.starts_share,
-            resign_below=play.resign_below,
-            resign_check_share=play.resign_check_share,
-            cache_megabytes=play.cache_megabytes,
-            tree=options,
-        )
+        return {
+            "games": self.games_each,
+            "observation": self.context.recipe.network.observation,
+            "simulations": tree.simulations,
+            "fast_simulations": tree.fast_simulations,
+            "full_share": tree.full_share,
+            "reuse": tree.reuse,
+            "temperature": play.temperature,
+            "late_temperature": play.late_temperature,
+            "temperature_plies": play.temperature_plies,
+            "max_plies": play.max_plies,
+            "random_share": play.random_share,
+            "random_plies": (play.random_plies[0], play.random_plies[1]),
+            "start_fens": start_fens(play, self.context.generator("starts"), self.context.log),
+            "starts_share": play.starts_share,
+            "resign_below": play.resign_below,
+            "resign_check_share": play.resign_check_share,
+            "cache_megabytes": play.cache_megabytes,
+            "tree": tree.model_dump(
+                exclude={
+                    "simulations", "first_simulations", "fast_simulations", "full_share", "reuse",
+                }
+            ),
+        }  # fmt: skip
 
     # --- One iteration ---
 
     def iterate(self) -> Metrics:
         """Play until there are enough new samples; learn from the window."""
         began = time.perf_counter()
-        before = self._counts()
-        self._prepare_games()
-        overlap = len(self.plays) > 1 and len(self.window) > 0
-        if overlap:
+        before = self.collector.counts()
+        finish = self.collector.begin(self.best, self._order())
+        if self.collector.overlaps and len(self.window) > 0:
             # The games are played with the weights of now while the learner changes its own.
-            with ThreadPoolExecutor(len(self.plays)) as pool:
-                native = native_network(self.best)
-                assert native is not None
-                tasks = [pool.submit(self._play_native, play, native) for play in self.plays]
+            try:
                 terms, learnt = self._learn()
-                for task in tasks:
-                    task.result()
+            finally:
+                harvest = finish()
             played = time.perf_counter() - began
-            block, games = self._take()
-            self._keep(block)
+            self._keep(harvest.block)
         else:
-            self._play()
+            harvest = finish()
             played = time.perf_counter() - began
-            block, games = self._take()
-            self._keep(block)
+            self._keep(harvest.block)
             terms, learnt = self._learn()
+        self._write_games(harvest)
         self._pass_gate()
-        return self._metrics(block, games, terms, before, {"play": played, "learn": learnt})
+        counts = self.collector.counts()
+        new = {name: counts[name] - before[name] for name in counts}
+        return self._metrics(harvest, terms, counts, new, {"play": played, "learn": learnt})
 
-    def _prepare_games(self) -> None:
-        tree = self.context.recipe.tree
+    def _order(self) -> Order:
+        tree, play = self.context.recipe.tree, self.context.recipe.selfplay
         full = tree.simulations
         if tree.first_simulations:
             growth = tree.simulations / tree.first_simulations
             full = round(tree.first_simulations * growth**self.context.progress)
-        for play in self.plays:
-            play.network_changed()
-            play.set_simulations(full, min(full, tree.fast_simulations))
-            wrong, checked = play.resign_wrong, play.resign_checked
-            limit = self.context.recipe.selfplay.resign_wrong_limit
-            careless = checked >= RESIGNATIONS and wrong / checked > limit
-            below = self.context.recipe.selfplay.resign_below
-            play.set_resignation(-2.0 if careless else below)
-
-    def _play(self) -> None:
-        native = native_network(self.best)
-        if native is None:
-            self.best.eval()
-            precision = self.context.recipe.selfplay.precision
-            network = InferenceNetwork(self.best, precision)
-            self._play_batches(self.plays[0], TorchEvaluator(network))
-            return
-        with ThreadPoolExecutor(len(self.plays)) as pool:
-            list(pool.map(lambda play: self._play_native(play, native), self.plays))
-
-    def _quota(self) -> int:
-        return -(-self.context.recipe.selfplay.samples // len(self.plays))
-
-    def _play_native(self, play: SelfPlay, native: NativeEvaluator) -> None:
-        while not play.run(native, self._quota(), SLICE):
-            pass
-
-    def _play_batches(self, play: SelfPlay, evaluator: Evaluator) -> None:
-        while play.ready < self._quota():
-            play.gather()
-            answer = evaluator.evaluate(play.observations, play.legal_actions, play.legal_offsets)
-            play.apply(*answer)
-
-    def _take(self) -> tuple[SampleBlock, list[dict[str, Any]]]:
-        blocks, games = [], []
-        for play in self.plays:
-            blocks.append(SampleBlock.from_columns(play.take_samples()))
-            games += play.take_games()
-        return concatenate(blocks), games
+        return Order(
+            samples=play.samples,
+            simulations=full,
+            fast_simulations=min(full, tree.fast_simulations),
+            resign_below=play.resign_below,
+            resign_wrong_limit=play.resign_wrong_limit,
+        )
 
     def _keep(self, block: SampleBlock) -> None:
         replay = self.context.recipe.replay
         low, high = min(replay.first_window, replay.window), replay.window
         self.window.add(block, round(low + (high - low) * self.context.progress))
+
+    def _write_games(self, harvest: Harvest) -> None:
+        play = self.context.recipe.selfplay
+        write_selfplay_games(
+            self.context.folder,
+            self.context.iteration + 1,
+            harvest.games,
+            play.pgn_games,
+            play.pgn_iterations,
+        )
 
     def _learn(self) -> tuple[list[Losses], float]:
         """Steps on minibatches from the window, as many as the new samples allow."""
@@ -209,16 +221,18 @@ class AlphaZeroTrainer:
         steps = max(1, round(draws / recipe.learn.minibatch))
         sampler = self.window.sampler(recipe.replay.surprise_share)
         terms = [
-            learn_step(
-                self.network,
-                self.optimizer,
-                sampler.draw(recipe.learn.minibatch, self.rng),
-                recipe.learn,
-                rate,
-            )
+            learn_step(self.network, self.optimizer, self._minibatch(sampler), recipe.learn, rate)
             for _ in range(steps)
         ]
         return terms, time.perf_counter() - began
+
+    def _minibatch(self, sampler: Sampler) -> SampleBlock:
+        size = self.context.recipe.learn.minibatch
+        if self.labels is None:
+            return sampler.draw(size, self.rng)
+        labelled = round(size * self.context.recipe.replay.labels_share)
+        parts = ((sampler, size - labelled), (self.labels, labelled))
+        return concatenate([source.draw(count, self.rng) for source, count in parts if count])
 
     def _pass_gate(self) -> None:
         gate = self.context.recipe.gate
@@ -237,26 +251,23 @@ class AlphaZeroTrainer:
             self.best.load_state_dict(self.network.state_dict())
             self.promotions += 1
 
-    def _counts(self) -> np.ndarray[Any, Any]:
-        names = ("simulations", "evaluations", "moves", "aborted")
-        return np.array([sum(getattr(play, name) for play in self.plays) for name in names])
-
     def _metrics(
         self,
-        block: SampleBlock,
-        games: list[dict[str, Any]],
+        harvest: Harvest,
         terms: list[Losses],
-        before: np.ndarray[Any, Any],
+        counts: dict[str, int],
+        new: dict[str, int],
         seconds: dict[str, float],
     ) -> Metrics:
+        """`counts` are the collector's since the beginning, `new` those of this iteration."""
         means = mean_losses(terms)
-        simulations, evaluations, moves, aborted = self._counts() - before
+        block, games = harvest.block, harvest.games
         rows = block.observations.reshape(len(block), -1)
         unique = len(np.unique(np.ascontiguousarray(rows), axis=0))
         results = Counter({1: "white", 0: "draw", -1: "black"}[game["result"]] for game in games)
-        checked = sum(play.resign_checked for play in self.plays)
-        wrong = sum(play.resign_wrong for play in self.plays)
+        checked, wrong = counts["resign_checked"], counts["resign_wrong"]
         lengths = [len(game["moves"]) for game in games]
+        simulations, aborted = new["simulations"], new["aborted"]
         if aborted:
             self.context.log(f"{aborted} games aborted: the network answered with a NaN")
         return Metrics(
@@ -270,8 +281,8 @@ class AlphaZeroTrainer:
                 "draw_share": results["draw"] / max(1, len(games)),
                 "game_plies": float(np.mean(lengths)) if lengths else float("nan"),
                 "unique_positions": unique / len(block),
-                "simulations_a_move": float(simulations / max(1, moves)),
-                "evaluations_a_simulation": float(evaluations / max(1, simulations)),
+                "simulations_a_move": float(simulations / max(1, new["moves"])),
+                "evaluations_a_simulation": float(new["evaluations"] / max(1, simulations)),
                 "wrong_resignations": wrong / checked if checked else float("nan"),
                 "window": float(len(self.window)),
                 "aborted": float(aborted),
@@ -313,24 +324,31 @@ class AlphaZeroTrainer:
         if self.best is not self.network:
             state.put_module("best", self.best)
         state.put_optimizer("optimizer", self.optimizer)
-        for number, play in enumerate(self.plays):
+        games = self.collector.state()
+        for number, part in enumerate(games):
             # Trees are mostly zeros: a quarter of the size, for a fraction of a second.
-            state.put_bytes(f"games{number}", zlib.compress(play.get_state(), 1))
+            state.put_bytes(f"games{number}", zlib.compress(part, 1))
         state.put_generator("learn", self.rng)
         state.values["window"] = self.window.state()
         state.values["promotions"] = self.promotions
-        state.values["workers"] = len(self.plays)
+        state.values["workers"] = len(games)
+        state.values["games_each"] = self.games_each
         return state
 
     def load_state(self, state: State) -> None:
-        """Go on from there; with another number of workers the games begin anew."""
+        """Go on from there; where the number of workers differs, games begin anew."""
         state.get_module("network", self.network)
         if self.best is not self.network:
             state.get_module("best", self.best)
         state.get_optimizer("optimizer", self.optimizer)
-        for number, play in enumerate(self.plays):
-            if number < state.value("workers"):
-                play.set_state(zlib.decompress(state.get_bytes(f"games{number}")))
+        # Checkpoints from before there were processes do not say how many games each part has.
+        each = state.values.get("games_each", self.games_each)
+        if each == self.games_each:
+            parts = range(state.value("workers"))
+            games = [zlib.decompress(state.get_bytes(f"games{number}")) for number in parts]
+            self.collector.load_state(games)
+        else:
+            self.context.log(f"{self.games_each} games at a time instead of {each}: all begin anew")
         state.get_generator("learn", self.rng)
         self.window.restore(state.value("window"))
         self.promotions = state.value("promotions")

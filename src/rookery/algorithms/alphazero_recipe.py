@@ -88,10 +88,17 @@ class SelfPlaySettings(Section):
     """Share of the games played on, to count how often giving up would have been wrong."""
     resign_wrong_limit: float = Field(default=0.05, ge=0, le=1)
     """Above this share of wrong resignations nobody gives up."""
+    processes: int = Field(default=0, ge=0, le=256)
+    """Self-play processes that share this one's network (prediction server); 0: all games are
+    played in this process, which is faster on few cores."""
     precision: Literal["float32", "bfloat16"] = "float32"
     """Of a residual network while it plays; bfloat16 is twice as fast on newer processors."""
     cache_megabytes: int = Field(default=32, ge=0)
     """For answers of the network that are needed again."""
+    pgn_games: int = Field(default=4, ge=0)
+    """Of each iteration, written to games/ as PGN."""
+    pgn_iterations: int = Field(default=250, ge=1)
+    """Newest iterations whose games stay there."""
 
 
 class ReplaySettings(Section):
@@ -106,6 +113,11 @@ class ReplaySettings(Section):
     learns old games by heart."""
     surprise_share: float = Field(default=0.5, ge=0, le=1)
     """Share of the draws that prefer samples whose search surprised the policy."""
+    labels: str = ""
+    """Samples of `rookery data` that are learnt beside those of self-play, so that a pretrained
+    network does not forget them: a Parquet file, or a folder of them."""
+    labels_share: float = Field(default=0.3, ge=0, lt=1)
+    """Of every minibatch, if there are any."""
 
 
 class GateSettings(Section):

@@ -17,9 +17,10 @@ import torch
 from numpy.typing import NDArray
 
 from rookery._core import NnueLearner
-from rookery.data.positions import PositionShards, Samples, fields, results
+from rookery.data.positions import PositionFormat, Samples, fields, results
 from rookery.nets import make_network
 from rookery.nets.nnue import TENSORS
+from rookery.training.replay import Replay
 from rookery.training.state import Json, State
 
 HELD_OUT = 64  # one game of so many is not learnt from, but tested on
@@ -61,7 +62,7 @@ class Window:
 
     def __init__(self, folder: Path, keep: int, report: Callable[[str], None]) -> None:
         """Use the run's replay folder."""
-        self.shards = PositionShards(folder, keep, report)
+        self.shards = Replay(folder, PositionFormat(), keep, report)
         self._samples: dict[int, list[Samples]] = {}
         self._unwritten: list[Samples] = []
         self._generation = 0  # of the unwritten ones
@@ -113,7 +114,7 @@ class Window:
         """Read the shards of a list."""
         self._samples, self._unwritten = {}, []
         for name, samples in self.shards.restore(state).items():
-            self._samples.setdefault(self.shards.generation(name), []).append(samples)
+            self._samples.setdefault(self.shards.label(name), []).append(samples)
         self._generation = max(self._samples, default=0)
 
 

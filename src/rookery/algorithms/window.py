@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rookery.data.samples import SampleBlock, concatenate
-from rookery.training.replay import Replay
+from rookery.training.replay import Parquet, Replay
 from rookery.training.state import Json
 
 
@@ -26,7 +26,7 @@ class SampleWindow:
         """Keep shards in `folder`."""
         self.observation = observation
         self.blocks: list[SampleBlock] = []
-        self.replay = Replay(folder, keep_checkpoints, report or (lambda text: None))
+        self.replay = Replay(folder, Parquet(), keep_checkpoints, report or (lambda text: None))
 
     def __len__(self) -> int:
         """Samples."""
@@ -49,10 +49,9 @@ class SampleWindow:
 
     def restore(self, state: Json) -> None:
         """Read the shards of a checkpoint."""
-        self.replay.restore(state)
         self.blocks = [
-            SampleBlock.from_table(self.replay.read(name), self.observation, name)
-            for name in self.replay.names()
+            SampleBlock.from_table(table, self.observation, name)
+            for name, table in self.replay.restore(state).items()
         ]
 
 

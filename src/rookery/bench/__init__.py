@@ -26,6 +26,7 @@ BENCHMARKS = {
     "datagen": ("rookery.bench.datagen", "games of a network against itself"),
     "nnue_learner": ("rookery.bench.nnue_learner", "learning of the engine's network"),
     "mcts": ("rookery.bench.mcts", "simulations of tree search in self-play"),
+    "prediction": ("rookery.bench.prediction", "self-play processes that share one network"),
     "dqn": ("rookery.bench.dqn", "deep Q-learning on king and pawn against king"),
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import time
 from typing import TYPE_CHECKING
 
 from rookery.commands import Subparsers, write_json
@@ -42,6 +43,19 @@ def register(subparsers: Subparsers) -> None:
     label.add_argument("--count", type=int, default=100_000, metavar="N", help="positions")
     label.add_argument("--lines", type=int, default=4, metavar="N", help="moves ranked (4)")
     label.add_argument("--temperature", type=float, default=0.3, help="in pawns (0.3)")
+    label.add_argument(
+        "--random-share",
+        type=float,
+        default=0.1,
+        metavar="SHARE",
+        help="of the moves that are any legal one, in games of the engine (0.1)",
+    )
+    label.add_argument(
+        "--chances",
+        action="store_true",
+        help="values are the engine's chances to win, draw and lose, not its score",
+    )
+    label.add_argument("--workers", type=int, default=1, metavar="N", help="engines at a time (1)")
     label.set_defaults(source=_label)
     for source in (pgn, puzzles, label):
         source.add_argument("--out", default="data/samples", metavar="FOLDER", help="where to")
@@ -64,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
     if args.observation not in OBSERVATIONS:
         hint = nearest(args.observation, OBSERVATIONS)
         raise ValueError(f"--observation {args.observation!r} is unknown; {hint}")
-    for name in ("limit", "count", "nodes", "lines"):
+    for name in ("limit", "count", "nodes", "lines", "workers"):
         number = getattr(args, name, None)
         if number is not None and number < 1:
             raise ValueError(f"--{name} is {number}; it must be 1 or more")
@@ -106,24 +120,37 @@ def _label(args: argparse.Namespace, writer: SampleWriter) -> dict[str, int]:
     import shlex
     from pathlib import Path
 
-    from rookery.data.label_samples import write_labels
+    from rookery.data.label_samples import LabelSettings, write_labels
     from rookery.players.engines import find_stockfish
+    from rookery.players.faults import EngineFault
 
     if not args.temperature > 0:
         raise ValueError(f"--temperature is {args.temperature}; it must be above 0")
+    if not 0 <= args.random_share <= 1:
+        raise ValueError(f"--random-share is {args.random_share}; it must be in [0, 1]")
     command = shlex.split(args.engine)
     if args.engine == "stockfish":
         found = find_stockfish()
         if found is None:
             raise ValueError("stockfish is not installed; name another engine with --engine")
         command = [found]
-    return write_labels(
-        command,
-        writer,
-        count=args.count,
+    began = time.monotonic()
+
+    def progress(done: int) -> None:
+        speed = done / max(1e-9, time.monotonic() - began)
+        text = f"{done:,} of {args.count:,} positions, {speed:,.0f} a second"
+        print(text, file=sys.stderr, flush=True)
+
+    settings = LabelSettings(
         nodes=args.nodes,
-        pgn=[Path(name) for name in args.files] or None,
         lines=args.lines,
         temperature=args.temperature,
+        random_share=args.random_share,
+        chances=args.chances,
         seed=args.seed,
     )
+    paths = [Path(name) for name in args.files]
+    try:
+        return write_labels(command, writer, args.count, settings, paths, args.workers, progress)
+    except EngineFault as fault:
+        raise ValueError(f"--engine {args.engine}: {fault}") from None

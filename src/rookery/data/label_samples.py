@@ -1,24 +1,76 @@
 """Samples labelled by an engine: its best moves and what it thinks of the position.
 
 The policy target spreads over the engine's first few moves by how many pawns each is worse than
-the best; the value is its score as an expected result.
+the best; the value is its score as an expected result. Positions come from games that the engine
+plays for the purpose, or from PGN.
+
+A search visits bad moves too, so a network must know what they deserve: games begin with random
+plies, moves are drawn from the policy target, and a share of them is any legal move. The game's
+result says little then; learn the value instead (`--set learn.search_value=1.0`).
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
-import chess
-import chess.engine
 import numpy as np
 
 from rookery._core import Game, play_random_plies
+from rookery.arena.workers import ask_all
+from rookery.data.label_engine import LabelEngine, Ranked
 from rookery.data.pgn_samples import RESULTS, positions_of, read_games
 from rookery.data.sample_writer import SampleWriter
 
-MATE = 1000  # centipawns that a mate counts as in the policy target
 VALUE_SCALE = 400.0  # centipawns: value = 2 / (1 + exp(-score / 400)) - 1
+OPENING_PLIES = (2, 12)  # random ones at the start of a game, least and most
+MAX_PLIES = 300
+GAME_POSITIONS = 80  # positions of a game, about: how many games are begun at a time
+MOST_GAMES = 200  # at a time; each time the engines are started anew
+
+Label = tuple[dict[str, float], float]  # policy target by move, value [-1, 1] of the side to move
+
+
+@dataclass(frozen=True)
+class LabelSettings:
+    """How positions are chosen and labelled."""
+
+    nodes: int = 2000  # of the engine, for each position
+    lines: int = 4  # moves that it ranks
+    temperature: float = 0.3  # of the policy target, in pawns
+    random_share: float = 0.1  # of the moves that are not the engine's
+    chances: bool = False  # values are the engine's own chances to win and lose, if it tells
+    seed: int = 0
+
+
+@dataclass
+class LabelledGame:
+    """A game whose positions from some ply on are labelled."""
+
+    start: str  # FEN
+    moves: list[str]
+    first: int  # ply of the first label
+    labels: list[Label]
+    result: float | None  # White's, [-1, 1]; None: cut off, or unknown
+
+    def write(self, writer: SampleWriter, number: int, most: int) -> int:
+        """Add at most so many samples; returns how many."""
+        position, written = Game(self.start), 0
+        for ply, move in enumerate([*self.moves, None]):
+            place = ply - self.first
+            if 0 <= place < min(len(self.labels), most):
+                policy, value = self.labels[place]
+                result = value
+                if self.result is not None:
+                    result = self.result if position.turn else -self.result
+                writer.add(position, policy, result, value, len(self.moves) - ply, number)
+                written += 1
+            if move is not None:
+                position.push(move)
+        return written
 
 
 def value_of(centipawns: float) -> float:
@@ -34,102 +86,113 @@ def policy_of(scores: dict[str, float], temperature: float) -> dict[str, float]:
     }
 
 
-def label(
-    engine: chess.engine.SimpleEngine,
-    position: Game,
-    limit: chess.engine.Limit,
-    lines: int,
-    temperature: float,
-) -> tuple[dict[str, float], float]:
-    """Policy target and value of a position, from the engine."""
-    board = chess.Board(position.fen())
-    found = engine.analyse(board, limit, multipv=min(lines, position.legal_count()))
-    scores: dict[str, float] = {}
-    for info in found:
-        if info.get("pv") and "score" in info:
-            score = float(info["score"].relative.score(mate_score=MATE) or 0)
-            scores.setdefault(info["pv"][0].uci(), max(-MATE, min(MATE, score)))
-    if not scores:
-        raise ValueError(f"the engine gave no move for {position.fen()!r}")
-    return policy_of(scores, temperature), value_of(max(scores.values()))
+def label_of(ranked: Sequence[Ranked], settings: LabelSettings) -> Label:
+    """Policy target and value of a position, from the engine's ranking of its moves."""
+    scores = {one.move: one.centipawns for one in ranked}
+    chances = ranked[0].chances if settings.chances else None
+    value = value_of(max(scores.values())) if chances is None else chances
+    return policy_of(scores, settings.temperature), value
+
+
+def play_labelled(
+    engine: LabelEngine, number: int, most: int, settings: LabelSettings
+) -> LabelledGame:
+    """Game `number` of the engine against itself, of at most so many labelled positions.
+
+    Game and labels depend on seed, number and settings alone.
+    """
+    rng = np.random.default_rng([settings.seed, number])
+    game = Game()
+    low, high = OPENING_PLIES
+    play_random_plies(game, int(rng.integers(low, high + 1)), int(rng.integers(1 << 62)))
+    made = LabelledGame(game.start_fen, [], game.ply, [], None)
+    engine.new_game()
+    while game.outcome(claim_draw=True) is None and game.ply < MAX_PLIES:
+        if len(made.labels) >= most:
+            break
+        label = label_of(engine.rank(game), settings)
+        made.labels.append(label)
+        if rng.random() < settings.random_share:
+            legal = game.legal_moves()
+            game.push(str(legal[int(rng.integers(len(legal)))]))
+        else:
+            moves, weights = list(label[0]), np.array(list(label[0].values()))
+            game.push(moves[int(rng.choice(len(moves), p=weights / weights.sum()))])
+    made.moves = game.moves()
+    outcome = game.outcome(claim_draw=True)
+    if outcome is not None:
+        made.result = 0.0 if outcome[1] is None else (1.0 if outcome[1] else -1.0)
+    return made
+
+
+def label_game(
+    engine: LabelEngine, game: LabelledGame, most: int, settings: LabelSettings
+) -> LabelledGame:
+    """Label the positions of a game that was played elsewhere, at most so many."""
+    engine.new_game()
+    position = Game(game.start)
+    for move in game.moves[:most]:
+        game.labels.append(label_of(engine.rank(position), settings))
+        position.push(move)
+    return game
 
 
 def write_labels(
-    command: list[str],
+    command: Sequence[str],
     writer: SampleWriter,
-    *,
     count: int,
-    nodes: int,
-    pgn: list[Path] | None = None,
-    lines: int = 4,
-    temperature: float = 0.3,
-    seed: int = 0,
+    settings: LabelSettings,
+    pgn: Sequence[Path] = (),
+    workers: int = 1,
+    progress: Callable[[int], None] = lambda done: None,
 ) -> dict[str, int]:
-    """Label positions from games, or from random play and the engine's own moves.
+    """Label positions from games, or from games of the engine against itself.
 
     Args:
         command: The UCI engine.
         writer: Takes the samples; the caller closes it.
         count: Positions to label.
-        nodes: Of the engine, for each.
-        pgn: Games whose positions are labelled, every one of them; None: games of the engine
-            against itself after some random plies, with moves drawn from its policy.
-        lines: Moves that the engine ranks (MultiPV).
-        temperature: Of the policy target, in pawns.
-        seed: Of all that is random.
+        settings: How; without PGN the samples depend on them and on the engine alone.
+        pgn: Games whose positions are labelled, every one of them.
+        workers: Engines at work side by side.
+        progress: Called with the number of samples so far.
     """
-    rng = np.random.default_rng(seed)
-    limit = chess.engine.Limit(nodes=nodes)
     counts = {"games": 0, "samples": 0}
-    engine = chess.engine.SimpleEngine.popen_uci(command)
-    try:
-        for path in pgn or []:
-            for game in read_games(path):
-                counts["games"] += 1
-                result = RESULTS.get(game.headers.get("Result", "*"))
-                total = sum(1 for _ in game.mainline_moves())
-                for position, _ in positions_of(game):
-                    if counts["samples"] >= count:
-                        return counts
-                    policy, value = label(engine, position, limit, lines, temperature)
-                    mover = value if result is None else result * (1 if position.turn else -1)
-                    left = total - position.ply
-                    writer.add(position, policy, mover, value, left, counts["games"])
-                    counts["samples"] += 1
-        while not pgn and counts["samples"] < count:
-            _play_and_label(engine, writer, limit, lines, temperature, rng, counts, count)
-    finally:
-        engine.close()
+    given = _given_games(pgn) if pgn else None
+
+    def start() -> LabelEngine:
+        return LabelEngine(command, settings.nodes, settings.lines)
+
+    def work(
+        engine: LabelEngine, task: tuple[int, LabelledGame | None, int], _: int
+    ) -> LabelledGame:
+        number, game, most = task
+        if game is None:
+            return play_labelled(engine, number, most, settings)
+        return label_game(engine, game, most, settings)
+
+    while (left := count - counts["samples"]) > 0:
+        begun = min(MOST_GAMES, -(-left // GAME_POSITIONS))
+        games: list[LabelledGame | None] = [None] * begun
+        if given is not None:
+            games = list(islice(given, begun))
+        tasks = [(counts["games"] + n, game, left) for n, game in enumerate(games, 1)]
+        if not tasks:
+            break  # of the PGN
+        for labelled in ask_all(start, tasks, work, workers):
+            counts["games"] += 1
+            left = count - counts["samples"]
+            counts["samples"] += labelled.write(writer, counts["games"], left)
+        progress(counts["samples"])
     return counts
 
 
-def _play_and_label(
-    engine: chess.engine.SimpleEngine,
-    writer: SampleWriter,
-    limit: chess.engine.Limit,
-    lines: int,
-    temperature: float,
-    rng: np.random.Generator,
-    counts: dict[str, int],
-    count: int,
-) -> None:
-    """One game of the engine against itself; its moves are drawn from its own policy target."""
-    position = Game()
-    play_random_plies(position, int(rng.integers(2, 13)), int(rng.integers(1 << 62)))
-    kept: list[tuple[Game, dict[str, float], float]] = []
-    while position.outcome(claim_draw=True) is None and position.ply < 300:
-        policy, value = label(engine, position, limit, lines, temperature)
-        kept.append((position.copy(), policy, value))
-        weights = np.array(list(policy.values()))
-        place = int(rng.choice(len(weights), p=weights / weights.sum()))
-        position.push(list(policy)[place])
-        if counts["samples"] + len(kept) >= count:
-            break
-    outcome = position.outcome(claim_draw=True)
-    counts["games"] += 1
-    for before, policy, value in kept:
-        result = value  # a game that was cut off has no result
-        if outcome is not None:
-            result = 0.0 if outcome[1] is None else (1.0 if outcome[1] == before.turn else -1.0)
-        writer.add(before, policy, result, value, position.ply - before.ply, counts["games"])
-        counts["samples"] += 1
+def _given_games(paths: Sequence[Path]) -> Iterator[LabelledGame]:
+    """Games of PGN files, without labels yet."""
+    for path in paths:
+        for game in read_games(path):
+            played = [(position.start_fen, move) for position, move in positions_of(game)]
+            if played:
+                result = RESULTS.get(game.headers.get("Result", "*"))
+                moves = [move for _, move in played]
+                yield LabelledGame(played[0][0], moves, 0, [], result)

@@ -8,18 +8,12 @@ A file is a header of 64 bytes and the samples behind it:
     8 bytes   number of samples
     40 bytes  the first 20 bytes of the SHA-256 of the samples in hexadecimal
 
-What a sample holds is told in core/packed_position.h and, for NumPy, by `SAMPLE`. The list of valid
-shards is part of a trainer's state, so that a resumed run sees exactly the samples that its
-checkpoint saw. A shard that is not on the list, or is damaged, is moved to `replay/quarantine/` and
-counted. A shard that was dropped stays on the disk until no kept checkpoint names it.
+What a sample holds is told in core/packed_position.h and, for NumPy, by `SAMPLE`. All shards of a
+run are a `rookery.training.replay.Replay` with `PositionFormat`, labelled by generation.
 """
 
 from __future__ import annotations
 
-import os
-import shutil
-from collections import deque
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -27,13 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rookery._core import first_bad_sample
-from rookery.training.state import Json
-from rookery.training.storage import atomic_write, checksum
+from rookery.training.storage import checksum
 
 FORMAT = 1
 MAGIC = b"rookpos\0"
-SUFFIX = ".positions"
-QUARANTINE = "quarantine"
 SAMPLE_BYTES = 32
 HEADER = np.dtype(
     [
@@ -129,85 +120,19 @@ def read_shard(path: Path) -> tuple[Samples, int]:
     return parse_shard(path.read_bytes(), str(path))
 
 
-# --- All files of a run ---
+class PositionFormat:
+    """Such files as the shards of a `Replay`; a label is the generation."""
 
+    suffix = ".positions"
 
-class PositionShards:
-    """The shards of one run, oldest first.
+    def pack(self, item: Samples, label: int) -> bytes:
+        """The content of a file."""
+        return shard_bytes(item, label)
 
-    In `Trainer.state()`: `state.values["shards"] = shards.state()`; in `load_state`:
-    `shards.restore(state.value("shards"))`, then `read` all `names()`.
-    """
+    def unpack(self, data: bytes, source: str) -> Samples:
+        """Samples of a file's content, checked."""
+        return parse_shard(data, source)[0]
 
-    def __init__(
-        self,
-        folder: Path,
-        keep_checkpoints: int = 3,
-        report: Callable[[str], None] = lambda text: None,
-    ) -> None:
-        """Use `folder`, the run's replay/; nothing is read yet."""
-        self.folder = folder
-        self.quarantined = 0
-        self._shards: dict[str, dict[str, int]] = {}  # name -> generation, count
-        self._next = 0
-        self._report = report
-        # Shards dropped since each of the last checkpoints; one more than are kept.
-        self._dropped: deque[list[str]] = deque([[]], maxlen=keep_checkpoints + 2)
-
-    def names(self) -> list[str]:
-        """All shards, oldest first."""
-        return list(self._shards)
-
-    def generation(self, name: str) -> int:
-        """Who played the games of a shard."""
-        return self._shards[name]["generation"]
-
-    def add(self, samples: Samples, generation: int) -> str:
-        """Store samples as a new shard and return its name."""
-        name = f"{self._next:08d}{SUFFIX}"
-        atomic_write(self.folder / name, shard_bytes(samples, generation))
-        self._next += 1
-        self._shards[name] = {"generation": generation, "count": len(samples)}
-        return name
-
-    def read(self, name: str) -> Samples:
-        """The samples of a shard, checked."""
-        return read_shard(self.folder / name)[0]
-
-    def drop_before(self, generation: int) -> None:
-        """Forget the shards of older generations."""
-        for name in self.names():
-            if self._shards[name]["generation"] < generation:
-                del self._shards[name]
-                self._dropped[-1].append(name)
-
-    def state(self) -> Json:
-        """The list of shards, for the checkpoint that is being written."""
-        if len(self._dropped) == self._dropped.maxlen:
-            for name in self._dropped[0]:  # no checkpoint that is kept names these any more
-                (self.folder / name).unlink(missing_ok=True)
-        self._dropped.append([])
-        return {"shards": {name: dict(s) for name, s in self._shards.items()}, "next": self._next}
-
-    def restore(self, state: Json) -> dict[str, Samples]:
-        """Go back to a list of shards and read them; all others, and bad ones, are quarantined."""
-        self._next = int(state["next"])
-        listed = {name: dict(shard) for name, shard in state["shards"].items()}
-        shutil.rmtree(self.folder / QUARANTINE, ignore_errors=True)
-        self.quarantined = 0
-        self._shards, sound = {}, {}
-        for name, shard in listed.items():
-            try:
-                samples = self.read(name)
-                if len(samples) != shard["count"]:
-                    raise ShardError(f"{name} has {len(samples)} samples, not {shard['count']}")
-            except (OSError, ShardError) as error:
-                self._report(f"going on without a shard: {error}")
-                continue
-            self._shards[name], sound[name] = shard, samples
-        for path in sorted(self.folder.glob(f"*{SUFFIX}")):
-            if path.name not in self._shards:
-                (self.folder / QUARANTINE).mkdir(exist_ok=True)
-                os.replace(path, self.folder / QUARANTINE / path.name)
-                self.quarantined += 1
-        return sound
+    def rows(self, item: Samples) -> int:
+        """How many there are."""
+        return len(item)

@@ -95,9 +95,13 @@ def read_run(path: Path) -> RunData:
 
 
 def read_games(folder: Path) -> list[SampleGame]:
-    """The newest sample games, the newest first; what cannot be understood is left out."""
+    """The newest sample games, the newest first; what cannot be understood is left out.
+
+    Games against opponents come before those of self-play, of which there are more.
+    """
     found: list[SampleGame] = []
-    for path in sorted(folder.glob("*.pgn"), reverse=True):
+    files = sorted(folder.glob("*.pgn"), reverse=True)
+    for path in sorted(files, key=lambda path: path.stem.endswith("-selfplay")):
         if len(found) >= GAMES_PER_RUN or path.is_symlink():
             break
         with path.open("rb") as file:

@@ -9,6 +9,7 @@ At most `run.checkpoint_seconds` of work, or one iteration if that is longer, is
 from __future__ import annotations
 
 import contextlib
+import json
 import math
 import os
 import time
@@ -150,7 +151,7 @@ class _Session:
                 self.folder.log("the budget is used up; for more pass, say, --budget +1h")
 
     def _check_recipe(self, old: dict[str, Any], name: str, accept_changes: bool) -> None:
-        changed = differences(old, self.content)
+        changed = differences(self._completed(old), self.content)
         if not changed:
             return
         text = "; ".join(changed)
@@ -160,6 +161,14 @@ class _Session:
                 "--accept-changes to go on with them"
             )
         self.folder.log(f"the recipe changes after checkpoint {name}: {text}")
+
+    def _completed(self, old: dict[str, Any]) -> dict[str, Any]:
+        """An older recipe with the settings that came later: their defaults change nothing."""
+        try:
+            recipe = type(self.recipe).model_validate_json(json.dumps(old))
+        except ValueError:  # a setting that is gone, or means something else now
+            return old
+        return recipe.model_dump(mode="json", exclude_none=True)
 
     def _load(self, state: State) -> None:
         import torch
