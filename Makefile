@@ -23,7 +23,7 @@ export OPENBLAS_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo play setup build test check bench sanitize sanitize-thread format constraints \
+.PHONY: help demo play setup build test check bench sanitize sanitize-thread kernels format constraints \
 	web-assets packages clean clean-all
 .DELETE_ON_ERROR:
 
@@ -55,6 +55,8 @@ bench: build packages ## Measure speed against peers, in the same run
 	$(BIN)/rookery bench $(ARGS)
 
 sanitize: build/sanitize/.passed ## Run the C++ tests under the address and undefined-behaviour sanitizers
+
+kernels: build/kernels-avx2/.passed build/kernels-portable/.passed ## Run the C++ tests as compiled for AVX2 and for any CPU
 
 sanitize-thread: build/sanitize-thread/.passed ## Run the C++ tests under the thread sanitizer
 
@@ -104,12 +106,15 @@ $(VENV)-sunfish/.dependencies: constraints-sunfish.txt
 	$(@D)/bin/python $(PIP_INSTALL) -c constraints-sunfish.txt sunfish
 	touch $@
 
-build/sanitize/.passed: SANITIZERS := address,undefined
-build/sanitize-thread/.passed: SANITIZERS := thread
-build/sanitize/.passed build/sanitize-thread/.passed: $(VENV)/.dependencies CMakeLists.txt $(SANITIZE)
+# The address sanitizer runs what is compiled for any CPU: the test suite runs what this CPU has.
+build/sanitize/.passed: OPTIONS := -DROOKERY_SANITIZE=address,undefined -DROOKERY_PORTABLE=ON
+build/sanitize-thread/.passed: OPTIONS := -DROOKERY_SANITIZE=thread
+build/kernels-avx2/.passed: OPTIONS := -DROOKERY_MARCH=x86-64-v3
+build/kernels-portable/.passed: OPTIONS := -DROOKERY_PORTABLE=ON
+build/%/.passed: $(VENV)/.dependencies CMakeLists.txt $(SANITIZE)
 	$(BIN)/cmake -S . -B $(@D) -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja \
 		-DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG="-O1 -g" \
-		-DROOKERY_SANITIZE=$(SANITIZERS) -DROOKERY_TESTS=ON -DROOKERY_PYTHON=OFF
+		$(OPTIONS) -DROOKERY_TESTS=ON -DROOKERY_PYTHON=OFF
 	$(BIN)/cmake --build $(@D)
 	$(@D)/core_test
 	touch $@

@@ -143,6 +143,8 @@ def test_whole_game_by_mouse(page: Page) -> None:
     page.click("#take-back")
     page.wait_for_moves(2 * len(GAME) - 2)
     page.click("#resign")
+    assert page.text("#resign") == "Really resign?" and "your turn" in page.text("#status")
+    page.click("#resign")
     page.until(lambda: "White resigned" in page.text("#status"), "the game ends")
     page.click("#download")
     files = page.downloads  # type: ignore[attr-defined]
@@ -156,6 +158,12 @@ def test_whole_game_by_mouse(page: Page) -> None:
     assert game.headers["Black"] == "scripted"
     path.unlink()
 
+    # Once more, with colours exchanged.
+    page.click("#again")
+    page.until(lambda: page.text("#bar-top .name") == "scripted" and not page.moves()[1:], "again")
+    page.until(lambda: "orientation-black" in str(page.find("#board").get_attribute("class")), "")
+    assert not page.find("#again").is_displayed() and page.text("#resign") == "Resign"
+
 
 def test_names_are_shown_as_text(page: Page) -> None:
     page.first["note"] = "a <b>note</b>"  # type: ignore[attr-defined]
@@ -165,6 +173,16 @@ def test_names_are_shown_as_text(page: Page) -> None:
     assert "<script>alert(1)</script>" in page.text("#bar-top .name")
     assert page.text("#note") == "a <b>note</b>"
     assert not page.all("#play script, #setup script, #watch img, #watch script")
+
+
+def test_castling_onto_the_rook_and_material(page: Page) -> None:
+    page.open()
+    start_from(page, "r3k2r/8/8/8/8/8/8/RQ2K2R w KQkq - 0 1", "random")
+    assert page.text("#bar-bottom .material").endswith("+9")
+    assert page.text("#bar-top .material") == ""
+    page.drag_move("e1h1")
+    page.until(lambda: page.moves()[:1] == ["O-O"], "the king castles")
+    page.until(lambda: page.placement().get("f1") == "white rook", "and its rook moves")
 
 
 def test_legal_destinations_and_illegal_drags(page: Page) -> None:
@@ -286,6 +304,12 @@ def test_new_game_dialog(page: Page) -> None:
     assert "orientation-black" in str(page.find("#board").get_attribute("class"))
     page.click("#new-game")
     page.find("#setup details summary").click()
+    page.script(
+        "const s = document.querySelector('#preset'); s.selectedIndex = 1;"
+        "s.dispatchEvent(new Event('change'))"
+    )
+    fen = page.script("return document.querySelector('#position').value")
+    assert Game(fen).material() == "KPvK"
     page.find("#position").send_keys("nonsense")
     page.click('#setup button[type="submit"]')
     page.until(lambda: page.text("#setup-error"), "the error is shown in the dialog")
@@ -322,7 +346,7 @@ def test_watching_a_run(page: Page, runs: Path) -> None:
     page.open("#watch")
     page.until(lambda: len(page.all("#boards .small piece")) == pieces, "boards are shown")
     assert "game 5" in page.text("#boards")
-    page.until(lambda: len(page.all("#curves .uplot canvas")) == 4, "curves are drawn")
+    page.until(lambda: len(page.all("#curves .uplot canvas")) == 5, "curves are drawn")
     page.until(lambda: page.all("#rating-chart .uplot canvas"), "scores are drawn")
     assert "checkmate" in page.text("#endings") and "70 %" in page.text("#endings")
     assert "iteration 120" in page.text("#run-facts")
@@ -440,7 +464,6 @@ def test_the_shipped_engine(page: Page) -> None:
     page.click("#hint")
     page.until(lambda: page.text("#said").startswith("Hint: "), "it gives a hint")
     page.until(lambda: len(page.texts("#lines li")) == 3, "three lines are shown")
-    page.click("#resign")
 
 
 def test_phone_and_dark(page: Page) -> None:

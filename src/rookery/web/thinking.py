@@ -89,10 +89,10 @@ class Search:
             decision = player.choose(wish.game, rng, wish.limits)
             notes = notes_of(player, wish.game)
             return replace(decision, details={**decision.details, "notes": notes})
-        known = {setting.name for setting in player.settings}
+        defaults = {setting.name: setting.default for setting in player.settings}
         for name, value in wish.settings.items():
-            if name in known:
-                player.configure(name, value)
+            if name in defaults:
+                player.configure(name, value or defaults[name])
         limits = wish.limits
         if self._stopping.is_set():  # asked to stop before it began
             limits = Limits(movetime=0.01, depth=1)
