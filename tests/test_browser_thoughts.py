@@ -22,14 +22,15 @@ from web_parts import server
 def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
     """A server with a run of AlphaZero whose network knows nothing."""
     runs = tmp_path_factory.mktemp("runs")
-    (runs / "az").mkdir()
+    step = runs / "az" / "checkpoints" / "00000001"
+    step.mkdir(parents=True)
     (runs / "az" / "recipe.toml").write_text('name = "alphazero"\nalgorithm = "alphazero"\n')
     torch.set_num_threads(1)
     sizes = {"width": 16, "key_width": 8}
     network = make_network(
         "squares", "tactical70", "az4672", sizes, torch.Generator().manual_seed(1)
     )
-    save_model(runs / "az" / "model.safetensors", network)
+    save_model(step / "model.safetensors", network)
     driver = open_browser(tmp_path_factory.mktemp("downloads"))
     try:
         with server(runs) as running:
@@ -77,7 +78,7 @@ def test_the_endgame_network_tells_its_q_values(page: Page) -> None:
 
 
 def test_a_tree_search_tells_visits_and_priors(page: Page) -> None:
-    choose(page, "run:az", "white", "3")
+    choose(page, "run:az@1", "white", "3")
     page.click_move("e2e4")
     page.wait_for_moves(2)
     page.find("body").send_keys("\ue012")

@@ -54,13 +54,12 @@ export class Setup {
 
   /** Players that know one ending only (kpk, kqk, krk) begin there, unless a position is given. */
   suggestStart(id) {
-    const piece = /^k([pqr])k$/.exec(id);
     const given = $("position").value.trim();
+    if (given && given !== this.suggested) return;
+    const piece = /^k([pqr])k$/.exec(id);
     const known = [...$("preset").options].map((choice) => choice.value);
-    if (!known.includes(given)) return;
-    const fits = (fen) => piece && letters(fen) === `K${piece[1].toUpperCase()}k`;
-    $("preset").value = known.find(fits) || "";
-    $("position").value = $("preset").value;
+    this.suggested = (piece && known.find((fen) => letters(fen) === `K${piece[1].toUpperCase()}k`)) || "";
+    $("preset").value = $("position").value = this.suggested;
     $("start").open = $("start").open || Boolean(piece);
   }
 
