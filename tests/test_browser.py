@@ -137,7 +137,6 @@ def test_whole_game_by_mouse(page: Page) -> None:
         for square, piece in ((chess.square_name(s), p) for s, p in board.piece_map().items())
     }
     page.until(lambda: page.placement() == names, "the board shows the position")
-    page.picture("play")
 
     # Take back the last pair, then resign.
     page.click("#take-back")
@@ -455,15 +454,16 @@ def test_the_shipped_engine(page: Page) -> None:
     if shipped_engine() is None:
         pytest.skip("needs the shipped engine: src/rookery/networks/rookery.safetensors")
     page.open()
-    start_from(page, "", "rookery", "second")
-    page.click_move("e2e4")
+    opening = "1. e4 e5 2. Nf3 Nc6 3. Bc4 Bc5 4. c3 Nf6 5. d3 d6 6. O-O O-O"
+    start_from(page, opening, "rookery", "second", moves=12)
+    page.click_move("f1e1")
     page.until(lambda: page.all("#board svg.cg-shapes line"), "its best move is drawn")
     page.until(lambda: "nodes" in page.text("#thought-facts"), "it tells how much it has seen")
-    page.picture("engine")
-    page.wait_for_moves(2)
+    page.wait_for_moves(14)
     page.click("#hint")
     page.until(lambda: page.text("#said").startswith("Hint: "), "it gives a hint")
     page.until(lambda: len(page.texts("#lines li")) == 3, "three lines are shown")
+    page.picture("play")
 
 
 def test_phone_and_dark(page: Page) -> None:
@@ -480,6 +480,8 @@ def test_phone_and_dark(page: Page) -> None:
         width = page.script("return document.documentElement.scrollWidth")
         assert width <= 390, "nothing sticks out of a small screen"
         assert page.find("#board").size["width"] > 300
+        if shipped_engine() is not None:
+            start_from(page, "", "rookery", "9")
         page.click_move("e2e4")
         page.wait_for_moves(2)
         ground = page.script("return getComputedStyle(document.body).backgroundColor")
@@ -494,8 +496,8 @@ def test_phone_and_dark(page: Page) -> None:
         page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
 
 
-def start_from(page: Page, fen: str, player: str, level: str = "") -> None:
-    """A new game from a position, through the dialog."""
+def start_from(page: Page, fen: str, player: str, level: str = "", moves: int = 0) -> None:
+    """A new game from a position (or a PGN of so many moves), through the dialog."""
     page.click("#new-game")
     page.until(lambda: page.find("#setup").is_displayed(), "the dialog opens")
     page.script(
@@ -515,7 +517,7 @@ def start_from(page: Page, fen: str, player: str, level: str = "") -> None:
             page.script("return sessionStorage.getItem('rookery-game')") != before
             and not page.find("#setup").is_displayed()
             and page.text("#bar-top .name").startswith(player)
-            and not page.moves()
+            and len(page.moves()) == moves
         ),
         "the game begins",
     )

@@ -20,9 +20,9 @@ pytest.importorskip("uvicorn")
 pytest.importorskip("websockets")
 
 from rookery._core import Game
-from rookery.players.base import Limits
+from rookery.players.base import Decision, Limits
 from rookery.players.levels import level_parameters
-from rookery.players.thinking import Thought
+from rookery.players.thinking import Line, Thought
 from rookery.web.choices import AS_MADE, Choices, run_choices
 from rookery.web.clock import Clock
 from rookery.web.quota import Clamps, Quotas
@@ -30,7 +30,7 @@ from rookery.web.records import destinations, in_words, read_move, read_pgn, wri
 from rookery.web.rooms import Rooms
 from rookery.web.serve import Running
 from rookery.web.shelf import Shelf
-from rookery.web.thinking import Search, Searches, Wish
+from rookery.web.thinking import Search, Searches, Wish, thought_of
 from web_parts import Client, Seat, SlowThinker, eventually, server
 
 
@@ -440,6 +440,18 @@ def test_a_player_given_in_words_plays_as_given(tmp_path: Path) -> None:
         nodes.append(Search(wish, shelf, told.append).run().details["nodes"])
     shelf.close()
     assert nodes == [5000, level_parameters(2).nodes]
+
+
+def test_other_lines_stay_when_the_best_changes() -> None:
+    lines = (Line(("e2e4",), 0.2), Line(("d2d4",), 0.1), Line(("c2c4",), 0.0))
+    latest = Thought(lines, depth=5)
+    decision = Decision("d2d4", 0.3, ("d2d4", "d7d5"), details={"centipawns": 40, "depth": 6})
+    final = thought_of(decision, latest)
+    assert final is not None and final.depth == 6
+    assert [line.moves[0] for line in final.lines] == ["d2d4", "e2e4", "c2c4"]
+    assert thought_of(Decision("e2e4", 0.2), latest) is latest
+    alone = thought_of(decision, None)
+    assert alone is not None and [line.centipawns for line in alone.lines] == [40]
 
 
 def test_a_king_may_castle_onto_its_rook(client: Client) -> None:

@@ -134,6 +134,9 @@ def thought_of(decision: Decision, latest: Thought | None) -> Thought | None:
         score, mate = (int(facts[k]) if k in facts else None for k in ("centipawns", "mate"))
         moves = decision.line or (decision.move,)
         lines = (Line(moves, decision.value, centipawns=score, mate=mate),)
+        if latest is not None:  # it changed its mind in the end, or its level did
+            others = (line for line in latest.lines if line.moves[:1] != (decision.move,))
+            lines = (*lines, *others)[: len(latest.lines)]
     return Thought(
         lines,
         depth=int(facts.get("depth", 0)),
