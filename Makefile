@@ -17,14 +17,17 @@ BUILD_INPUTS := CMakeLists.txt pyproject.toml $(wildcard core/*.cpp core/*.h)
 WEB := src/rookery/web/static/vendor
 SANITIZE := $(wildcard core/*.cpp core/*.h core/tests/*.cpp core/tests/*.h)
 
+# Kinds of CPU that "make kernels" compiles for and that this one can run.
+KERNELS := portable $(shell grep -sqw avx2 /proc/cpuinfo && echo avx2)
+
 # One thread per process: on few cores, thread pools only take time from each other.
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo play setup build test check bench sanitize sanitize-thread format constraints \
-	web-assets packages clean clean-all
+.PHONY: help demo play setup build test check bench sanitize sanitize-thread kernels format \
+	constraints web-assets packages clean clean-all
 .DELETE_ON_ERROR:
 
 help: ## List the targets
@@ -55,6 +58,8 @@ bench: build packages ## Measure speed against peers, in the same run
 	$(BIN)/rookery bench $(ARGS)
 
 sanitize: build/sanitize/.passed ## Run the C++ tests under the address and undefined-behaviour sanitizers
+
+kernels: $(KERNELS:%=build/kernels-%/.passed) ## Run the engine's C++ tests as compiled for AVX2 and for any CPU
 
 sanitize-thread: build/sanitize-thread/.passed ## Run the C++ tests under the thread sanitizer
 
@@ -104,12 +109,17 @@ $(VENV)-sunfish/.dependencies: constraints-sunfish.txt
 	$(@D)/bin/python $(PIP_INSTALL) -c constraints-sunfish.txt sunfish
 	touch $@
 
-build/sanitize/.passed: SANITIZERS := address,undefined
-build/sanitize-thread/.passed: SANITIZERS := thread
-build/sanitize/.passed build/sanitize-thread/.passed: $(VENV)/.dependencies CMakeLists.txt $(SANITIZE)
+# The address sanitizer runs what is compiled for any CPU: the test suite runs what this CPU has.
+build/sanitize/.passed: OPTIONS := -DROOKERY_SANITIZE=address,undefined -DROOKERY_PORTABLE=ON
+build/sanitize-thread/.passed: OPTIONS := -DROOKERY_SANITIZE=thread
+build/kernels-avx2/.passed: OPTIONS := -DROOKERY_MARCH=x86-64-v3
+build/kernels-portable/.passed: OPTIONS := -DROOKERY_PORTABLE=ON
+PROGRAM := core_test
+build/kernels-avx2/.passed build/kernels-portable/.passed: PROGRAM := engine_test
+build/%/.passed: $(VENV)/.dependencies CMakeLists.txt $(SANITIZE)
 	$(BIN)/cmake -S . -B $(@D) -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja \
 		-DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG="-O1 -g" \
-		-DROOKERY_SANITIZE=$(SANITIZERS) -DROOKERY_TESTS=ON -DROOKERY_PYTHON=OFF
-	$(BIN)/cmake --build $(@D)
-	$(@D)/core_test
+		$(OPTIONS) -DROOKERY_TESTS=ON -DROOKERY_PYTHON=OFF
+	$(BIN)/cmake --build $(@D) --target $(PROGRAM)
+	$(@D)/$(PROGRAM)
 	touch $@

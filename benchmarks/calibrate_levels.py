@@ -1,73 +1,142 @@
-"""Measure what the levels of strength play like, and print the table for players/levels.py.
+"""Measure what the levels of strength play like, and write the table of players/levels.py.
 
-    python benchmarks/calibrate_levels.py --player rookery --levels 1,4,7,10,13,16,20 --games 200
+    python benchmarks/calibrate_levels.py --journal levels.jsonl --out levels.json
+    python benchmarks/calibrate_levels.py --journal levels.jsonl --write
 
-Each level climbs the same ladder as `rookery rate` does. Levels that were not measured are
-interpolated between their measured neighbours. Ratings go to standard error as they come and as
-one JSON object to --out; the new table goes to standard output.
+Each level climbs the ladder of `rookery rate`, but only its rungs at fixed nodes, depths and shares
+of random moves: neither they nor the levels depend on the load of the machine, so that the games
+may be played beside other work and are the same every time. A level begins beside the rung that is
+nearest to the Elo which it has in the table now; levels that think long get fewer games (--games
+for up to 10,000 nodes a move, half as many beyond). Levels that were not measured are interpolated
+between their neighbours.
+
+The same command goes on where the journal ends. Ratings go to standard error as they come and as
+one JSON object to --out; the new table goes to standard output, and with --write into the source.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
+from rookery.arena.batches import BatchFile
 from rookery.arena.ladder import Climb, LadderSettings
 from rookery.arena.limits import MatchLimits
+from rookery.arena.rungs import Rung
 from rookery.commands.rate import report, usable_rungs
+from rookery.players import levels
 from rookery.players.levels import LEVELS
 from rookery.players.registry import make_player
 
+LONG_NODES = 10_000  # a move; levels beyond get half the games
 
-def measure(player: str, level: int, games: int, seed: int) -> dict[str, object]:
+
+def measure(
+    player: str, level: int, games: int, seed: int, rungs: Sequence[Rung], journal: Path | None
+) -> dict[str, object]:
     """Rate one level; the object of `rookery rate --json`."""
     name = f"{player},level={level}"
+    wanted = LEVELS[level - 1]
+    start = min(rungs, key=lambda rung: abs(rung.elo - wanted.elo))
     climb = Climb(
         name,
         lambda: make_player(name),
-        usable_rungs(),
+        rungs,
         lambda opponent: lambda: make_player(opponent),
-        LadderSettings(games=games, width=90.0, seed=seed, limits=MatchLimits()),
+        LadderSettings(
+            games=games // 2 if wanted.nodes > LONG_NODES else games,
+            width=90.0,
+            seed=seed,
+            concurrency=1,
+            limits=MatchLimits(),
+            start=start.player,
+        ),
         lambda rating: None,
+        BatchFile(journal) if journal is not None else None,
     )
     return climb.run().to_json()
 
 
-def table(measured: Mapping[int, float]) -> str:
+def growing(elos: Sequence[float], weights: Sequence[float]) -> list[float]:
+    """The nearest numbers that never fall: neighbours in the wrong order are averaged."""
+    groups: list[tuple[float, float, int]] = []  # mean, weight, members
+    for elo, weight in zip(elos, weights, strict=True):
+        groups.append((elo, weight, 1))
+        while len(groups) > 1 and groups[-2][0] > groups[-1][0]:
+            (a, wa, na), (b, wb, nb) = groups[-2:]
+            groups[-2:] = [((a * wa + b * wb) / (wa + wb), wa + wb, na + nb)]
+    return [mean for mean, _, count in groups for _ in range(count)]
+
+
+def table(measured: Mapping[int, float], widths: Mapping[int, float]) -> str:
     """Source text of LEVELS with the measured Elo, made to grow from level to level."""
     known = sorted(measured)
-    numbers = np.arange(1, len(LEVELS) + 1)
-    elos = np.interp(numbers, known, [measured[level] for level in known])
-    elos = np.maximum.accumulate(elos + 0.001 * numbers)
+    # Half the width of an interval is about two standard errors.
+    weights = [1.0 / max(1.0, widths[level]) ** 2 for level in known]
+    smooth = growing([measured[level] for level in known], weights)
+    elos = np.interp(np.arange(1, len(LEVELS) + 1), known, smooth)
     rows = []
-    last = -1
+    last = -(10**6)
     for level, elo in zip(LEVELS, elos, strict=True):
-        last = max(last + 1, round(float(elo) / 10) * 10)
-        rows.append(f"    Level({last}, {level.nodes}, {level.noise}, {level.lines}),")
+        last = max(last + 10, round(float(elo) / 10) * 10)
+        rows.append(f"    Level({last}, {_written(level.nodes)}, {level.noise}, {level.lines}),")
     return "\n".join(["LEVELS: tuple[Level, ...] = (", *rows, ")"])
 
 
+def _written(nodes: int) -> str:
+    return f"{nodes:_}" if nodes >= 10_000 else str(nodes)
+
+
+def replace_table(source: str, rows: str) -> str:
+    """The text of players/levels.py with a new table that counts as calibrated."""
+    text, tables = re.subn(
+        r"^LEVELS: tuple\[Level, \.\.\.\] = \(\n.*?^\)$",
+        lambda _: rows,
+        source,
+        flags=re.MULTILINE | re.DOTALL,
+    )
+    text, flags = re.subn(r"^CALIBRATED = \w+$", "CALIBRATED = True", text, flags=re.MULTILINE)
+    if (tables, flags) != (1, 1):
+        raise ValueError("players/levels.py has no table of levels, or more than one")
+    return text
+
+
 def main() -> int:
-    """Measure and print."""
+    """Measure, print, write."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--player", default="rookery", help="whose levels (rookery)")
-    parser.add_argument("--levels", default="1,4,7,10,13,16,20", help="which levels")
-    parser.add_argument("--games", type=int, default=200, help="at most, for each level (200)")
+    parser.add_argument("--levels", default="1,3,5,7,9,11,13,15,17,20", help="which levels")
+    parser.add_argument("--games", type=int, default=120, help="at most, for each level (120)")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--journal", type=Path, help="file of games played, to go on from")
     parser.add_argument("--out", type=Path, help="JSON file of all ratings")
+    parser.add_argument("--write", action="store_true", help="change src/rookery/players/levels.py")
     args = parser.parse_args()
-    ratings = {}
+    rungs = [rung for rung in usable_rungs() if not rung.load_dependent]
+    ratings: dict[int, dict[str, object]] = {}
     for level in (int(word) for word in args.levels.split(",")):
-        ratings[level] = measure(args.player, level, args.games, args.seed)
-        print(report(ratings[level]), file=sys.stderr, flush=True)
+        rating = measure(args.player, level, args.games, args.seed, rungs, args.journal)
+        ratings[level] = rating
+        print(report(rating), file=sys.stderr, flush=True)
         if args.out:
             args.out.write_text(json.dumps(ratings, indent=1) + "\n")
-    print(table({level: float(str(rating["elo"])) for level, rating in ratings.items()}))
+    numbers = {
+        key: {level: float(str(rating[key])) for level, rating in ratings.items()}
+        for key in ("elo", "elo_low", "elo_high")
+    }
+    widths = {level: numbers["elo_high"][level] - numbers["elo_low"][level] for level in ratings}
+    rows = table(numbers["elo"], widths)
+    print(rows)
+    if args.write:
+        path = Path(levels.__file__)
+        path.write_text(replace_table(path.read_text(), rows))
+        print(f"written: {path}", file=sys.stderr)
     return 0
 
 

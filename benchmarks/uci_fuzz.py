@@ -73,6 +73,7 @@ OPTIONS += [
     "UCI_Chess960",
     "UCI_Elo",
     "UCI_LimitStrength",
+    "Level",
     "Clear Hash",
     "?",
 ]

@@ -85,7 +85,9 @@ NB_MODULE(_core, m) {
 #else
             const std::string sliders = "magic";
 #endif
-#if defined(__AVX2__)
+#if defined(__AVX512BW__)
+            const std::string vectors = "avx512";
+#elif defined(__AVX2__)
             const std::string vectors = "avx2";
 #elif defined(__ARM_NEON)
             const std::string vectors = "neon";
@@ -94,8 +96,8 @@ NB_MODULE(_core, m) {
 #endif
             return std::map<std::string, std::string>{{"sliders", sliders}, {"vectors", vectors}};
         },
-        "What the compiler was allowed to use: sliders pext or magic, vectors avx2, neon or "
-        "baseline.");
+        "What the compiler was allowed to use: sliders pext or magic, vectors avx512, avx2, "
+        "neon or baseline.");
     nb::exception<FenError>(m, "FenError", PyExc_ValueError);
     nb::exception<MoveError>(m, "MoveError", PyExc_ValueError);
 

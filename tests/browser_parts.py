@@ -19,7 +19,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webelement import WebElement
 
 IMAGES = "ROOKERY_SCREENSHOTS"  # environment variable: the folder that screenshots go to
-LONGEST = 30.0  # seconds until something that must happen counts as missing
+LONGEST = 60.0  # seconds until something that must happen counts as missing
 
 
 def open_browser(downloads: Path) -> webdriver.Chrome:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -22,6 +23,7 @@ from rookery.players.alphabeta import (
     win_draw_loss,
 )
 from rookery.players.base import Limits, Player
+from rookery.players.levels import level_parameters
 from rookery.players.registry import make_player
 from rookery.players.spec import SpecError
 from rookery.players.thinking import Thinker, Thought
@@ -237,7 +239,7 @@ def test_control_c_ends_a_search() -> None:
 def test_settings(player: AlphaBetaPlayer) -> None:
     names = {setting.name for setting in player.settings}
     expected = {"Hash", "Threads", "Move Overhead", "UCI_LimitStrength", "UCI_Elo", "Clear Hash"}
-    assert names == expected
+    assert names == expected | {"Level"}
     player.configure("hash", "1")
     player.configure("Move Overhead", "100")
     player.configure("UCI_Elo", "1200")
@@ -250,9 +252,42 @@ def test_settings(player: AlphaBetaPlayer) -> None:
     player.configure("Clear Hash", "")
 
 
+def test_the_level_and_the_elo_are_one_scale() -> None:
+    def nodes(player: AlphaBetaPlayer) -> object:
+        player.new_game()
+        return player.think(Game(), Limits(nodes=30_000)).details["nodes"]
+
+    player = AlphaBetaPlayer(NnueNetwork.material(), level=3)
+    assert {s.name: s.default for s in player.settings}["Level"] == "3"
+    assert nodes(player) == level_parameters(3).nodes
+    player.configure("Level", "5")
+    assert nodes(player) == level_parameters(5).nodes
+    player.configure("UCI_Elo", str(level_parameters(2).elo))
+    assert nodes(player) == level_parameters(5).nodes  # not asked for yet
+    player.configure("UCI_LimitStrength", "true")
+    assert nodes(player) == level_parameters(2).nodes  # goes before the level
+    player.configure("Level", "0")
+    assert nodes(player) == level_parameters(2).nodes
+    player.configure("UCI_LimitStrength", "false")
+    assert nodes(player) == 30_000
+    weak = AlphaBetaPlayer(NnueNetwork.material(), elo=level_parameters(4).elo)
+    assert nodes(weak) == level_parameters(4).nodes
+    defaults = {s.name: s.default for s in weak.settings}
+    assert defaults["UCI_LimitStrength"] == "true"
+    assert defaults["UCI_Elo"] == str(level_parameters(4).elo)
+
+
+def test_no_more_hash_is_offered_than_there_is_memory() -> None:
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 20
+    (setting,) = [s for s in AlphaBetaPlayer(NnueNetwork.material()).settings if s.name == "Hash"]
+    assert setting.high is not None and 16 <= setting.high <= max(16, memory)
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [
+        ("Level", "21"),
+        ("Level", "-1"),
         ("Hash", "-16"),
         ("Hash", "0"),
         ("Hash", "9" * 30),

@@ -137,11 +137,12 @@ def test_whole_game_by_mouse(page: Page) -> None:
         for square, piece in ((chess.square_name(s), p) for s, p in board.piece_map().items())
     }
     page.until(lambda: page.placement() == names, "the board shows the position")
-    page.picture("play")
 
     # Take back the last pair, then resign.
     page.click("#take-back")
     page.wait_for_moves(2 * len(GAME) - 2)
+    page.click("#resign")
+    assert page.text("#resign") == "Really resign?" and "your turn" in page.text("#status")
     page.click("#resign")
     page.until(lambda: "White resigned" in page.text("#status"), "the game ends")
     page.click("#download")
@@ -156,6 +157,12 @@ def test_whole_game_by_mouse(page: Page) -> None:
     assert game.headers["Black"] == "scripted"
     path.unlink()
 
+    # Once more, with colours exchanged.
+    page.click("#again")
+    page.until(lambda: page.text("#bar-top .name") == "scripted" and not page.moves()[1:], "again")
+    page.until(lambda: "orientation-black" in str(page.find("#board").get_attribute("class")), "")
+    assert not page.find("#again").is_displayed() and page.text("#resign") == "Resign"
+
 
 def test_names_are_shown_as_text(page: Page) -> None:
     page.first["note"] = "a <b>note</b>"  # type: ignore[attr-defined]
@@ -165,6 +172,16 @@ def test_names_are_shown_as_text(page: Page) -> None:
     assert "<script>alert(1)</script>" in page.text("#bar-top .name")
     assert page.text("#note") == "a <b>note</b>"
     assert not page.all("#play script, #setup script, #watch img, #watch script")
+
+
+def test_castling_onto_the_rook_and_material(page: Page) -> None:
+    page.open()
+    start_from(page, "r3k2r/8/8/8/8/8/8/RQ2K2R w KQkq - 0 1", "random")
+    assert page.text("#bar-bottom .material").endswith("+9")
+    assert page.text("#bar-top .material") == ""
+    page.drag_move("e1h1")
+    page.until(lambda: page.moves()[:1] == ["O-O"], "the king castles")
+    page.until(lambda: page.placement().get("f1") == "white rook", "and its rook moves")
 
 
 def test_legal_destinations_and_illegal_drags(page: Page) -> None:
@@ -286,6 +303,12 @@ def test_new_game_dialog(page: Page) -> None:
     assert "orientation-black" in str(page.find("#board").get_attribute("class"))
     page.click("#new-game")
     page.find("#setup details summary").click()
+    page.script(
+        "const s = document.querySelector('#preset'); s.selectedIndex = 1;"
+        "s.dispatchEvent(new Event('change'))"
+    )
+    fen = page.script("return document.querySelector('#position').value")
+    assert Game(fen).material() == "KPvK"
     page.find("#position").send_keys("nonsense")
     page.click('#setup button[type="submit"]')
     page.until(lambda: page.text("#setup-error"), "the error is shown in the dialog")
@@ -322,7 +345,7 @@ def test_watching_a_run(page: Page, runs: Path) -> None:
     page.open("#watch")
     page.until(lambda: len(page.all("#boards .small piece")) == pieces, "boards are shown")
     assert "game 5" in page.text("#boards")
-    page.until(lambda: len(page.all("#curves .uplot canvas")) == 4, "curves are drawn")
+    page.until(lambda: len(page.all("#curves .uplot canvas")) == 5, "curves are drawn")
     page.until(lambda: page.all("#rating-chart .uplot canvas"), "scores are drawn")
     assert "checkmate" in page.text("#endings") and "70 %" in page.text("#endings")
     assert "iteration 120" in page.text("#run-facts")
@@ -431,16 +454,16 @@ def test_the_shipped_engine(page: Page) -> None:
     if shipped_engine() is None:
         pytest.skip("needs the shipped engine: src/rookery/networks/rookery.safetensors")
     page.open()
-    start_from(page, "", "rookery", "second")
-    page.click_move("e2e4")
+    opening = "1. e4 e5 2. Nf3 Nc6 3. Bc4 Bc5 4. c3 Nf6 5. d3 d6 6. O-O O-O"
+    start_from(page, opening, "rookery", "second", moves=12)
+    page.click_move("f1e1")
     page.until(lambda: page.all("#board svg.cg-shapes line"), "its best move is drawn")
     page.until(lambda: "nodes" in page.text("#thought-facts"), "it tells how much it has seen")
-    page.picture("engine")
-    page.wait_for_moves(2)
+    page.wait_for_moves(14)
     page.click("#hint")
     page.until(lambda: page.text("#said").startswith("Hint: "), "it gives a hint")
     page.until(lambda: len(page.texts("#lines li")) == 3, "three lines are shown")
-    page.click("#resign")
+    page.picture("play")
 
 
 def test_phone_and_dark(page: Page) -> None:
@@ -457,6 +480,8 @@ def test_phone_and_dark(page: Page) -> None:
         width = page.script("return document.documentElement.scrollWidth")
         assert width <= 390, "nothing sticks out of a small screen"
         assert page.find("#board").size["width"] > 300
+        if shipped_engine() is not None:
+            start_from(page, "", "rookery", "9")
         page.click_move("e2e4")
         page.wait_for_moves(2)
         ground = page.script("return getComputedStyle(document.body).backgroundColor")
@@ -471,8 +496,8 @@ def test_phone_and_dark(page: Page) -> None:
         page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
 
 
-def start_from(page: Page, fen: str, player: str, level: str = "") -> None:
-    """A new game from a position, through the dialog."""
+def start_from(page: Page, fen: str, player: str, level: str = "", moves: int = 0) -> None:
+    """A new game from a position (or a PGN of so many moves), through the dialog."""
     page.click("#new-game")
     page.until(lambda: page.find("#setup").is_displayed(), "the dialog opens")
     page.script(
@@ -492,7 +517,7 @@ def start_from(page: Page, fen: str, player: str, level: str = "") -> None:
             page.script("return sessionStorage.getItem('rookery-game')") != before
             and not page.find("#setup").is_displayed()
             and page.text("#bar-top .name").startswith(player)
-            and not page.moves()
+            and len(page.moves()) == moves
         ),
         "the game begins",
     )

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import importlib.util
+import sys
+import types
 from collections import Counter
 from collections.abc import Callable
 from itertools import pairwise
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +17,7 @@ import pytest
 from rookery._core import Game
 from rookery.arena.limits import Adjudication
 from rookery.arena.match import MatchSettings, run_match
+from rookery.players import levels
 from rookery.players.base import Player
 from rookery.players.levels import (
     HIGHEST_ELO,
@@ -35,8 +41,8 @@ def test_levels_grow() -> None:
 def test_elo_lies_between_its_levels() -> None:
     for level in LEVELS:
         assert elo_parameters(level.elo) == level
-    middle = elo_parameters(1250)
     low, high = level_parameters(5), level_parameters(6)
+    middle = elo_parameters((low.elo + high.elo) // 2)
     assert low.nodes < middle.nodes < high.nodes and high.noise < middle.noise < low.noise
     for elo in (LOWEST_ELO - 1, HIGHEST_ELO + 1):
         with pytest.raises(ValueError, match=str(LOWEST_ELO)):
@@ -73,6 +79,35 @@ def test_higher_levels_win() -> None:
     settings = MatchSettings(games=12, seed=3, concurrency=1, adjudication=Adjudication(0.9))
     result = run_match(player(9), player(1), settings, names=("nine", "one"))
     assert result.tally.count("wins") >= 9
+
+
+def test_the_table_is_written_as_measured() -> None:
+    path = Path(__file__).parent.parent / "benchmarks" / "calibrate_levels.py"
+    spec = importlib.util.spec_from_file_location("calibrate_levels", path)
+    assert spec is not None and spec.loader is not None
+    calibrate = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(calibrate)
+    assert calibrate.growing([1.0, 3.0, 2.0, 4.0], [1.0, 1.0, 3.0, 1.0]) == [1.0, 2.25, 2.25, 4.0]
+    measured = {1: 700.0, 10: 1700.0, 12: 1600.0, 20: 2800.0}
+    rows = calibrate.table(measured, dict.fromkeys(measured, 100.0))
+    source = Path(levels.__file__).read_text()
+    changed = calibrate.replace_table(source, rows)
+    assert "CALIBRATED = True" in changed
+    found: dict[str, Any] = {"__name__": "written"}
+    module = types.ModuleType("written")  # dataclasses look their module up
+    sys.modules["written"] = module
+    try:
+        exec(compile(changed, "levels.py", "exec"), found)
+    finally:
+        del sys.modules["written"]
+    elos = [level.elo for level in found["LEVELS"]]
+    assert elos[0] == 700 and elos[-1] == 2800 and len(elos) == 20
+    assert all(lower < upper for lower, upper in pairwise(elos))
+    assert [(level.nodes, level.noise, level.lines) for level in found["LEVELS"]] == [
+        (level.nodes, level.noise, level.lines) for level in LEVELS
+    ]
+    with pytest.raises(ValueError, match="no table"):
+        calibrate.replace_table("", rows)
 
 
 @pytest.mark.parametrize("spec", ["level=0", "level=21", "elo=100", "elo=9999", "level=3,elo=900"])

@@ -11,6 +11,8 @@ import pytest
 from rookery._core import STARTING_FEN, Game
 from rookery.players.base import Decision, Limits
 from rookery.players.greedy import BotPlayer
+from rookery.players.thinking import Setting
+from rookery.uci.options import advice
 from thinkers import SlowThinker
 from uci_session import Session
 
@@ -343,6 +345,14 @@ def test_data_that_is_missing_is_named(session: Session, name: str) -> None:
     )
     assert any("/no/such place" in line for line in written)
     assert session.ask("go depth 1")[-1].startswith("bestmove")
+
+
+def test_more_threads_than_cores_are_remarked_on() -> None:
+    setting = Setting("Threads", "spin", "1", 1, 4096)
+    assert not list(advice(setting, "1"))
+    (remark,) = advice(setting, "4096")
+    assert "4096 threads" in remark
+    assert not list(advice(Setting("Hash", "spin", "1", 1, 4096), "4096"))
 
 
 def test_options_for_a_player_that_does_not_think() -> None:

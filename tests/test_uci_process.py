@@ -12,6 +12,7 @@ import chess
 import chess.engine
 import pytest
 
+from rookery.players.levels import level_parameters
 from uci_session import require_shipped_engine
 
 DRIVER = [sys.executable, str(Path(__file__).with_name("uci_driver.py"))]
@@ -244,6 +245,23 @@ def test_what_a_player_prints_stays_out_of_the_protocol(start, tmp_path: Path) -
     engine = start(sys.executable, str(script))
     output, errors = engine.process.communicate(b"go\nisready\n", timeout=PATIENCE)
     assert b"hello" not in output and errors == b"hello\n"
+
+
+def test_the_level_of_our_engine() -> None:
+    command = [*ROOKERY, "rookery,network=material"]
+    with chess.engine.SimpleEngine.popen_uci(command, timeout=PATIENCE) as client:
+        offered = client.options["Level"]
+        assert (offered.type, offered.default, offered.min, offered.max) == ("spin", 0, 0, 20)
+        board, limit = chess.Board(), chess.engine.Limit(nodes=50_000)
+        client.configure({"Level": 2})
+        with client.analysis(board, limit) as weak:
+            infos = [info for info in weak if "pv" in info]
+        assert infos[-1]["nodes"] <= level_parameters(2).nodes
+        # One line was asked for; how many the level compares is its own affair.
+        depths = [info["depth"] for info in infos if not info.get("lowerbound")]
+        assert len(depths) == len(set(depths))
+        client.configure({"Level": 0})
+        assert client.analyse(board, limit)["nodes"] > 10_000
 
 
 def test_a_launcher_starts_the_engine_from_anywhere(start, tmp_path: Path) -> None:

@@ -18,7 +18,8 @@ pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 pytest.importorskip("websockets")
 
-from rookery.web.serve import require_assets
+from rookery.web.demo import describe, invitation
+from rookery.web.serve import has_screen, require_assets
 from web_parts import Client, eventually
 
 ROOKERY = str(Path(sys.executable).with_name("rookery"))
@@ -169,6 +170,8 @@ def test_demo_trains_measures_and_invites(tmp_path: Path) -> None:
         client = client_of(demo.wait_for("Watch the training at"))
         assert client.hello()["start"]["tab"] == "watch"
         demo.wait_for("Play it at")
+        table = "".join(demo.lines)
+        assert "before training" in table and "after 2it" in table
         run = tmp_path / "runs" / "demo"
         results = json.loads((run / "demo.json").read_text())["matches"]
         assert [(row["when"], row["against"]) for row in results] == [
@@ -189,3 +192,34 @@ def test_demo_trains_measures_and_invites(tmp_path: Path) -> None:
         shown = json.loads(client.ask("GET", "/api/runs/demo")[2])
         assert shown["iteration"] == 2 and shown["hasStart"]
         assert demo.interrupt() == 0
+
+
+def test_before_and_after_stand_side_by_side() -> None:
+    counts = {"wins": 1, "draws": 2, "losses": 3}
+    matches = [
+        {"when": when, "against": against, "score": score, **counts}
+        for when, against, score in (
+            ("before", "random", 0.5),
+            ("after", "random", 1.0),
+            ("after", "its own start", 0.95),
+        )
+    ]
+    heading, *rows = describe(matches, "5m").splitlines()
+    assert heading.split() == ["score", "against", "before", "training", "after", "5m"]
+    assert " ".join(rows[0].split()) == "random 50.0 % +1 =2 -3 100.0 % +1 =2 -3"
+    assert rows[1].startswith("its own start") and rows[1].split()[3] == "95.0"
+    note = invitation(matches, "5m")
+    assert "100 % against random (before: 50 %), 95 % against its own start" in note
+    assert invitation([], "5m") == ""
+
+
+def test_no_browser_is_started_without_a_screen(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(sys, "platform", "linux")
+    assert not has_screen()
+    monkeypatch.setenv("DISPLAY", ":0")
+    assert has_screen()
+    monkeypatch.delenv("DISPLAY")
+    monkeypatch.setattr(sys, "platform", "darwin")
+    assert has_screen()

@@ -20,14 +20,17 @@ pytest.importorskip("uvicorn")
 pytest.importorskip("websockets")
 
 from rookery._core import Game
-from rookery.web.choices import Choices
+from rookery.players.base import Decision, Limits
+from rookery.players.levels import level_parameters
+from rookery.players.thinking import Line, Thought
+from rookery.web.choices import AS_MADE, Choices, run_choices
 from rookery.web.clock import Clock
 from rookery.web.quota import Clamps, Quotas
-from rookery.web.records import in_words, read_move, read_pgn, write_pgn
+from rookery.web.records import destinations, in_words, read_move, read_pgn, write_pgn
 from rookery.web.rooms import Rooms
 from rookery.web.serve import Running
 from rookery.web.shelf import Shelf
-from rookery.web.thinking import Searches
+from rookery.web.thinking import Search, Searches, Wish, thought_of
 from web_parts import Client, Seat, SlowThinker, eventually, server
 
 
@@ -396,3 +399,71 @@ def test_no_wish_breaks_anything(wishes: dict[str, Any]) -> None:
 def test_names_tell_the_level(client: Client) -> None:
     seat = client.play(player="greedy", level="2", color="white")
     assert seat.state()["black"] == "greedy, every fifth move at random"
+
+
+# --- Players and their levels ---
+
+
+def run_with(folder: Path, recipe: str) -> Path:
+    (folder / "checkpoints").mkdir(parents=True)
+    (folder / "recipe.toml").write_text(recipe)
+    (folder / "model.safetensors").write_bytes(b"not looked at")
+    return folder
+
+
+def test_networks_of_runs_are_offered_as_they_play(tmp_path: Path) -> None:
+    tree = run_choices(run_with(tmp_path / "az", 'algorithm = "alphazero"\n'))[0]
+    assert tree.spec.endswith(",simulations=400")  # without it the policy would play alone
+    assert tree.level("4").wishes == {"simulations": 400}
+    engine = run_choices(run_with(tmp_path / "engine", 'algorithm = "engine"\n'))[0]
+    assert engine.level("9").settings == {"UCI_LimitStrength": "false", "Level": "9"}
+    leaf = run_choices(run_with(tmp_path / "leaf", 'algorithm = "tdleaf"\n'))[0]
+    assert leaf.level("9").settings["Level"] == "9"
+    giraffe = 'algorithm = "tdleaf"\n[tdleaf]\nnetwork = "giraffe"\n'
+    plain = run_choices(run_with(tmp_path / "giraffe", giraffe))[0]
+    assert [level.id for level in plain.levels] == ["1", "2", "3"]
+
+
+def test_a_player_given_in_words_plays_as_given(tmp_path: Path) -> None:
+    choices = Choices(tmp_path, "rookery,network=material,level=2")
+    choice = choices.get("given")
+    level = choice.level(choice.default)
+    assert level.settings == AS_MADE
+    told: list[Thought] = []
+    with_level = {"UCI_LimitStrength": "false", "Level": "0"}
+    shelf = Shelf()
+    nodes = []
+    # The shelf lends the same player for both: what the first wanted must not stay.
+    for settings_of in (with_level, level.settings):
+        limits = Limits(nodes=5000)
+        wish = Wish(choice.spec, "game", Game(), limits, seed=1, settings=settings_of)
+        nodes.append(Search(wish, shelf, told.append).run().details["nodes"])
+    shelf.close()
+    assert nodes == [5000, level_parameters(2).nodes]
+
+
+def test_other_lines_stay_when_the_best_changes() -> None:
+    lines = (Line(("e2e4",), 0.2), Line(("d2d4",), 0.1), Line(("c2c4",), 0.0))
+    latest = Thought(lines, depth=5)
+    decision = Decision("d2d4", 0.3, ("d2d4", "d7d5"), details={"centipawns": 40, "depth": 6})
+    final = thought_of(decision, latest)
+    assert final is not None and final.depth == 6
+    assert [line.moves[0] for line in final.lines] == ["d2d4", "e2e4", "c2c4"]
+    assert thought_of(Decision("e2e4", 0.2), latest) is latest
+    alone = thought_of(decision, None)
+    assert alone is not None and [line.centipawns for line in alone.lines] == [40]
+
+
+def test_a_king_may_castle_onto_its_rook(client: Client) -> None:
+    castling = "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1"
+    found = destinations(Game(castling))
+    assert {"g1", "h1", "c1", "a1"} <= set(found["e1"])
+    without = destinations(Game("r3k2r/8/8/8/8/8/8/R3K2R w - - 0 1"))
+    assert not {"g1", "h1", "c1", "a1"} & set(without["e1"])
+    rook = destinations(Game("3k4/8/8/8/8/8/8/4R1K1 w - - 0 1"))  # a rook's e1-c1 is no castling
+    assert "c1" in rook["e1"] and rook["e1"].count("a1") == 1
+    seat = client.play(color="both", fen=castling)
+    seat.state()
+    seat.move("e1h1")
+    seat.until(1)
+    assert seat.entries[-1]["san"] == "O-O"

@@ -42,6 +42,7 @@ def test_a_run_is_read(tmp_path: Path) -> None:
     assert found["series"]["losses"] == {"x": [1, 2, 3], "value": [1, 1 / 2, 1 / 3]}
     assert found["series"]["speed"]["samples_per_second"] == [7.0]
     assert found["results"] == {"draws": 6} and found["endings"] == {"stalemate": 3}
+    assert found["series"]["results"] == {"x": [1, 2, 3], "draws": [100.0, 100.0, 100.0]}
     assert found["ratings"][0]["opponent"] == "random" and found["ratings"][0]["elo"] is None
     assert found["budget"] == "9it" and found["log"] == ["one", "two"] and not found["active"]
 

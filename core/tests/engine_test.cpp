@@ -13,6 +13,7 @@
 #include "../engine_bench.h"
 #include "../game.h"
 #include "../movegen.h"
+#include "../nnue_kernels.h"
 #include "../node_moves.h"
 #include "../see.h"
 #include "core_test.h"
@@ -22,6 +23,9 @@ namespace rookery::tests {
 namespace {
 
 using namespace rookery::search;
+
+constexpr std::uint64_t SIGNATURE =
+    215683;  // nodes of bench(bench_network(), 6), without Polyglot's keys
 
 Checks checks;
 
@@ -74,6 +78,49 @@ void test_node_moves() {
                        "exchange of " + to_uci(p, move) + " in " + to_fen(p));
         }
     });
+}
+
+// Every version of the inner loops that this compiler may use gives the integers of the plain one.
+template <class Kernel> void compare_kernel() {
+    using nnue::kernels::Portable;
+    constexpr int LONGEST = 1024;
+    const std::string name = Kernel::NAME;
+    Random random(11);
+    alignas(64) std::int16_t rows[5][LONGEST];
+    alignas(64) std::int16_t weights[LONGEST], expected[LONGEST], found[LONGEST];
+    for (int round = 0; round < 200; ++round) {
+        const int length =
+            nnue::ROW_MULTIPLE * (1 + int(random.below(LONGEST / nnue::ROW_MULTIPLE)));
+        // Sums stay within int16, as the network's do; every other round is at the limits.
+        for (int i = 0; i < length; ++i) {
+            for (auto& row : rows)
+                row[i] = std::int16_t(round % 2 ? int(random.below(12001)) - 6000
+                                                : int(random.below(3)) * 6000 - 6000);
+            weights[i] = std::int16_t(round % 2 ? int(random.below(255)) - 127
+                                                : int(random.below(2)) * 254 - 127);
+        }
+        const std::int16_t* const added[] = {rows[1], rows[2]};
+        const std::int16_t* const removed[] = {rows[3], rows[4]};
+        Portable::combine<2, 2>(expected, rows[0], added, removed, length);
+        Kernel::template combine<2, 2>(found, rows[0], added, removed, length);
+        expect(std::equal(expected, expected + length, found), "rows combined by " + name);
+        Portable::combine<1, 0>(expected, rows[0], added, nullptr, length);
+        Kernel::template combine<1, 0>(found, rows[0], added, nullptr, length);
+        expect(std::equal(expected, expected + length, found), "a row added by " + name);
+        expect(Kernel::dot(rows[0], weights, length) == Portable::dot(rows[0], weights, length),
+               "the activated product by " + name);
+    }
+}
+
+void test_kernels() {
+#if defined(__AVX2__)
+    compare_kernel<nnue::kernels::Avx2>();
+#endif
+#if defined(__AVX512BW__)
+    compare_kernel<nnue::kernels::Avx512>();
+#endif
+    compare_kernel<nnue::kernels::Best>();
+    std::printf("network kernels: %s\n", nnue::kernels::Best::NAME);
 }
 
 void test_accumulators() {
@@ -224,6 +271,10 @@ void test_determinism() {
     const auto network = bench_network();
     const BenchResult first = bench(network, 6), second = bench(network, 6);
     expect(first.nodes == second.nodes && first.nodes > 1000, "one thread repeats itself");
+    // The same on every CPU and with every compiler: integers and a fixed order of moves. It
+    // changes with the search, as the signature in tests/test_alphabeta.py does.
+    expect(first.nodes == SIGNATURE, "the signature is " + std::to_string(first.nodes) + ", not " +
+                                         std::to_string(SIGNATURE));
 }
 
 void test_threads() {
@@ -322,6 +373,7 @@ void test_bad_networks() {
 
 int run_engine_tests() {
     test_node_moves();
+    test_kernels();
     test_accumulators();
     test_symmetry();
     test_mates();

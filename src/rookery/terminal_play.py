@@ -265,11 +265,19 @@ class Table:
         self._say(_plain(str(self.as_pgn("*", ""))))
 
     def _level(self, rest: str) -> None:
-        self._configure([(name, rest) for name in LEVEL_NAMES], "level ('elo N' may work)")
+        chosen = [(name, rest) for name in LEVEL_NAMES]
+        if self._configure(chosen, "level ('elo N' may work)") and self._has("UCI_LimitStrength"):
+            self._configure([("UCI_LimitStrength", "false")], "Elo")  # it would go before the level
 
     def _elo(self, rest: str) -> None:
         if self._configure([("UCI_Elo", rest)], "Elo"):
             self._configure([("UCI_LimitStrength", "true")], "Elo")
+
+    def _has(self, name: str) -> bool:
+        """Whether the opponent has a setting."""
+        return isinstance(self.opponent, Thinker) and any(
+            setting.name == name for setting in self.opponent.settings
+        )
 
     def _configure(self, wanted: list[tuple[str, str]], what: str) -> bool:
         """Change the first of these settings that the opponent has."""

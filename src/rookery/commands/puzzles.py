@@ -15,10 +15,21 @@ def register(subparsers: Subparsers) -> None:
         "puzzles",
         help="solve tactics puzzles",
         description="Let a player solve puzzles of a Lichess CSV file (or one with the columns fen "
-        "and solution_uci). The whole line must be found; any checkmate is right.",
+        "and solution_uci). The whole line must be found; any checkmate is right. With --mate N, "
+        "only mates in at most N moves are asked for, by their first move; searches end when they "
+        "see one.",
     )
     parser.add_argument("player", metavar="PLAYER")
-    parser.add_argument("file", metavar="FILE", help="CSV file, plain or gzipped")
+    parser.add_argument(
+        "file", metavar="FILE", help="CSV file, plain or gzipped; with --mate also .fen or .epd"
+    )
+    parser.add_argument(
+        "--mate",
+        type=int,
+        metavar="N",
+        help="only mates in N moves or fewer, any of which is right",
+    )
+    parser.add_argument("--missed", action="store_true", help="with --mate: list what was missed")
     parser.add_argument("--limit", type=int, metavar="N", help="N puzzles drawn by the seed")
     parser.add_argument("--concurrency", type=int, default=1, metavar="N", help="threads (1)")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed (0)")
@@ -39,6 +50,8 @@ def run(args: argparse.Namespace) -> int:
         raise ValueError(
             "puzzles have no clock; use --movetime, --nodes or --depth instead of --tc"
         )
+    if args.mate is not None:
+        return run_mate_puzzles(args, name)
     puzzles = read_puzzles(Path(args.file), args.limit, args.seed)
     line = ProgressLine(f"{name}: ")
     answers = run_puzzles(
@@ -56,6 +69,50 @@ def run(args: argparse.Namespace) -> int:
     else:
         print(report(summary))
     return 0
+
+
+def run_mate_puzzles(args: argparse.Namespace, name: str) -> int:
+    """Ask for mates in at most N moves."""
+    from pathlib import Path
+
+    from rookery.arena.mates import read_mates, run_mates, summarise_mates
+    from rookery.players.registry import make_player
+
+    mates = read_mates(Path(args.file), args.mate, args.limit, args.seed)
+    line = ProgressLine(f"{name}: ")
+    answers = run_mates(
+        lambda: make_player(args.player),
+        mates,
+        limits_of(args).for_move(None, None),
+        args.seed,
+        args.concurrency,
+        lambda done: line.write(f"{done}/{len(mates)}"),
+    )
+    line.clear()
+    summary = summarise_mates(name, answers) | {"file": args.file}
+    if args.json:
+        write_json(summary)
+    else:
+        print(mate_report(summary, args.missed))
+    return 0
+
+
+def mate_report(summary: dict[str, Any], missed: bool) -> str:
+    """The result for people."""
+
+    def row(title: str, counts: dict[str, Any]) -> str:
+        return (
+            f"{title}: {counts['solved']} of {counts['total']} solved "
+            f"({100 * counts['rate']:.1f} %), {counts['announced']} announced in time"
+        )
+
+    lines = [f"{row(summary['player'], summary)}, {summary['seconds']:.0f} s of thinking"]
+    lines += [row(f"  mate in {moves}", counts) for moves, counts in summary["moves"].items()]
+    if missed:
+        for entry in summary["missed"]:
+            played = entry["fault"] or f"{entry['played']} instead of {entry['first'] or 'a mate'}"
+            lines.append(f"  {entry['id']}: {played} in {entry['fen']}")
+    return "\n".join(lines)
 
 
 def report(summary: dict[str, Any]) -> str:

@@ -22,6 +22,13 @@ def register(subparsers: Subparsers) -> None:
     parser.add_argument("--concurrency", type=int, default=1, metavar="N", help="threads (1)")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed (0)")
     parser.add_argument("--missed", action="store_true", help="list what was not solved")
+    parser.add_argument(
+        "--settled",
+        type=int,
+        default=0,
+        metavar="N",
+        help="stop a search early once a right move was the best for N depths in a row (never)",
+    )
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
     add_limit_options(parser)
     parser.set_defaults(run=run)
@@ -39,6 +46,8 @@ def run(args: argparse.Namespace) -> int:
         raise ValueError(f"--limit is {args.limit}; it must be 1 or more")
     if args.tc:
         raise ValueError("a suite has no clock; use --movetime, --nodes or --depth instead of --tc")
+    if args.settled < 0:
+        raise ValueError(f"--settled is {args.settled}; it must be 0 or more")
     positions = read_suite(Path(args.file))[: args.limit]
     line = ProgressLine(f"{name}: ")
     answers = run_suite(
@@ -48,6 +57,7 @@ def run(args: argparse.Namespace) -> int:
         args.seed,
         args.concurrency,
         lambda done: line.write(f"{done}/{len(positions)}"),
+        args.settled,
     )
     line.clear()
     summary = summarise_suite(name, answers) | {"file": args.file}

@@ -8,6 +8,7 @@ Options (`rookery,depth=8`, `runs/engine,nodes=10000`): limits `depth`, `nodes` 
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, cast
 
@@ -18,6 +19,7 @@ from rookery._core import SearchResult as CoreResult
 from rookery.players.base import Decision, Limits
 from rookery.players.levels import (
     HIGHEST_ELO,
+    LEVELS,
     LOWEST_ELO,
     Level,
     choose_line,
@@ -33,6 +35,7 @@ DEFAULT_SECONDS = 0.1
 DEFAULT_HASH = 16  # MiB
 MAX_HASH = 1 << 20  # MiB
 MAX_THREADS = 256
+FULL_STRENGTH = 0  # as a level
 DEFAULT_OVERHEAD = 10  # ms
 SCORE_SCALE = 400.0  # sigmoid(score / 400) is the expected score in [0, 1]
 
@@ -77,18 +80,16 @@ class AlphaBetaPlayer:
         if level is not None and elo is not None:
             raise ValueError("give either level or elo, not both")
         self.name = name
-        self.settings = _settings(threads, hash)
+        self.settings = _settings(threads, hash, level, elo)
         self._engine = Engine(network, threads, hash)
         self._depth, self._nodes, self._movetime = depth, nodes, movetime
+        self._own_level = FULL_STRENGTH if level is None else level
+        self._limited = elo is not None
+        self._elo = HIGHEST_ELO if elo is None else elo
         self._level: Level | None = None
-        self._limited = False
-        self._elo = HIGHEST_ELO
+        self._choose_level()
         self._overhead = DEFAULT_OVERHEAD / 1000
         self._rng = np.random.default_rng(seed)
-        if level is not None:
-            self._level = level_parameters(level)
-        elif elo is not None:
-            self._level = elo_parameters(elo)
 
     @property
     def timed(self) -> bool | None:
@@ -132,13 +133,24 @@ class AlphaBetaPlayer:
                 self._overhead = _number(setting, value) / 1000
             case "Clear Hash":
                 self._engine.new_game()
+            case "Level":
+                self._own_level = _number(setting, value)
+                self._choose_level()
             case "UCI_LimitStrength":
                 self._limited = _truth(setting, value)
-                self._level = elo_parameters(self._elo) if self._limited else None
+                self._choose_level()
             case "UCI_Elo":
                 self._elo = _number(setting, value)
-                if self._limited:
-                    self._level = elo_parameters(self._elo)
+                self._choose_level()
+
+    def _choose_level(self) -> None:
+        """An Elo that is asked for goes before the level, as chess programs know it."""
+        if self._limited:
+            self._level = elo_parameters(self._elo)
+        elif self._own_level == FULL_STRENGTH:
+            self._level = None
+        else:
+            self._level = level_parameters(self._own_level)
 
     def think(
         self,
@@ -157,7 +169,7 @@ class AlphaBetaPlayer:
         arguments["search_moves"] = list(search_moves or ())
         if report is not None:
             told = report
-            arguments["report"] = lambda result: told(thought_of(result))
+            arguments["report"] = lambda result: told(thought_of(result, lines))
         return self._search(game, arguments, lines, self._rng)
 
     def stop(self) -> None:
@@ -239,10 +251,13 @@ def win_draw_loss(score: int) -> tuple[int, int, int]:
     return win, 1000 - win - loss, loss
 
 
-def thought_of(result: CoreResult) -> Thought:
-    """A report of the core in the words of `Thinker`."""
+def thought_of(result: CoreResult, most: int | None = None) -> Thought:
+    """A report of the core in the words of `Thinker`.
+
+    At most `most` lines are told: a level compares more than it was asked for.
+    """
     lines = []
-    for line in result.lines:
+    for line in result.lines[:most]:
         mate = mate_moves(line.score)
         lines.append(
             Line(
@@ -267,15 +282,30 @@ def thought_of(result: CoreResult) -> Thought:
 # Settings
 
 
-def _settings(threads: int, hash: int) -> tuple[Setting, ...]:
+def _settings(threads: int, hash: int, level: int | None, elo: int | None) -> tuple[Setting, ...]:
+    """What can be changed; defaults are what the player was made with."""
     return (
-        Setting("Hash", "spin", str(hash), 1, MAX_HASH),
+        Setting("Hash", "spin", str(hash), 1, max(hash, most_hash())),
         Setting("Threads", "spin", str(threads), 1, MAX_THREADS),
         Setting("Move Overhead", "spin", str(DEFAULT_OVERHEAD), 0, 5000),
-        Setting("UCI_LimitStrength", "check", "false"),
-        Setting("UCI_Elo", "spin", str(HIGHEST_ELO), LOWEST_ELO, HIGHEST_ELO),
+        Setting("Level", "spin", str(level or FULL_STRENGTH), FULL_STRENGTH, len(LEVELS)),
+        Setting("UCI_LimitStrength", "check", "false" if elo is None else "true"),
+        Setting("UCI_Elo", "spin", str(elo or HIGHEST_ELO), LOWEST_ELO, HIGHEST_ELO),
         Setting("Clear Hash", "button"),
     )
+
+
+def most_hash() -> int:
+    """The largest table in MiB that is offered: three quarters of the machine's memory.
+
+    The table is written to when it is made, so that a larger one would not be refused but would
+    end this process, or another.
+    """
+    try:
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (ValueError, OSError, AttributeError):  # not every system tells
+        return MAX_HASH
+    return max(DEFAULT_HASH, min(MAX_HASH, memory * 3 // 4 >> 20))
 
 
 def _find(settings: Sequence[Setting], name: str) -> Setting:

@@ -253,6 +253,8 @@ class Engine:
                 self._say(remark)
             assert self._thinker is not None  # only those have settings
             self._thinker.configure(setting.name, value)
+            for remark in settings.advice(setting, value):
+                self._say(remark)
         except ValueError as error:
             self._say(f"error: {_short(error)}")
 

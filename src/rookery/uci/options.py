@@ -6,6 +6,7 @@ ones here are added where they apply and where the player has none of the same n
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -139,6 +140,13 @@ def checked_value(setting: Setting, value: str) -> tuple[str, str]:
             return "", ""
         case _:
             return "" if value == EMPTY else value, ""
+
+
+def advice(setting: Setting, value: str) -> Iterator[str]:
+    """What to say about a value that was taken and is hardly meant."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    if key(setting.name) == "threads" and cores and int(value) > cores:
+        yield f"{value} threads on {cores} cores take time from each other; {cores} are better"
 
 
 def _high(setting: Setting) -> int:

@@ -73,7 +73,8 @@ class Choice:
 
 # Weaker than full strength is a matter of limits and of random moves, both of which every player
 # can be given; engines of ours have levels of their own, which make better mistakes.
-FULL = {"UCI_LimitStrength": "false"}
+FULL = {"UCI_LimitStrength": "false", "Level": "0"}
+AS_MADE = {"UCI_LimitStrength": "", "UCI_Elo": "", "Level": ""}  # "": the player's own default
 TIMES = (
     Level("fast", "full strength, 0.2 s a move", {"movetime": 0.2}, settings=FULL),
     Level("second", "full strength, 1 s a move", {"movetime": 1.0}, settings=FULL),
@@ -95,14 +96,16 @@ TREE_LEVELS = (
     Level("4", "4: 400 simulations", {"simulations": 400}),
     *TIMES,
 )
+GIVEN = Level("given", "as given, at most 1 s a move", {"movetime": 1.0}, settings=AS_MADE)
 PLAIN_LEVELS = (
     Level("1", "beginner: every second move at random", random=0.5),
     Level("2", "careless: every fifth move at random", random=0.2),
     Level("3", "as strong as it is"),
 )
 OFFERED_ENGINE_LEVELS = (1, 3, 5, 7, 9, 11, 13, 15, 17, 20)
-OWN_ENGINES = frozenset({"engine", "tdleaf", "double_dqn"})  # algorithms that make engines
-TREE_SEARCHERS = frozenset({"alphazero", "gumbel", "pepper"})
+OWN_ENGINES = frozenset({"engine", "tdleaf"})  # algorithms that make engines
+TREE_SEARCHERS = frozenset({"alphazero"})  # whose networks play with a tree search
+SIMULATIONS = 400  # of a search where neither level nor clock says how many
 
 
 def engine_levels() -> tuple[Level, ...]:
@@ -115,7 +118,7 @@ def engine_levels() -> tuple[Level, ...]:
     for number in OFFERED_ENGINE_LEVELS:
         elo = own.level_parameters(number).elo
         about = f" (about {elo} Elo)" if own.CALIBRATED else ""
-        settings = {"UCI_LimitStrength": "true", "UCI_Elo": str(elo)}
+        settings = {"UCI_LimitStrength": "false", "Level": str(number)}
         found.append(Level(str(number), f"level {number} of 20{about}", settings=settings))
     return (*found, *TIMES)
 
@@ -131,7 +134,7 @@ def levels_of(name: str, algorithm: str = "") -> tuple[tuple[Level, ...], str]:
         return TREE_LEVELS, "3"
     if name in KINDS or algorithm:
         return PLAIN_LEVELS, "3"
-    return SEARCH_LEVELS, "second"  # in the operator's own words: it may be anything
+    return (GIVEN, *SEARCH_LEVELS), GIVEN.id  # in the operator's own words: it may be anything
 
 
 def named_choice(name: str, title: str, group: str, spec: str) -> Choice:
@@ -260,16 +263,24 @@ def thinned(steps: list[int], most: int) -> list[int]:
 
 def _run_choice(name: str, title: str, run: Path, path: Path) -> Choice:
     quoted = re.sub(r'(["\\])', r"\\\1", str(path))
-    levels, default = levels_of(name, run_algorithm(run))
-    return Choice(name, title, f"Run {run.name}", f'"{quoted}"', levels, default)
+    algorithm = run_algorithm(run)
+    levels, default = levels_of(name, algorithm)
+    search = f",simulations={SIMULATIONS}" if algorithm in TREE_SEARCHERS else ""
+    return Choice(name, title, f"Run {run.name}", f'"{quoted}"{search}', levels, default)
 
 
 def run_algorithm(run: Path) -> str:
-    """What made the networks of a run; "unknown" if its recipe does not say."""
+    """What made the networks of a run; "unknown" if its recipe does not say.
+
+    TD-leaf with Giraffe's network is "giraffe": that one is no engine of ours and has no levels.
+    """
     try:
         recipe = tomllib.loads((run / "recipe.toml").read_text("utf-8", "replace"))
     except (OSError, tomllib.TOMLDecodeError):
         return "unknown"
+    section = recipe.get("tdleaf")
+    if isinstance(section, dict) and section.get("network") == "giraffe":
+        return "giraffe"
     return str(recipe.get("algorithm") or "unknown")
 
 

@@ -25,6 +25,8 @@ from rookery.web.serve import Running, open_browser, start
 
 GAMES = 40  # of each match
 NODES = 1000  # a move, for players that search
+# Ten evaluations of a five-minute run should not take a tenth of it.
+SETTINGS = {"engine": ("evaluation.games=40",)}
 
 
 @dataclass(frozen=True)
@@ -90,6 +92,8 @@ def train(settings: DemoSettings, run: Path) -> bool:
     """Train in a process of its own, with its live display; whether it came to its end."""
     command = [sys.executable, "-m", "rookery.cli", "train", settings.recipe, "--run", str(run)]
     command += ["--budget", settings.budget, "--workers", "0"]
+    for setting in SETTINGS.get(settings.recipe, ()):
+        command += ["--set", setting]
     command += ["--seed", str(settings.seed)] if settings.seed is not None else []
     # With --json, standard output belongs to the result.
     output = sys.stderr if settings.json else None
@@ -169,18 +173,16 @@ def _quoted(player: str) -> str:
     return f'"{player}"' if "/" in player else player
 
 
-def describe(row: dict[str, Any]) -> str:
-    """One match in a line."""
-    unbounded = row.get("unbounded")
-    bounds = [
-        "no bound" if unbounded == "below" else f"{row['elo_low']:+.0f}",
-        "no bound" if unbounded == "above" else f"{row['elo_high']:+.0f}",
-    ]
-    return (
-        f"{row['when']:6} training against {row['against']:14} {100 * row['score']:5.1f} %  "
-        f"+{row['wins']} ={row['draws']} -{row['losses']}  "
-        f"Elo difference {row['elo']:+.0f} [{bounds[0]}, {bounds[1]}]"
-    )
+def describe(matches: list[dict[str, Any]], budget: str) -> str:
+    """All matches as a table: what it could before, and what it can now."""
+    rows: dict[str, dict[str, str]] = {}
+    for row in matches:
+        text = f"{100 * row['score']:5.1f} %  +{row['wins']} ={row['draws']} -{row['losses']}"
+        rows.setdefault(str(row["against"]), {})[row["when"]] = text
+    lines = [f"{'score against':16}{'before training':24}after {budget}"]
+    for against, found in rows.items():
+        lines.append(f"{against:16}{found.get('before', ''):24}{found.get('after', '')}".rstrip())
+    return "\n".join(lines)
 
 
 def _report(run: Path, matches: list[dict[str, Any]], settings: DemoSettings) -> None:
@@ -191,10 +193,22 @@ def _report(run: Path, matches: list[dict[str, Any]], settings: DemoSettings) ->
 
         write_json(document)
         return
-    for row in matches:
-        print(describe(row))
+    if matches:
+        print(describe(matches, settings.budget))
     with contextlib.suppress(OSError):
         (run / "demo.json").write_text(json.dumps(document, indent=1, default=str) + "\n")
+
+
+def invitation(matches: list[dict[str, Any]], budget: str) -> str:
+    """What the page says above the board."""
+    before = {row["against"]: row["score"] for row in matches if row["when"] == "before"}
+    scores = [
+        f"{100 * row['score']:.0f} % against {row['against']}"
+        + (f" (before: {100 * before[row['against']]:.0f} %)" if row["against"] in before else "")
+        for row in matches
+        if row["when"] == "after"
+    ]
+    return f"Trained for {budget}: {', '.join(scores)}. Play it!" if scores else ""
 
 
 def _invite(
@@ -206,12 +220,7 @@ def _invite(
     wait: Callable[[], None] | None = None,
 ) -> None:
     """Open the board, and stay."""
-    scores = [
-        f"{100 * row['score']:.0f} % against {row['against']}"
-        for row in matches
-        if row["when"] == "after"
-    ]
-    note = f"Trained for {settings.budget}: {', '.join(scores)}. Play it!" if scores else ""
+    note = invitation(matches, settings.budget)
     first.update({"tab": "play", "player": f"run:{run.name}", "color": "white", "note": note})
     time.sleep(2.1)  # until the page's list of players knows the run
     address = running.url + (f"?token={settings.token}" if settings.token else "")

@@ -19,6 +19,8 @@ LONGEST_PGN = 48 * 1024
 MOST_PLIES = 2000  # of a game that is given as PGN
 SHOWN_PLIES = 12  # of a line of thought
 SHOWN_NOTES = 40
+# A king's castling move -> the square of the rook that it castles with.
+CASTLING_ROOKS = {"e1g1": "h1", "e1c1": "a1", "e8g8": "h8", "e8c8": "a8"}
 
 
 @dataclass(frozen=True)
@@ -46,13 +48,20 @@ class Entry:
 
 
 def destinations(game: Game) -> dict[str, list[str]]:
-    """Where each piece of the side to move can go: square -> squares."""
+    """Where each piece of the side to move can go: square -> squares.
+
+    A king that can castle may also be put onto its rook, as many people do it.
+    """
     found: dict[str, list[str]] = {}
     for move in game.legal_moves():
         targets = found.setdefault(move[:2], [])
-        if move[2:4] not in targets:
-            targets.append(move[2:4])
+        castling = CASTLING_ROOKS.get(move, "") if _is_king(game, move[:2]) else ""
+        targets += [to for to in (move[2:4], castling) if to and to not in targets]
     return found
+
+
+def _is_king(game: Game, square: str) -> bool:
+    return game.piece_at(chess.parse_square(square)) in ("K", "k")
 
 
 def read_move(board: chess.Board, text: str) -> str:

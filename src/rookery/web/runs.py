@@ -194,8 +194,12 @@ def read_sample_games(folder: Path) -> list[dict[str, Any]]:
 def series(
     metrics: list[dict[str, Any]], timing: list[dict[str, Any]]
 ) -> dict[str, dict[str, list[float | None]]]:
-    """Curves by group ("losses", "measures", "speed"): iterations under "x", then each name."""
+    """Curves by group: iterations under "x", then each name.
+
+    "losses", "measures" and "speed" as recorded; "results" are shares of the games in per cent.
+    """
     return {
+        "results": _curves([{**row, "_": _shares(row)} for row in metrics], "_"),
         "losses": _curves(metrics, "losses"),
         "measures": _curves(metrics, "values"),
         "speed": _curves([{**row, "_": row} for row in timing], "_", ("samples_per_second",)),
@@ -211,6 +215,17 @@ def _curves(
     for name in found[:MOST_SERIES]:
         curves[str(name)[:60]] = [_number(_mapping(row.get(key)).get(name)) for row in chosen]
     return curves
+
+
+def _shares(row: Mapping[str, Any]) -> dict[str, float]:
+    """How the games of an iteration ended, in per cent; empty without games."""
+    counts = {
+        str(name): count
+        for name, count in _mapping(row.get("results")).items()
+        if isinstance(count, int) and count >= 0
+    }
+    total = sum(counts.values())
+    return {name: 100.0 * count / total for name, count in counts.items()} if total else {}
 
 
 def _spread(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

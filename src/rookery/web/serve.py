@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import os
 import signal
 import socket
 import sys
@@ -163,8 +164,18 @@ def run_until_interrupted(running: Running, browser: bool, path: str = "", token
 
 
 def open_browser(address: str) -> None:
-    """Open the page where there is a browser; silently do nothing elsewhere."""
+    """Open the page where there is a screen; elsewhere say that the address is for another one."""
+    if not has_screen():
+        print("There is no screen here: open the address in a browser of yours.", flush=True)
+        return
     threading.Thread(target=lambda: webbrowser.open(address), daemon=True).start()
+
+
+def has_screen() -> bool:
+    """Whether a browser has somewhere to open; without one, it might be a text browser in here."""
+    if not sys.platform.startswith("linux"):
+        return True
+    return any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"))
 
 
 def stop_on_terminate() -> None:

@@ -89,10 +89,10 @@ class Search:
             decision = player.choose(wish.game, rng, wish.limits)
             notes = notes_of(player, wish.game)
             return replace(decision, details={**decision.details, "notes": notes})
-        known = {setting.name for setting in player.settings}
+        defaults = {setting.name: setting.default for setting in player.settings}
         for name, value in wish.settings.items():
-            if name in known:
-                player.configure(name, value)
+            if name in defaults:
+                player.configure(name, value or defaults[name])
         limits = wish.limits
         if self._stopping.is_set():  # asked to stop before it began
             limits = Limits(movetime=0.01, depth=1)
@@ -134,6 +134,9 @@ def thought_of(decision: Decision, latest: Thought | None) -> Thought | None:
         score, mate = (int(facts[k]) if k in facts else None for k in ("centipawns", "mate"))
         moves = decision.line or (decision.move,)
         lines = (Line(moves, decision.value, centipawns=score, mate=mate),)
+        if latest is not None:  # it changed its mind in the end, or its level did
+            others = (line for line in latest.lines if line.moves[:1] != (decision.move,))
+            lines = (*lines, *others)[: len(latest.lines)]
     return Thought(
         lines,
         depth=int(facts.get("depth", 0)),

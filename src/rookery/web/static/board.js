@@ -14,7 +14,7 @@ export class Board {
     this.shown = null;
     this.ground = Chessground(element, {
       disableContextMenu: true,
-      animation: { duration: 150 },
+      animation: { enabled: !matchMedia("(prefers-reduced-motion: reduce)").matches, duration: 150 },
       movable: { free: false, showDests: true, events: { after: (...move) => this.moved(...move) } },
       premovable: { enabled: true, showDests: true, castle: true },
       draggable: { showGhost: true },
@@ -121,6 +121,28 @@ function weight(note) {
   if (note.visits !== null) return note.visits;
   if (note.prior !== null) return note.prior;
   return note.value !== null ? (note.value + 1) / 2 : null;
+}
+
+const WORTH = { q: 9, r: 5, b: 3, n: 3, p: 1 };
+const SYMBOLS = { q: "\u265b", r: "\u265c", b: "\u265d", n: "\u265e", p: "\u265f" };
+const AS_TEXT = "\ufe0e"; // phones would make a coloured picture of a pawn
+
+/** What a side has more of than the other: "♛♟ +4"; empty if nothing. */
+export function advantage(fen, side) {
+  const count = {};
+  for (const letter of fen.split(" ")[0]) {
+    const small = letter.toLowerCase();
+    if (!(small in WORTH)) continue;
+    const mine = (letter === small) === (side === "black");
+    count[small] = (count[small] || 0) + (mine ? 1 : -1);
+  }
+  let total = 0;
+  let text = "";
+  for (const [letter, worth] of Object.entries(WORTH)) {
+    total += worth * (count[letter] || 0);
+    text += (SYMBOLS[letter] + AS_TEXT).repeat(Math.max(0, count[letter] || 0));
+  }
+  return total > 0 ? `${text} +${total}` : text;
 }
 
 /** A position for people who listen: "White: king e1, ..." */

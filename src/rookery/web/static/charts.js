@@ -36,13 +36,22 @@ export class Charts {
 
   async render(run) {
     this.Plot ??= await loadPlotter();
-    for (const [group, curves] of Object.entries(run.series)) {
+    const { results, ...groups } = run.series;
+    for (const [group, curves] of Object.entries(groups)) {
       for (const [name, values] of Object.entries(curves)) {
         const known = name !== "x" && values.some((value) => value !== null);
         if (known) this.draw(`${group}: ${name.replaceAll("_", " ")}`, [name], [curves.x, values], null);
       }
     }
+    this.renderResults(results);
     this.renderScores(run.ratings);
+  }
+
+  /** How games of training end, in one chart. */
+  renderResults(results) {
+    const names = Object.keys(results).filter((name) => name !== "x");
+    if (!names.length) return;
+    this.draw("Results of games in per cent", names, [results.x, ...names.map((name) => results[name])], null, [0, 100]);
   }
 
   /** Scores against each opponent over iterations, in one chart. */

@@ -1,11 +1,13 @@
 // One game on the page: what the server says is shown, what the person does is sent.
 
 import { GameSocket, request } from "./api.js";
-import { Board, arrowsOf, inWords } from "./board.js";
+import { Board, advantage, arrowsOf, inWords } from "./board.js";
 import { showThought } from "./thought.js";
 
 const $ = (id) => document.getElementById(id);
 const KEPT = "rookery-game"; // of this tab, so that reloading finds the game again
+const WISHES = "rookery-wishes"; // what that game was started with, for a rematch
+const SURE = 3000; // milliseconds in which a second click resigns
 
 export class GameView {
   constructor(notify) {
@@ -28,6 +30,7 @@ export class GameView {
     const { id } = await request("POST", "/api/games", wishes);
     const old = this.state && this.state.id;
     this.attach(id);
+    sessionStorage.setItem(WISHES, JSON.stringify(wishes));
     if (old) request("DELETE", `/api/games/${old}`).catch(() => {});
   }
 
@@ -38,6 +41,18 @@ export class GameView {
     return new Promise((resolve) => {
       this.attach(id, () => resolve(true), () => resolve(false));
     });
+  }
+
+  /** The same again, with colours exchanged. */
+  async rematch() {
+    const wishes = JSON.parse(sessionStorage.getItem(WISHES) || "null");
+    if (!wishes) return;
+    if (this.state.people.length === 1) wishes.color = this.state.people[0] === "white" ? "black" : "white";
+    try {
+      await this.begin(wishes);
+    } catch (error) {
+      this.notify(error.message);
+    }
   }
 
   attach(id, onFirst, onRefused) {
@@ -113,7 +128,8 @@ export class GameView {
   wire() {
     const on = (id, action) => ($(id).onclick = action);
     on("take-back", () => this.send({ type: "takeback" }));
-    on("resign", () => this.send({ type: "resign" }));
+    on("resign", () => this.resign());
+    on("again", () => this.rematch());
     on("claim", () => this.send({ type: "claim" }));
     on("hint", () => this.send({ type: "hint" }));
     on("now", () => this.send({ type: "now" }));
@@ -148,6 +164,20 @@ export class GameView {
       event.preventDefault();
       actions[event.key]();
     }
+  }
+
+  /** The first click asks, a second one soon after it resigns. */
+  resign() {
+    clearTimeout(this.asking);
+    const sure = $("resign").dataset.asked === "true";
+    this.askToResign(!sure);
+    if (sure) this.send({ type: "resign" });
+    else this.asking = setTimeout(() => this.askToResign(false), SURE);
+  }
+
+  askToResign(asked) {
+    $("resign").dataset.asked = String(asked);
+    $("resign").textContent = asked ? "Really resign?" : "Resign";
   }
 
   flip() {
@@ -201,6 +231,8 @@ export class GameView {
     this.renderThought();
     $("board-words").textContent = inWords(fen);
     $("status").textContent = this.statusText();
+    const mine = state.result === "*" && people.length === 1 && state.turn === people[0];
+    document.title = state.result !== "*" ? `${state.result} · Rookery` : mine ? "Your move · Rookery" : "Rookery";
   }
 
   statusText() {
@@ -220,6 +252,7 @@ export class GameView {
       const bar = $(id);
       bar.dataset.side = side;
       bar.querySelector(".name").textContent = this.state[side];
+      bar.querySelector(".material").textContent = advantage(this.shownFen, side);
       bar.classList.toggle("turn", this.state.turn === side && this.state.result === "*");
     }
     $("value").classList.toggle("flipped", bottom === "black");
@@ -276,6 +309,9 @@ export class GameView {
     const open = state.result === "*";
     const playing = state.people.length > 0;
     const mine = open && state.people.includes(state.turn);
+    const wishes = sessionStorage.getItem(WISHES);
+    $("again").hidden = open || !playing || !wishes;
+    if (!open) this.askToResign(false);
     $("take-back").disabled = !state.canTakeBack;
     $("resign").disabled = !(open && playing);
     $("claim").disabled = !state.canClaim;

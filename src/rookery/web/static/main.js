@@ -68,8 +68,17 @@ async function main() {
     await showTab(tab === "watch" ? "watch" : "play", run ? decodeURIComponent(run) : session.start.run);
   }
 
-  $("tab-play").onclick = () => (location.hash = "#play");
-  $("tab-watch").onclick = () => (location.hash = "#watch");
+  const tabs = [$("tab-play"), $("tab-watch")];
+  tabs[0].onclick = () => (location.hash = "#play");
+  tabs[1].onclick = () => (location.hash = "#watch");
+  for (const [index, tab] of tabs.entries()) {
+    tab.onkeydown = (event) => {
+      if (event.key !== "ArrowLeft" && event.key !== "ArrowRight") return;
+      event.stopPropagation(); // these keys step through the game elsewhere
+      tabs[1 - index].focus();
+      tabs[1 - index].click();
+    };
+  }
   $("new-game").onclick = async () => {
     setup.open();
     await refreshPlayers().catch((error) => notify(error.message));

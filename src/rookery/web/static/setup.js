@@ -10,7 +10,13 @@ export class Setup {
     this.form = $("setup-form");
     this.seats = [$("seat-first"), $("seat-second")];
     this.setPlayers(players);
-    for (const seat of this.seats) field(seat, "player").onchange = () => this.showLevels(seat);
+    for (const seat of this.seats) {
+      field(seat, "player").onchange = () => {
+        this.showLevels(seat);
+        this.suggestStart(field(seat, "player").value);
+      };
+    }
+    $("preset").onchange = () => ($("position").value = $("preset").value);
     for (const radio of this.form.elements.color) radio.onchange = () => this.showSeats();
     $("setup-cancel").onclick = () => this.dialog.close();
     this.form.onsubmit = (event) => this.submit(event);
@@ -44,6 +50,17 @@ export class Setup {
     const select = field(seat, "level");
     select.replaceChildren(...player.levels.map((level) => option(level.id, level.title)));
     select.value = player.levels.some((level) => level.id === kept) ? kept : player.default;
+  }
+
+  /** Players that know one ending only (kpk, kqk, krk) begin there, unless a position is given. */
+  suggestStart(id) {
+    const given = $("position").value.trim();
+    if (given && given !== this.suggested) return;
+    const piece = /^k([pqr])k$/.exec(id);
+    const known = [...$("preset").options].map((choice) => choice.value);
+    this.suggested = (piece && known.find((fen) => letters(fen) === `K${piece[1].toUpperCase()}k`)) || "";
+    $("preset").value = $("position").value = this.suggested;
+    $("start").open = $("start").open || Boolean(piece);
   }
 
   showSeats() {
@@ -91,6 +108,11 @@ export class Setup {
       $("setup-error").textContent = error.message;
     }
   }
+}
+
+/** The pieces of a FEN in the order of the alphabet, White's first: "KQk". */
+function letters(fen) {
+  return [...fen.split(" ")[0].replace(/[^A-Za-z]/g, "")].sort().join("");
 }
 
 function field(seat, name) {
