@@ -14,9 +14,12 @@ import argparse
 import json
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
-OPPONENTS = ["random", "sunfish,nodes=200", "sunfish,nodes=2000", "sunfish,nodes=10000"]
+# Sunfish's answers are kept by position: each is the same whenever it is asked.
+SUNFISH = [f"sunfish,nodes={nodes},remember=auto" for nodes in (200, 2000, 10000)]
+OPPONENTS = ["random", *SUNFISH]
 LEVELS = ["all", "easy", "intermediate", "hard"]
 TABLES = [
     ("Table 4: won positions", "won_share", 100.0, " %"),
@@ -47,12 +50,15 @@ def main() -> None:
     parser.add_argument("--opponents", nargs="+", default=OPPONENTS, metavar="PLAYER")
     parser.add_argument("--positions", type=int, default=200, help="of each level (200)")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--json", type=Path, help="file for everything that was counted")
     args = parser.parse_args()
     cells = {
         (opponent, level): examine(args.player, opponent, level, args.positions, args.seed)
         for opponent in args.opponents
         for level in LEVELS
     }
+    if args.json:
+        args.json.write_text(json.dumps({f"{o} {level}": c for (o, level), c in cells.items()}))
     for title, key, scale, unit in TABLES:
         print(f"\n{title}\n{'':24}" + "".join(f"{level:>14}" for level in LEVELS))
         for opponent in args.opponents:
@@ -60,7 +66,8 @@ def main() -> None:
             texts = [
                 "-" if v is None else f"{scale * v:.{0 if unit else 2}f}{unit}" for v in values
             ]
-            print(f"{opponent:24}" + "".join(f"{text:>14}" for text in texts))
+            label = opponent.removesuffix(",remember=auto")
+            print(f"{label:24}" + "".join(f"{text:>14}" for text in texts))
 
 
 if __name__ == "__main__":

@@ -186,4 +186,5 @@ NB_MODULE(_core, m) {
     bind_mcts(m);
     bind_selfplay(m);
     bind_ending(m);
+    bind_pyramid(m);
 }
