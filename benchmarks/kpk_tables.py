@@ -17,8 +17,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-# Sunfish's answers are kept by position: each is the same whenever it is asked.
-SUNFISH = [f"sunfish,nodes={nodes},remember=auto" for nodes in (200, 2000, 10000)]
+# A copy of Sunfish's search, and its answers kept by position.
+HOW = ",native=true,remember=auto"
+SUNFISH = [f"sunfish,nodes={nodes}{HOW}" for nodes in (200, 2000, 10000)]
 OPPONENTS = ["random", *SUNFISH]
 LEVELS = ["all", "easy", "intermediate", "hard"]
 TABLES = [
@@ -66,7 +67,7 @@ def main() -> None:
             texts = [
                 "-" if v is None else f"{scale * v:.{0 if unit else 2}f}{unit}" for v in values
             ]
-            label = opponent.removesuffix(",remember=auto")
+            label = opponent.removesuffix(HOW)
             print(f"{label:24}" + "".join(f"{text:>14}" for text in texts))
 
 

@@ -187,4 +187,5 @@ NB_MODULE(_core, m) {
     bind_selfplay(m);
     bind_ending(m);
     bind_pyramid(m);
+    bind_sunfish(m);
 }

@@ -68,5 +68,6 @@ void bind_vector_games(nb::module_& m);
 void bind_training(nb::module_& m);
 void bind_ending(nb::module_& m);
 void bind_pyramid(nb::module_& m);
+void bind_sunfish(nb::module_& m);
 
 }  // namespace rookery

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from rookery._core import Game, PyramidNet
+from rookery._core import Game, PyramidNet, sunfish_moves
 from rookery.algorithms.dqn import (
     DQNTrainer,
     Pending,
@@ -332,11 +332,36 @@ def test_sunfish_answers_alike_whenever_it_is_asked(tmp_path: Path) -> None:
     games = [game for game in map(Game, fens) if game.outcome() is None]
     one = make_player(f"sunfish,nodes=200,remember={tmp_path / 'one.tsv'}")
     two = make_player(f"sunfish,nodes=200,remember={tmp_path / 'two.tsv'}")
+    for player in (one, two):  # the program's first answer is by another table of king squares
+        player.choose(Game("8/8/8/8/8/k7/7P/7K b - - 0 1"), rng)
     first = [one.choose(game, rng).move for game in games]
     second = [two.choose(game, rng).move for game in reversed(games)]
     assert first == second[::-1]
     one.close()
     two.close()
+
+
+# Sunfish 2026 at fixed nodes, asked over UCI in fresh games.
+SUNFISH_ANSWERS: list[tuple[str, int, str]] = []
+
+
+@pytest.mark.parametrize(("fen", "nodes", "move"), SUNFISH_ANSWERS)
+def test_the_copy_of_sunfish_plays_as_the_program_did(fen: str, nodes: int, move: str) -> None:
+    assert sunfish_moves([fen], nodes) == [move]
+
+
+@pytest.mark.skipif(find_sunfish() is None, reason="needs Sunfish in .venv-sunfish")
+def test_the_copy_of_sunfish_plays_as_the_program_does() -> None:
+    rng = np.random.default_rng(5)
+    program, copy = make_player("sunfish,nodes=200"), make_player("sunfish,nodes=200,native=true")
+    world: Any = make_world(WorldSettings(), 12, 9)
+    fens = [world.games.fen(i).replace(" w ", " b ") for i in range(12)]
+    games = [game for game in map(Game, fens) if game.outcome() is None]
+    program.choose(games[0], rng)  # the program's first answer is by another table of king squares
+    for game in games:
+        program.new_game()
+        assert copy.choose(game, rng).move == program.choose(game, rng).move, game.fen()
+    program.close()
 
 
 def test_any_player_can_be_the_opponent() -> None:
@@ -361,6 +386,19 @@ def test_a_king_learns_to_walk() -> None:
     after = learner.evaluate(np.random.default_rng(1))[0].as_white[0]
     assert after > 900 > before
     assert metrics[-1].losses["q"] < metrics[3].losses["q"]
+
+
+def test_the_smoke_version_wins_most_of_a_fixed_sample() -> None:
+    # Some three seconds of an idle core. The sample: the 760 or so positions that can be won among
+    # 1000 drawn with a fixed seed, the king moves at random.
+    learner = trainer("kpk-random-king")
+    untrained = learner.evaluate(np.random.default_rng(1))[0].as_white
+    metrics = [learner.iterate() for _ in range(10)]
+    won, others, _ = learner.evaluate(np.random.default_rng(1))[0].as_white
+    assert untrained[0] + untrained[1] == won + others  # the same positions
+    assert untrained[0] / (won + others) < 0.5
+    assert won / (won + others) > 0.85
+    assert metrics[-1].values["win_rate"] > metrics[0].values["win_rate"]
 
 
 SWITCHES: list[dict[str, Any]] = [

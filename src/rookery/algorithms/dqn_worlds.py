@@ -184,10 +184,11 @@ def make_opponent(name: str, remember: bool) -> Player:
     """Make the player of the bare king; an engine of fixed nodes or depth remembers its answers."""
     from rookery.players.registry import make_player
     from rookery.players.remembered import RememberedPlayer, answers_file
+    from rookery.players.sunfish import NativeSunfish
     from rookery.players.uci_engine import UciPlayer
 
     player = make_player(name)
-    if remember and isinstance(player, UciPlayer) and player.timed is False:
+    if remember and isinstance(player, UciPlayer | NativeSunfish) and player.timed is False:
         return RememberedPlayer(player, answers_file(name))
     return player
 

@@ -194,7 +194,12 @@ KINDS: dict[str, PlayerKind] = {
             "sunfish",
             "Sunfish, a small engine in Python",
             _engine("sunfish_player"),
-            (*_SEARCH, Option("command", kinds.words, "another Sunfish program"), *_PROGRAM),
+            (
+                *_SEARCH,
+                Option("native", kinds.boolean, "a copy of its search: same moves at fixed nodes"),
+                Option("command", kinds.words, "another Sunfish program"),
+                *_PROGRAM,
+            ),
         ),
         PlayerKind(
             "uci",
