@@ -11,11 +11,14 @@ moves to win; columns are all positions and the three levels of `data/kpk_levels
 from __future__ import annotations
 
 import argparse
+import contextlib
+import io
 import json
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+
+from rookery import cli
 
 # A copy of Sunfish's search, and its answers kept by position.
 HOW = ",native=true,remember=auto"
@@ -32,15 +35,16 @@ TABLES = [
 
 def examine(player: str, opponent: str, level: str, positions: int, seed: int) -> dict[str, Any]:
     """The object of `rookery endgame` for one cell of the tables."""
-    command = [sys.executable, "-m", "rookery.cli", "endgame", "KPK", player, "--json"]
-    command += ["--against", opponent, "--positions", str(positions), "--seed", str(seed)]
-    command += ["--max-moves", "50", "--goal", "promotion"]
+    words = ["endgame", "KPK", player, "--json", "--against", opponent, "--goal", "promotion"]
+    words += ["--positions", str(positions), "--seed", str(seed), "--max-moves", "50"]
     if level != "all":
-        command += ["--level", level]
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode:
-        sys.exit(done.stderr.strip())
-    found: dict[str, Any] = json.loads(done.stdout)
+        words += ["--level", level]
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output):
+        status = cli.main(words)
+    if status:
+        sys.exit(status)  # the command has said why
+    found: dict[str, Any] = json.loads(output.getvalue())
     return found
 
 

@@ -373,6 +373,37 @@ int Searcher::bound(const Position& position, int gamma, int depth, bool root) {
     return best;
 }
 
+// Iterative deepening, and what its UCI driver makes of it: the last move of a finished depth.
+Move Searcher::deepen(const Position& root, std::uint64_t nodes) {
+    const std::uint64_t root_key = root.key();
+    Move committed{}, candidate{};
+    const auto answer = [&] { return committed.from ? committed : candidate; };
+    int gamma = 0, last_depth = 1;
+    for (int depth = 1; depth <= MAX_DEPTH + 1; ++depth) {
+        int lower = 1 - MATE_UPPER, upper = MATE_UPPER;
+        while (lower < upper - ROUGHNESS) {
+            const int score = bound(root, gamma, depth, true);
+            (score >= gamma ? lower : upper) = score;
+            const auto found = moves_.find(root_key);
+            if (depth > last_depth) {
+                if (candidate.from) committed = candidate;
+                last_depth = depth;
+            }
+            if (depth > MAX_DEPTH) {
+                if (score >= gamma && found != moves_.end()) committed = found->second;
+                return answer();
+            }
+            if (score >= gamma) {
+                if (found == moves_.end()) return answer();  // mate or stalemate
+                candidate = found->second;
+            }
+            if (depth > 1 && nodes_ >= nodes) return answer();
+            gamma = floor_half(lower + upper + 1);
+        }
+    }
+    return answer();
+}
+
 std::string Searcher::choose(const std::string& fen, std::uint64_t nodes) {
     std::istringstream words(fen);
     std::string placement, color, castling = "-", en_passant = "-";
@@ -414,33 +445,7 @@ std::string Searcher::choose(const std::string& fen, std::uint64_t nodes) {
     moves_.clear();
     // Its driver puts the position before a position with Black to move, as if White had passed.
     history_ = {position.key(), root.key()};
-    const std::uint64_t root_key = root.key();
-    Move committed{}, candidate{};
-    int gamma = 0, last_depth = 1;
-    for (int depth = 1; depth <= MAX_DEPTH + 1; ++depth) {
-        int lower = 1 - MATE_UPPER, upper_bound = MATE_UPPER;
-        while (lower < upper_bound - ROUGHNESS) {
-            const int score = bound(root, gamma, depth, true);
-            (score >= gamma ? lower : upper_bound) = score;
-            const auto found = moves_.find(root_key);
-            if (depth > last_depth) {
-                if (candidate.from) committed = candidate;
-                last_depth = depth;
-            }
-            if (depth > MAX_DEPTH) {
-                if (score >= gamma && found != moves_.end()) committed = found->second;
-                goto finished;
-            }
-            if (score >= gamma) {
-                if (found == moves_.end()) goto finished;  // mate or stalemate
-                candidate = found->second;
-            }
-            if (depth > 1 && nodes_ >= nodes) goto finished;
-            gamma = floor_half(lower + upper_bound + 1);
-        }
-    }
-finished:
-    const Move move = committed.from ? committed : candidate;
+    const Move move = deepen(root, nodes);
     if (!move.from) return "";
     const bool black = root.turned;
     std::string text = square_name(black ? 119 - move.from : move.from) +

@@ -53,6 +53,7 @@ class Searcher {
         int lower, upper;
     };
 
+    Move deepen(const Position& root, std::uint64_t nodes);
     int bound(const Position& position, int gamma, int depth, bool root);
     [[nodiscard]] int value(const Position& position, const Move& move) const;
     [[nodiscard]] Position moved(const Position& position, const Move& move) const;
