@@ -13,18 +13,19 @@ import argparse
 import dataclasses
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from rookery import Game
 from rookery._core import NOT_WON, EndingStates
-from rookery.algorithms.endgame import grade, judge, state_rows, truth_of
+from rookery.algorithms.endgame import Values, grade, judge, state_rows, truth_of
 from rookery.data.tablebases import find_tablebases
 from rookery.model_file import load_model, save_model
 from rookery.nets.endgame import Endgame, halved
 
 
-def compare_with_tables(states: EndingStates, truth: np.ndarray, count: int) -> dict[str, int]:
+def compare_with_tables(states: EndingStates, truth: Values, count: int) -> dict[str, int]:
     """How many of `count` random positions the tables call what the rules said."""
     with find_tablebases() as tables:
         if not tables.available:
@@ -53,7 +54,7 @@ def main() -> None:
     small: Endgame = network if network.sizes.half_rows else halved(network)
     states = EndingStates(small.sizes.endings, small.sizes.goal)
     truth, values = truth_of(states), judge(small, state_rows(states, small))
-    found = dataclasses.asdict(grade(states, values, truth))
+    found: dict[str, Any] = dataclasses.asdict(grade(states, values, truth))
     found |= {"states": len(states), "wrong": int((values != truth).sum())}
     found["tables"] = compare_with_tables(states, truth, args.sample)
     if args.output and not found["wrong"]:
