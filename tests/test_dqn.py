@@ -342,7 +342,21 @@ def test_sunfish_answers_alike_whenever_it_is_asked(tmp_path: Path) -> None:
 
 
 # Sunfish 2026 at fixed nodes, asked over UCI in fresh games.
-SUNFISH_ANSWERS: list[tuple[str, int, str]] = []
+SUNFISH_ANSWERS = [
+    ("8/7P/5k2/K7/8/8/8/8 b - - 0 1", 200, "f6g7"),
+    ("8/8/8/5P2/7k/8/8/3K4 b - - 0 1", 200, "h4g5"),
+    ("8/8/7K/6P1/7k/8/8/8 b - - 0 1", 200, "h4g4"),
+    ("8/K7/2P5/8/8/8/5k2/8 b - - 0 1", 200, "f2e3"),
+    ("8/6k1/8/3P4/8/8/8/1K6 b - - 0 1", 2000, "g7f6"),
+    ("8/2KP4/8/8/1k6/8/8/8 b - - 0 1", 2000, "b4c5"),
+    ("8/7k/8/6K1/8/8/P7/8 b - - 0 1", 2000, "h7g7"),
+    ("5K2/8/8/8/4P3/8/5k2/8 b - - 0 1", 10000, "f2f3"),
+    ("8/1k6/2P5/8/8/8/8/3K4 b - - 0 1", 10000, "b7c6"),
+    ("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", 201, "f2f4"),
+    ("r1bqk2r/pppp1ppp/2n2n2/2b1p3/2B1P3/3P1N2/PPP2PPP/RNBQK2R w KQkq - 0 5", 201, "b1c3"),
+    ("r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R b KQkq - 0 1", 201, "b4c3"),
+    ("8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1", 201, "b4f4"),
+]
 
 
 @pytest.mark.parametrize(("fen", "nodes", "move"), SUNFISH_ANSWERS)

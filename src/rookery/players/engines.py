@@ -63,21 +63,6 @@ def stockfish_player(name: str, options: dict[str, Any]) -> UciPlayer:
     return UciPlayer(name, _settings(program, settings, options))
 
 
-def faster_sunfish(program: str) -> list[str]:
-    """The command that runs Sunfish's program under PyPy, three times as fast; none without it.
-
-    Where nodes or depth are fixed, the moves are the same.
-    """
-    pypy = shutil.which("pypy3")
-    packages = sorted(Path(program).resolve().parents[1].glob("lib/python3*/site-packages"))
-    if pypy is None or not packages or not (packages[0] / "sunfish.py").is_file():
-        return []
-    start = (
-        f"import sys; sys.path.insert(0, {str(packages[0])!r}); from sunfish import main; main()"
-    )
-    return [pypy, "-c", start]
-
-
 def sunfish_player(name: str, options: dict[str, Any]) -> Player:
     """Sunfish with `nodes`, `depth` or `movetime`; with `native` a copy of its search."""
     if options.get("native"):
@@ -85,8 +70,6 @@ def sunfish_player(name: str, options: dict[str, Any]) -> Player:
             raise SpecError("player 'sunfish': native=true goes with nodes=N and nothing else")
         return NativeSunfish(name, options["nodes"])
     program = _program(options, find_sunfish())
-    if len(program) == 1 and ("nodes" in options or "depth" in options):
-        program = faster_sunfish(program[0]) or program
     if not program:
         raise SpecError(
             "player 'sunfish': Sunfish is not installed; 'make test' puts it into .venv-sunfish, "
