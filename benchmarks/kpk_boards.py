@@ -1,20 +1,29 @@
 """Draw the boards of docs/kpk.md: the Q values of a shipped network on the squares they lead to.
 
     python benchmarks/kpk_boards.py docs/images
+    python benchmarks/kpk_boards.py docs/images --paper runs/kpk-paper
 
 Green: the move wins, grey: it draws, red: it loses; the number counts the strong side's moves to
-the end. Pawn and king moves to the same square do not occur in these positions.
+the end. With `--paper` also boards on which the agent of paper 003 gives a win away: its own Q
+values, coloured by the truth, its choice ringed, and beside it ours. Where two moves lead to one
+square, the better one is shown.
 """
 
 from __future__ import annotations
 
-import sys
+import argparse
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import chess
 import chess.svg
+import numpy as np
 
 from rookery import Game
+from rookery.algorithms.dqn_worlds import won_starts
+from rookery.data.kpk_levels import kpk_fen, kpk_squares
+from rookery.model_file import load_model
 from rookery.players.endgame import EndgamePlayer
 from rookery.players.registry import make_player
 
@@ -32,40 +41,117 @@ MARGIN = 15
 COLOURS = {"wins": "#2e8b57", "draws": "#777777", "loses": "#b22222"}
 
 
+Disc = tuple[str, str, str, bool]  # square, colour, text, ringed
+
+
 def draw(player: EndgamePlayer, fen: str) -> str:
     """The board with a disc for every legal move."""
-    svg = str(chess.svg.board(chess.Board(fen), size=300))
-    discs = []
-    taken: set[str] = set()
+    discs: list[Disc] = []
     for note in player.q_values(Game(fen)):
-        target = note.move[2:4]
+        word, _, count = note.text.replace(" in ", " ").partition(" ")
+        sign = {"wins": "+", "loses": "-"}.get(word, "")
+        discs.append((note.move[2:4], COLOURS[word], f"{sign}{count or '='}", False))
+    return with_discs(fen, discs)
+
+
+def draw_paper(network: Any, player: EndgamePlayer, fen: str) -> str:
+    """The same with the Q values of the paper's agent, best first; colours are the truth's."""
+    truth = {note.move: note.text.split()[0] for note in player.q_values(Game(fen))}
+    moves = paper_moves(network, fen)
+    discs: list[Disc] = [
+        (move[2:4], COLOURS[truth[move]], f"{value:.0f}", index == 0)
+        for index, (move, value) in enumerate(moves)
+    ]
+    return with_discs(fen, discs)
+
+
+def with_discs(fen: str, discs: list[Disc]) -> str:
+    """The board with coloured discs; the first of several on one square is shown."""
+    svg = str(chess.svg.board(chess.Board(fen), size=300))
+    shapes = []
+    taken: set[str] = set()
+    for target, colour, text, ringed in discs:
         if target in taken:
-            continue  # a worse promotion on the same square
+            continue
         taken.add(target)
         file, rank = "abcdefgh".index(target[0]), int(target[1]) - 1
         x = MARGIN + SQUARE * file + SQUARE / 2
         y = MARGIN + SQUARE * (7 - rank) + SQUARE / 2
-        word, _, count = note.text.replace(" in ", " ").partition(" ")
-        sign = {"wins": "+", "loses": "-"}.get(word, "")
-        discs.append(
-            f'<circle cx="{x}" cy="{y}" r="14" fill="{COLOURS[word]}" opacity="0.9"/>'
+        ring = ' stroke="black" stroke-width="3"' if ringed else ""
+        shapes.append(
+            f'<circle cx="{x}" cy="{y}" r="14" fill="{colour}" opacity="0.9"{ring}/>'
             f'<text x="{x}" y="{y + 5}" font-size="14" font-family="sans-serif" fill="white" '
-            f'text-anchor="middle">{sign}{count or "="}</text>'
+            f'text-anchor="middle">{text}</text>'
         )
-    return svg.replace("</svg>", "".join(discs) + "</svg>")
+    return svg.replace("</svg>", "".join(shapes) + "</svg>")
 
 
-def main(folder: Path) -> None:
+def paper_moves(network: Any, fen: str) -> list[tuple[str, float]]:
+    """Legal moves with their Q values by the paper's network, best first."""
+    import torch
+
+    game = Game(fen)
+    observation = torch.from_numpy(game.encode("kpk3"))[None]
+    q_values = network.dense(observation)[0][0].tolist()
+    moves = [
+        (m, q_values[game.action_of(m, "kpk")]) for m in game.legal_moves() if m[4:] in ("", "q")
+    ]
+    return sorted(moves, key=lambda pair: -pair[1])
+
+
+# Where to look for wins given away, in words and in squares [N, 3]: king, pawn, weak king.
+Squares = np.ndarray[Any, np.dtype[np.int8]]
+THEMES: dict[str, Callable[[Squares], Any]] = {
+    # The kings face each other with one square between them after the right move.
+    "paper-opposition": lambda s: (s[:, 0] // 8 > s[:, 1] // 8) & (s[:, 2] // 8 < 7)
+    & (s[:, 1] % 8 > 1) & (s[:, 1] % 8 < 6),
+    "paper-rook-pawn": lambda s: s[:, 1] % 8 == 0,
+}  # fmt: skip
+
+
+def given_away(network: Any, player: EndgamePlayer, theme: Callable[[Squares], Any]) -> str:
+    """The first won position of a theme in which the paper's agent spoils the win."""
+    squares = kpk_squares("hard" if theme is not THEMES["paper-rook-pawn"] else "all")
+    won = won_starts()[tuple(squares.astype(np.int64).T)]
+    chosen = squares[won & theme(squares)]
+    for row in chosen[np.random.default_rng(3).permutation(len(chosen))]:
+        fen = kpk_fen(row)
+        truth = {note.move: note.text.split()[0] for note in player.q_values(Game(fen))}
+        winning = sum(word == "wins" for word in truth.values())
+        if winning <= 2 and truth[paper_moves(network, fen)[0][0]] == "draws":
+            return fen
+    raise SystemExit("the agent gives no win of this kind away")
+
+
+def main() -> None:
     """Write all boards."""
-    folder.mkdir(parents=True, exist_ok=True)
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("folder", type=Path, nargs="?", default=Path("docs/images"))
+    parser.add_argument("--paper", type=Path, help="run folder of kpk-paper")
+    args = parser.parse_args()
+    args.folder.mkdir(parents=True, exist_ok=True)
     for name, (spec, fen, _) in BOARDS.items():
         player = make_player(spec)
         assert isinstance(player, EndgamePlayer)
-        (folder / f"kpk-{name}.svg").write_text(draw(player, fen) + "\n")
+        (args.folder / f"kpk-{name}.svg").write_text(draw(player, fen) + "\n")
         best = player.q_values(Game(fen))[0]
         print(f"{name}: {fen}: {best.move} {best.text}")
         player.close()
+    if args.paper is None:
+        return
+    network, _ = load_model(args.paper / "model.safetensors")
+    ours = make_player("kpk")
+    assert isinstance(ours, EndgamePlayer)
+    for name, theme in THEMES.items():
+        fen = given_away(network, ours, theme)
+        (args.folder / f"kpk-{name}.svg").write_text(draw_paper(network, ours, fen) + "\n")
+        (args.folder / f"kpk-{name}-ours.svg").write_text(draw(ours, fen) + "\n")
+        best = ours.q_values(Game(fen))[0]
+        print(
+            f"{name}: {fen}: paper {paper_moves(network, fen)[0][0]}, ours {best.move} {best.text}"
+        )
+    ours.close()
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1] if len(sys.argv) > 1 else "docs/images"))
+    main()

@@ -11,12 +11,19 @@ moves to win; columns are all positions and the three levels of `data/kpk_levels
 from __future__ import annotations
 
 import argparse
+import contextlib
+import io
 import json
-import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
-OPPONENTS = ["random", "sunfish,nodes=200", "sunfish,nodes=2000", "sunfish,nodes=10000"]
+from rookery import cli
+
+# A copy of Sunfish's search, and its answers kept by position.
+HOW = ",native=true,remember=auto"
+SUNFISH = [f"sunfish,nodes={nodes}{HOW}" for nodes in (200, 2000, 10000)]
+OPPONENTS = ["random", *SUNFISH]
 LEVELS = ["all", "easy", "intermediate", "hard"]
 TABLES = [
     ("Table 4: won positions", "won_share", 100.0, " %"),
@@ -28,15 +35,16 @@ TABLES = [
 
 def examine(player: str, opponent: str, level: str, positions: int, seed: int) -> dict[str, Any]:
     """The object of `rookery endgame` for one cell of the tables."""
-    command = [sys.executable, "-m", "rookery.cli", "endgame", "KPK", player, "--json"]
-    command += ["--against", opponent, "--positions", str(positions), "--seed", str(seed)]
-    command += ["--max-moves", "50", "--goal", "promotion"]
+    words = ["endgame", "KPK", player, "--json", "--against", opponent, "--goal", "promotion"]
+    words += ["--positions", str(positions), "--seed", str(seed), "--max-moves", "50"]
     if level != "all":
-        command += ["--level", level]
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode:
-        sys.exit(done.stderr.strip())
-    found: dict[str, Any] = json.loads(done.stdout)
+        words += ["--level", level]
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output):
+        status = cli.main(words)
+    if status:
+        sys.exit(status)  # the command has said why
+    found: dict[str, Any] = json.loads(output.getvalue())
     return found
 
 
@@ -47,12 +55,15 @@ def main() -> None:
     parser.add_argument("--opponents", nargs="+", default=OPPONENTS, metavar="PLAYER")
     parser.add_argument("--positions", type=int, default=200, help="of each level (200)")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--json", type=Path, help="file for everything that was counted")
     args = parser.parse_args()
     cells = {
         (opponent, level): examine(args.player, opponent, level, args.positions, args.seed)
         for opponent in args.opponents
         for level in LEVELS
     }
+    if args.json:
+        args.json.write_text(json.dumps({f"{o} {level}": c for (o, level), c in cells.items()}))
     for title, key, scale, unit in TABLES:
         print(f"\n{title}\n{'':24}" + "".join(f"{level:>14}" for level in LEVELS))
         for opponent in args.opponents:
@@ -60,7 +71,8 @@ def main() -> None:
             texts = [
                 "-" if v is None else f"{scale * v:.{0 if unit else 2}f}{unit}" for v in values
             ]
-            print(f"{opponent:24}" + "".join(f"{text:>14}" for text in texts))
+            label = opponent.removesuffix(HOW)
+            print(f"{label:24}" + "".join(f"{text:>14}" for text in texts))
 
 
 if __name__ == "__main__":

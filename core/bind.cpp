@@ -188,4 +188,6 @@ NB_MODULE(_core, m) {
     bind_mcts(m);
     bind_selfplay(m);
     bind_ending(m);
+    bind_pyramid(m);
+    bind_sunfish(m);
 }

@@ -7,18 +7,21 @@ import numpy as np
 import pytest
 import torch
 
+from rookery._core import Game, PyramidNet, sunfish_moves
 from rookery.algorithms.dqn import (
-    Batch,
     DQNTrainer,
     Pending,
     ReplayMemory,
+    best_of,
     choose_actions,
-    loss_of,
-    targets_of,
 )
 from rookery.algorithms.dqn_recipe import DQNSettings, WorldSettings
-from rookery.algorithms.dqn_worlds import make_world
+from rookery.algorithms.dqn_worlds import make_world, won_starts
 from rookery.nets import make_network
+from rookery.players.base import Decision
+from rookery.players.engines import find_sunfish
+from rookery.players.registry import make_player
+from rookery.players.remembered import RememberedPlayer
 from rookery.training.recipe import RecipeError, load_recipe
 from rookery.training.trainer import Context
 
@@ -47,7 +50,7 @@ def test_the_memory_keeps_the_newest_moves() -> None:
     assert set(memory.arrays["actions"].tolist()) == {2, 3, 4, 5, 6}
     drawn = memory.draw(1000, np.random.default_rng(1))
     assert set(drawn.actions.tolist()) == {2, 3, 4, 5, 6}
-    assert bool((drawn.weights == 1).all())
+    assert drawn.weights is None
 
 
 def test_prioritised_drawing_follows_the_errors_and_is_corrected() -> None:
@@ -55,9 +58,10 @@ def test_prioritised_drawing_follows_the_errors_and_is_corrected() -> None:
     memory.add(**rows(4))
     memory.set_errors(np.arange(4), np.array([0.0, 0.0, 0.99, 2.99], dtype=np.float32))
     drawn = memory.draw(20_000, np.random.default_rng(1))
-    counts = np.bincount(drawn.actions.numpy(), minlength=4) / 20_000
+    counts = np.bincount(drawn.actions, minlength=4) / 20_000
     # Priorities are 0.01, 0.01, 1 and 3.
     assert counts == pytest.approx(np.array([0.01, 0.01, 1.0, 3.0]) / 4.02, abs=0.01)
+    assert drawn.weights is not None
     weights = {int(a): float(w) for a, w in zip(drawn.actions, drawn.weights, strict=True)}
     assert weights[2] == pytest.approx(3 * weights[3], rel=1e-3)
 
@@ -89,49 +93,29 @@ class Fixed:
     """A network that always answers the same."""
 
     def __init__(self, values: list[float]) -> None:
-        self.values = torch.tensor([values])
+        self.values = np.array([values], dtype=np.float32)
 
-    def q_values(self, squares: torch.Tensor) -> torch.Tensor:
-        return self.values.expand(len(squares), -1)
-
-
-def batch(legal: list[bool], discount: float = 0.5) -> Batch:
-    squares = torch.zeros((1, 3), dtype=torch.int64)
-    return Batch(
-        np.zeros(1, dtype=np.int64),
-        squares,
-        torch.zeros(1, dtype=torch.int64),
-        torch.tensor([2.0]),
-        squares,
-        torch.tensor([legal]),
-        torch.tensor([discount]),
-        torch.ones(1),
-    )
+    def q_values(self, squares: Any) -> Any:
+        return np.repeat(self.values, len(squares), 0)
 
 
 @pytest.mark.parametrize(
-    ("settings", "legal", "expected"),
+    ("settings", "double", "legal", "expected"),
     [
-        ({}, [True, True, True], 2 + 0.5 * 9),
-        ({"illegal": "mask"}, [True, True, False], 2 + 0.5 * 5),
-        ({"double": True}, [True, True, True], 2 + 0.5 * 5),  # the learner likes the second
-        ({"double": True, "illegal": "mask"}, [True, False, True], 2 + 0.5 * 9),
+        ({}, False, [True, True, True], 9),
+        ({"illegal": "mask"}, False, [True, True, False], 5),
+        ({}, True, [True, True, True], 5),  # the learner likes the second
+        ({"illegal": "mask"}, True, [True, False, True], 9),
     ],
 )
-def test_targets(settings: dict[str, Any], legal: list[bool], expected: float) -> None:
-    learner: Any = Fixed([1.0, 8.0, 3.0])
-    target: Any = Fixed([4.0, 5.0, 9.0])
-    found = targets_of(learner, target, batch(legal), DQNSettings(**settings))
-    assert found.tolist() == [expected]
-    ended = targets_of(learner, target, batch(legal, 0.0), DQNSettings(**settings))
-    assert ended.tolist() == [2.0]
-
-
-def test_losses() -> None:
-    error = torch.tensor([0.5, 3.0])
-    ones = torch.ones(2)
-    assert float(loss_of(error, 0 * error, ones, "squared")) == pytest.approx(9.25 / 2)
-    assert float(loss_of(error, 0 * error, ones, "huber")) == pytest.approx((0.125 + 2.5) / 2)
+def test_what_follows(
+    settings: dict[str, Any], double: bool, legal: list[bool], expected: float
+) -> None:
+    learner, target = Fixed([1.0, 8.0, 3.0]), Fixed([4.0, 5.0, 9.0])
+    following, mask = np.zeros((2, 3), dtype=np.int64), np.array([legal, legal])
+    chooser = learner if double else None
+    found = best_of(target, following, mask, DQNSettings(**settings), chooser)
+    assert found.tolist() == [expected, expected]
 
 
 def test_epsilon_and_masks_decide_what_is_chosen() -> None:
@@ -170,6 +154,67 @@ def test_dueling_advantages_have_the_mean_zero() -> None:
         network.rows(torch.tensor([[0, 76, 191]])) + network.bias - network.rows.weight.sum(0) / 64
     )
     torch.testing.assert_close(q_values.mean(1), outputs[:, 0])
+
+
+@pytest.mark.parametrize(
+    ("sizes", "huber", "weighted"),
+    [
+        ({}, False, False),
+        ({"hidden": [40, 24], "dueling": True}, True, True),
+        ({"hidden": []}, False, True),
+    ],
+)
+def test_the_native_network_learns_as_torch_does(
+    sizes: dict[str, Any], huber: bool, weighted: bool
+) -> None:
+    network = make_network("pyramid", "kpk3", "kpk", sizes, torch.Generator().manual_seed(1))
+    native = PyramidNet(network.sizes.hidden, 10, network.sizes.dueling)
+    native.set("weights", network.flat())
+    rng = np.random.default_rng(2)
+    optimizer = torch.optim.Adam(network.parameters(), lr=1e-2)
+    for _ in range(5):
+        squares, actions = rng.integers(0, 64, (131, 3)), rng.integers(0, 10, 131)
+        targets = rng.normal(0, 3, 131).astype(np.float32)
+        importance = rng.random(131).astype(np.float32) if weighted else None
+        q_values = network.q_values(torch.from_numpy(squares))
+        assert native.q_values(squares) == pytest.approx(q_values.detach().numpy(), abs=1e-4)
+        chosen = q_values.gather(1, torch.from_numpy(actions)[:, None]).squeeze(1)
+        kind = torch.nn.functional.huber_loss if huber else torch.nn.functional.mse_loss
+        each = kind(chosen, torch.from_numpy(targets), reduction="none")
+        loss = (each * (1 if importance is None else torch.from_numpy(importance))).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        found, errors = native.learn(squares, actions, targets, importance, 1e-2, huber)
+        assert found == pytest.approx(float(loss.detach()), rel=1e-4)
+        assert errors == pytest.approx(targets - chosen.detach().numpy(), abs=1e-4)
+    assert native.get() == pytest.approx(network.flat(), abs=2e-4)
+    network.load_flat(native.get())
+    assert (network.flat() == native.get()).all()
+
+
+def test_the_native_network_refuses_what_does_not_fit() -> None:
+    native = PyramidNet([16], 10)
+    squares, column = np.zeros((2, 3), dtype=np.int64), np.zeros(2, dtype=np.int64)
+    with pytest.raises(ValueError, match="square 64"):
+        native.q_values(squares + 64)
+    with pytest.raises(ValueError, match="action 10"):
+        native.learn(squares, column + 10, np.zeros(2, dtype=np.float32))
+    with pytest.raises(ValueError, match="3 targets"):
+        native.learn(squares, column, np.zeros(3, dtype=np.float32))
+    with pytest.raises(ValueError, match="weights"):
+        native.set("weights", np.zeros(3, dtype=np.float32))
+    with pytest.raises(ValueError, match="width 0"):
+        PyramidNet([0], 10)
+
+
+def test_remembered_opinions_are_those_of_the_target_network() -> None:
+    learner = trainer("kpk-random-king", **{"dqn.rounds": 60, "dqn.target_games": 20})
+    for _ in range(2):
+        learner.iterate()
+    stored, size = learner.memory.arrays, learner.memory.size
+    expected = learner.learner.target.q_values(stored["following"][:size]).max(1)
+    assert (stored["best"][:size] == expected).all()
 
 
 # --- The worlds ---
@@ -223,6 +268,116 @@ def test_the_ending_pays_as_the_paper_does() -> None:
     assert won > 50 and drawn > 10 and illegal > 1000
 
 
+def test_games_are_sorted_by_what_they_are_worth() -> None:
+    won = won_starts()
+    assert int(won.sum()) == 124_960
+    assert not won[46, 47, 62]  # Kg6 Ph6, Kg8: a rook's pawn is not enough
+    assert won[43, 35, 59]  # Kd6 Pd5, Kd8: the king is two ranks ahead
+    world: Any = make_world(WorldSettings(), 64, 3)
+    for _ in range(20):
+        step = world.step(world.legal.argmax(1))
+        fresh = step.ended
+        assert (world.promising[fresh] == won[tuple(world.squares[fresh].T)]).all()
+
+
+def test_opponents_follow_each_other() -> None:
+    settings = WorldSettings(opponents=["random", "greedy", "greedy-safe"], shares=[2, 1, 1])
+    world: Any = make_world(settings, 4, 5)
+    seen = [world.choose_opponent(progress) for progress in (0.0, 0.49, 0.5, 0.6, 0.8, 1.0)]
+    assert seen == ["", "", "greedy", "", "greedy-safe", ""]
+
+
+class Counting:
+    """A player that answers with the last legal move and counts its questions."""
+
+    name = "counting"
+
+    def __init__(self) -> None:
+        self.questions: list[str] = []
+
+    def choose(self, game: Game, rng: Any, limits: Any = None) -> Decision:
+        self.questions.append(game.fen())
+        return Decision(game.legal_moves()[-1])
+
+    def new_game(self) -> None:
+        self.questions.append("new")
+
+    def close(self) -> None:
+        pass
+
+
+def test_answers_are_remembered_by_position_and_over_runs(tmp_path: Path) -> None:
+    file, rng = tmp_path / "answers" / "counting.tsv", np.random.default_rng(1)
+    inner = Counting()
+    first = RememberedPlayer(inner, file)
+    game = Game("8/8/4k3/8/4K3/4P3/8/8 b - - 7 30")
+    move = first.choose(game, rng).move
+    assert first.choose(Game("8/8/4k3/8/4K3/4P3/8/8 b - - 0 1"), rng).move == move
+    # A fresh game without clocks or history, asked about once.
+    assert inner.questions == ["new", "8/8/4k3/8/4K3/4P3/8/8 b - - 0 1"]
+    first.close()
+    with file.open("a") as output:
+        output.write("8/8/8/8/8/8/8/8 b - -\tcut of")  # the machine stopped
+    second = RememberedPlayer(Counting(), file)
+    assert second.choose(game, rng).move == move
+    assert (second.asked, len(second.answers)) == (0, 1)
+    second.close()
+
+
+@pytest.mark.skipif(find_sunfish() is None, reason="needs Sunfish in .venv-sunfish")
+def test_sunfish_answers_alike_whenever_it_is_asked(tmp_path: Path) -> None:
+    rng = np.random.default_rng(4)
+    world: Any = make_world(WorldSettings(), 12, 8)
+    fens = [world.games.fen(i).replace(" w ", " b ") for i in range(12)]
+    games = [game for game in map(Game, fens) if game.outcome() is None]
+    one = make_player(f"sunfish,nodes=200,remember={tmp_path / 'one.tsv'}")
+    two = make_player(f"sunfish,nodes=200,remember={tmp_path / 'two.tsv'}")
+    for player in (one, two):  # the program's first answer is by another table of king squares
+        player.choose(Game("8/8/8/8/8/k7/7P/7K b - - 0 1"), rng)
+    first = [one.choose(game, rng).move for game in games]
+    second = [two.choose(game, rng).move for game in reversed(games)]
+    assert first == second[::-1]
+    one.close()
+    two.close()
+
+
+# Sunfish 2026 at fixed nodes, asked over UCI in fresh games.
+SUNFISH_ANSWERS = [
+    ("8/7P/5k2/K7/8/8/8/8 b - - 0 1", 200, "f6g7"),
+    ("8/8/8/5P2/7k/8/8/3K4 b - - 0 1", 200, "h4g5"),
+    ("8/8/7K/6P1/7k/8/8/8 b - - 0 1", 200, "h4g4"),
+    ("8/K7/2P5/8/8/8/5k2/8 b - - 0 1", 200, "f2e3"),
+    ("8/6k1/8/3P4/8/8/8/1K6 b - - 0 1", 2000, "g7f6"),
+    ("8/2KP4/8/8/1k6/8/8/8 b - - 0 1", 2000, "b4c5"),
+    ("8/7k/8/6K1/8/8/P7/8 b - - 0 1", 2000, "h7g7"),
+    ("5K2/8/8/8/4P3/8/5k2/8 b - - 0 1", 10000, "f2f3"),
+    ("8/1k6/2P5/8/8/8/8/3K4 b - - 0 1", 10000, "b7c6"),
+    ("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", 201, "f2f4"),
+    ("r1bqk2r/pppp1ppp/2n2n2/2b1p3/2B1P3/3P1N2/PPP2PPP/RNBQK2R w KQkq - 0 5", 201, "b1c3"),
+    ("r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R b KQkq - 0 1", 201, "b4c3"),
+    ("8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1", 201, "b4f4"),
+]
+
+
+@pytest.mark.parametrize(("fen", "nodes", "move"), SUNFISH_ANSWERS)
+def test_the_copy_of_sunfish_plays_as_the_program_did(fen: str, nodes: int, move: str) -> None:
+    assert sunfish_moves([fen], nodes) == [move]
+
+
+@pytest.mark.skipif(find_sunfish() is None, reason="needs Sunfish in .venv-sunfish")
+def test_the_copy_of_sunfish_plays_as_the_program_does() -> None:
+    rng = np.random.default_rng(5)
+    program, copy = make_player("sunfish,nodes=200"), make_player("sunfish,nodes=200,native=true")
+    world: Any = make_world(WorldSettings(), 12, 9)
+    fens = [world.games.fen(i).replace(" w ", " b ") for i in range(12)]
+    games = [game for game in map(Game, fens) if game.outcome() is None]
+    program.choose(games[0], rng)  # the program's first answer is by another table of king squares
+    for game in games:
+        program.new_game()
+        assert copy.choose(game, rng).move == program.choose(game, rng).move, game.fen()
+    program.close()
+
+
 def test_any_player_can_be_the_opponent() -> None:
     world = make_world(WorldSettings(opponent="random,claims=false"), 4, 5)
     for _ in range(5):
@@ -245,6 +400,19 @@ def test_a_king_learns_to_walk() -> None:
     after = learner.evaluate(np.random.default_rng(1))[0].as_white[0]
     assert after > 900 > before
     assert metrics[-1].losses["q"] < metrics[3].losses["q"]
+
+
+def test_the_smoke_version_wins_most_of_a_fixed_sample() -> None:
+    # Some three seconds of an idle core. The sample: the 760 or so positions that can be won among
+    # 1000 drawn with a fixed seed, the king moves at random.
+    learner = trainer("kpk-random-king")
+    untrained = learner.evaluate(np.random.default_rng(1))[0].as_white
+    metrics = [learner.iterate() for _ in range(10)]
+    won, others, _ = learner.evaluate(np.random.default_rng(1))[0].as_white
+    assert untrained[0] + untrained[1] == won + others  # the same positions
+    assert untrained[0] / (won + others) < 0.5
+    assert won / (won + others) > 0.85
+    assert metrics[-1].values["win_rate"] > metrics[0].values["win_rate"]
 
 
 SWITCHES: list[dict[str, Any]] = [
@@ -276,3 +444,5 @@ def test_impossible_settings_are_refused() -> None:
         load_recipe("kpk-paper", {"dqn.replay": 10})
     with pytest.raises(RecipeError, match="no opponent"):
         load_recipe("kpk-king", {"world.opponent": "greedy"})
+    with pytest.raises(RecipeError, match="shares"):
+        load_recipe("kpk-paper", {"world.shares": [1.0]})

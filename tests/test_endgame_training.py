@@ -219,7 +219,7 @@ def test_training_reaches_the_truth_of_queen_against_king() -> None:
 # --- What is shipped ---
 
 
-@pytest.mark.parametrize("name", ["kpk", "kqk", "krk"])
+@pytest.mark.parametrize("name", ["kpk", "kqk", "krk", "kpk-mate"])
 def test_the_shipped_network_knows_every_state(name: str) -> None:
     player = make_player(name)
     network = player._by_material[f"{name[:2].upper()}vK"]  # type: ignore[attr-defined]
@@ -240,6 +240,9 @@ def test_the_shipped_network_knows_every_state(name: str) -> None:
         ("kqk", "k7/8/1K6/8/8/8/8/6Q1 w - - 0 1", "g1g8", "wins in 1"),
         ("krk", "k7/8/1K6/8/8/8/8/6R1 w - - 0 1", "g1g8", "wins in 1"),
         ("krk", "6r1/8/8/8/8/1k6/8/K7 b - - 0 1", "g8g1", "wins in 1"),
+        ("kpk-mate", "8/8/8/1K6/1P6/8/8/k7 w - - 0 1", None, "wins"),
+        ("kpk-mate", "8/8/8/8/8/1k6/6r1/K7 b - - 0 1", "g2g1", "wins in 1"),
+        ("kpk-mate", "6k1/8/6KP/8/8/8/8/8 w - - 0 1", None, "draws"),
     ],
 )
 def test_shipped_players_know_the_textbook(
@@ -249,6 +252,16 @@ def test_shipped_players_know_the_textbook(
     decision = player.choose(Game(fen), np.random.default_rng(0))
     assert best is None or decision.move == best
     assert str(decision.details["text"]).startswith(text)
+    player.close()
+
+
+def test_the_joint_network_plays_from_the_pawn_to_mate() -> None:
+    player = make_player("kpk-mate")
+    game, rng = Game("8/8/4k3/8/4K3/4P3/8/8 b - - 0 1"), np.random.default_rng(0)
+    while game.outcome() is None:
+        game.push(player.choose(game, rng).move)  # both sides
+        assert len(game.moves()) < 60
+    assert game.outcome() == ("checkmate", True)
     player.close()
 
 

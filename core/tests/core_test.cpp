@@ -240,6 +240,7 @@ int main() {
     test_long_game();
     test_rules();
     test_vector_games();
+    failures += rookery::tests::run_ending_tests();
     failures += rookery::tests::run_engine_tests();
     failures += rookery::tests::run_training_tests();
     failures += mcts_failures();

@@ -21,6 +21,7 @@ class Checks {
     int failures_ = 0;
 };
 
+int run_ending_tests();    // ending_test.cpp
 int run_engine_tests();    // engine_test.cpp
 int run_training_tests();  // training_test.cpp
 

@@ -12,30 +12,33 @@ masking instead of the paper's penalty for illegal moves.
 
 Where the paper learns from 32 moves after each move of one game, we play `games` games side by side
 and learn from `games` x 32 moves after each round, in `updates` steps: the same number of moves
-learnt per move played, in fewer and larger batches.
+learnt per move played, in fewer and larger batches. Two things make that fast and change nothing:
+the network's forward, backward and Adam are native (`core/pyramid_net.h`), and what the target
+network thinks of a stored move's following position is kept with the move, since it changes only
+when the target network does.
 """
 
 from __future__ import annotations
 
-import copy
 import time
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
-from torch.nn import functional
 
+from rookery._core import PyramidNet
 from rookery.algorithms.dqn_recipe import DQNRecipe, DQNSettings
-from rookery.algorithms.dqn_worlds import ACTIONS, World, make_world
+from rookery.algorithms.dqn_worlds import ACTIONS, Step, World, make_world
 from rookery.nets import Network, make_network
 from rookery.nets.pyramid import Pyramid
 from rookery.training.state import State
 from rookery.training.trainer import Algorithm, Context, Evaluation, Metrics
 
 PRIORITY_FLOOR = 1e-2  # so that no move is never drawn again
+DRAWN = ("squares", "actions", "rewards", "discounts", "best")
+LEARNT = ("weights", "first_moments", "second_moments")
 
 
 # --- Store ---
@@ -46,13 +49,12 @@ class Batch:
     """B moves drawn from the memory."""
 
     places: NDArray[np.int64]  # [B] in the memory
-    squares: Tensor  # int64 [B, 3]
-    actions: Tensor  # int64 [B]
-    rewards: Tensor  # [B], discounted sum of `steps` rewards
-    following: Tensor  # int64 [B, 3]
-    legal: Tensor  # bool [B, A], in the following position
-    discounts: Tensor  # [B], of what follows; 0 after the end
-    weights: Tensor  # [B], importance of the sample; 1 if drawn alike
+    squares: NDArray[np.int64]  # [B, 3]
+    actions: NDArray[np.int64]  # [B]
+    rewards: NDArray[np.float32]  # [B], discounted sum of `steps` rewards
+    discounts: NDArray[np.float32]  # [B], of what follows; 0 after the end
+    best: NDArray[np.float32]  # [B], what the target network expects of what follows
+    weights: NDArray[np.float32] | None  # [B], importance of the sample; None: all alike
 
 
 class ReplayMemory:
@@ -68,6 +70,7 @@ class ReplayMemory:
             "following": np.zeros((capacity, 3), dtype=np.int64),
             "legal": np.zeros((capacity, ACTIONS), dtype=np.bool_),
             "discounts": np.zeros(capacity, dtype=np.float32),
+            "best": np.zeros(capacity, dtype=np.float32),
         }
         self.priorities = np.zeros(capacity, dtype=np.float64)
         self.next = 0
@@ -79,23 +82,24 @@ class ReplayMemory:
         places = (self.next + np.arange(count)) % self.capacity
         for name, values in rows.items():
             self.arrays[name][places] = values
-        self.priorities[places] = self.priorities.max() or 1.0
+        if self.exponent:
+            self.priorities[places] = self.priorities.max() or 1.0
         self.next = int((self.next + count) % self.capacity)
         self.size = min(self.size + count, self.capacity)
 
     def draw(self, count: int, rng: np.random.Generator) -> Batch:
         """Draw with replacement."""
+        weights = None
         if not self.exponent:
             places = rng.integers(0, self.size, count)
-            weights = np.ones(count, dtype=np.float32)
         else:
             cumulative = np.cumsum(self.priorities[: self.size] ** self.exponent)
             places = np.searchsorted(cumulative, rng.random(count) * cumulative[-1])
             chance = self.priorities[places] ** self.exponent / cumulative[-1]
             scaled = (self.size * chance) ** -self.importance
             weights = (scaled / scaled.max()).astype(np.float32)
-        drawn = {name: torch.from_numpy(values[places]) for name, values in self.arrays.items()}
-        return Batch(places=places, weights=torch.from_numpy(weights), **drawn)
+        drawn = {name: self.arrays[name][places] for name in DRAWN}
+        return Batch(places=places, weights=weights, **drawn)
 
     def set_errors(self, places: NDArray[np.int64], errors: NDArray[np.float32]) -> None:
         """Remember how wrong the network was about these moves."""
@@ -158,24 +162,90 @@ class Pending:
         self.length[where] = 0
 
 
-# --- Targets and loss ---
+# --- Targets ---
 
 
-def targets_of(network: Pyramid, target: Pyramid, batch: Batch, settings: DQNSettings) -> Tensor:
-    """What Q of the moves made should have been, [B] (paper 003, equation 2)."""
-    with torch.no_grad():
-        following = target.q_values(batch.following)
-        chooser = network.q_values(batch.following) if settings.double else following
-        if settings.illegal == "mask":
-            chooser = chooser.masked_fill(~batch.legal, -torch.inf)
-        best = chooser.argmax(-1, keepdim=True)
-        return batch.rewards + batch.discounts * following.gather(1, best).squeeze(1)
+class QValues(Protocol):
+    """Whoever has an opinion of moves."""
+
+    def q_values(self, squares: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Q values [B, A] of squares [B, 3]."""
+        ...
 
 
-def loss_of(predicted: Tensor, targets: Tensor, weights: Tensor, kind: str) -> Tensor:
-    """Mean loss of a batch."""
-    function = functional.mse_loss if kind == "squared" else functional.huber_loss
-    return (weights * function(predicted, targets, reduction="none")).mean()
+def best_of(
+    target: QValues,
+    following: NDArray[np.int64],
+    legal: NDArray[np.bool_],
+    settings: DQNSettings,
+    chooser: QValues | None = None,
+) -> NDArray[np.float32]:
+    """What the target network expects of positions [B].
+
+    That is its best move's value, or that of the move that `chooser` likes best (double
+    Q-learning).
+    """
+    values = target.q_values(following)
+    liked = values if chooser is None else chooser.q_values(following)
+    if settings.illegal == "mask":
+        liked = np.where(legal, liked, -np.inf)
+    if liked is values:
+        best: NDArray[np.float32] = values.max(1)
+        return best
+    chosen: NDArray[np.float32] = values[np.arange(len(values)), liked.argmax(1)]
+    return chosen
+
+
+# --- The learner ---
+
+
+class Learner:
+    """The network that learns and its copy that makes the targets."""
+
+    def __init__(self, network: Pyramid, settings: DQNSettings) -> None:
+        """Take the weights of `network`, which is where they are published to."""
+        self.settings = settings
+        sizes = network.sizes
+        self.network = network
+        self.net = PyramidNet(sizes.hidden, ACTIONS, sizes.dueling)
+        self.target = PyramidNet(sizes.hidden, ACTIONS, sizes.dueling)
+        self.net.set("weights", network.flat())
+        self.copy()
+
+    def copy(self) -> None:
+        """Make the target network a copy of the learner."""
+        self.target.set("weights", self.net.get())
+
+    def learn(self, batch: Batch, learning_rate: float) -> tuple[float, NDArray[np.float32]]:
+        """One step of Adam on (target - Q)^2, or Huber's loss; the loss and the errors [B].
+
+        The targets are what Q of the moves made should have been (paper 003, equation 2).
+        """
+        targets: NDArray[np.float32] = batch.rewards + batch.discounts * batch.best
+        huber = self.settings.loss == "huber"
+        return self.net.learn(
+            batch.squares, batch.actions, targets, batch.weights, learning_rate, huber
+        )
+
+    def publish(self) -> Pyramid:
+        """The network with the weights of now."""
+        self.network.load_flat(self.net.get())
+        return self.network
+
+    def save(self, state: State) -> None:
+        """Store both networks and the optimiser."""
+        parts = {name: self.net.get(name) for name in LEARNT}
+        parts["target"] = self.target.get()
+        state.put_tensors("learner", {k: torch.from_numpy(v) for k, v in parts.items()})
+        state.values["learner_steps"] = self.net.steps
+
+    def load(self, state: State) -> None:
+        """Go on from there."""
+        parts = {k: v.numpy() for k, v in state.get_tensors("learner").items()}
+        for name in LEARNT:
+            self.net.set(name, parts[name])
+        self.target.set("weights", parts["target"])
+        self.net.steps = state.value("learner_steps")
 
 
 # --- The loop ---
@@ -189,11 +259,8 @@ class DQNTrainer:
         self.context = context
         recipe, settings = context.recipe, context.recipe.dqn
         weights = context.torch_generator("weights")
-        self.network: Pyramid = make_network("pyramid", "kpk3", "kpk", recipe.network, weights)
-        self.target: Pyramid = copy.deepcopy(self.network)
-        self.optimizer = torch.optim.Adam(
-            self.network.parameters(), lr=settings.learning_rate, fused=True
-        )
+        network: Pyramid = make_network("pyramid", "kpk3", "kpk", recipe.network, weights)
+        self.learner = Learner(network, settings)
         self.memory = ReplayMemory(settings.replay, settings.prioritised, settings.importance)
         self.pending = Pending(settings.games, settings.steps, settings.discount)
         self.world: World = make_world(recipe.world, settings.games, context.seed("games"))
@@ -209,11 +276,13 @@ class DQNTrainer:
 
     def iterate(self) -> Metrics:
         """Play some rounds, learning after each."""
-        settings = self.context.recipe.dqn
+        settings, progress = self.context.recipe.dqn, self.context.progress
+        opponent = self.world.choose_opponent(progress)
+        if opponent:
+            self.context.log(f"the opponent is now {opponent}")
         start, end = settings.learning_rate, settings.final_learning_rate
-        for group in self.optimizer.param_groups:
-            group["lr"] = start + (end - start) * self.context.progress
-        counts = {"won": 0, "other": 0, "cut": 0}
+        learning_rate = start + (end - start) * progress
+        counts = Counts()
         losses: list[float] = []
         highest: list[float] = []
         played = 0.0
@@ -222,92 +291,107 @@ class DQNTrainer:
             highest.append(self._play_round(counts))
             played += time.perf_counter() - began
             if self.memory.size >= settings.replay_start:
-                losses += [self._update() for _ in range(settings.updates)]
-        games = counts["won"] + counts["other"]
+                losses += [self._update(learning_rate) for _ in range(settings.updates)]
         return Metrics(
             samples=settings.rounds * settings.games,
-            games=games,
+            games=counts.games,
             losses={"q": float(np.mean(losses))} if losses else {},
             values={
                 "highest_q": float(np.mean(highest)),
                 "epsilon": self.epsilon(),
-                "win_rate": counts["won"] / games if games else float("nan"),
+                "win_rate": share(counts.won, counts.promising),
+                "drawn_win_rate": share(counts.lucky, counts.games - counts.promising),
             },
-            results=counts,
+            results={
+                "won": counts.won + counts.lucky,
+                "other": counts.games - counts.won - counts.lucky,
+                "cut": counts.cut,
+            },
             timing={"play": played},
         )
 
-    def _play_round(self, counts: dict[str, int]) -> float:
+    def _play_round(self, counts: Counts) -> float:
         """One move in each game; the mean of the highest Q values that the network saw."""
         settings, world = self.context.recipe.dqn, self.world
-        squares = world.squares.copy()
-        with torch.no_grad():
-            q_values = self.network.q_values(torch.from_numpy(squares)).numpy()
+        squares, promising = world.squares, world.promising
+        q_values = self.learner.net.q_values(squares)
         actions = choose_actions(q_values, world.legal, self.epsilon(), settings, self.rng)
         step = world.step(actions)
         self.pending.push(squares, actions, step.rewards)
         ready = self.pending.pop(world.squares, world.legal, step.ended)
         if ready:
+            if not settings.double:
+                ready["best"] = best_of(
+                    self.learner.target, ready["following"], ready["legal"], settings
+                )
             self.memory.add(**ready)
         self.pending.drop(step.cut)
         self.moves += len(actions)
-        ended, won = int(step.ended.sum()), int(step.won.sum())
-        counts["won"] += won
-        counts["other"] += ended - won
-        counts["cut"] += int(step.cut.sum())
-        self.games_since_copy += ended
+        counts.add(step, promising)
+        self.games_since_copy += int(step.ended.sum())
         if self.games_since_copy >= settings.target_games:
-            self.target.load_state_dict(self.network.state_dict())
             self.games_since_copy = 0
+            self._copy()
         return float(q_values.max(1).mean())
 
-    def _update(self) -> float:
+    def _copy(self) -> None:
+        """Make the target network a copy of the learner, and ask it about all moves stored."""
+        self.learner.copy()
+        settings, memory = self.context.recipe.dqn, self.memory
+        if not settings.double:
+            following, legal = memory.arrays["following"], memory.arrays["legal"]
+            stored = slice(memory.size)
+            memory.arrays["best"][stored] = best_of(
+                self.learner.target, following[stored], legal[stored], settings
+            )
+
+    def _update(self, learning_rate: float) -> float:
         """One step of the optimiser; its loss."""
         settings = self.context.recipe.dqn
         count = max(1, settings.batch * settings.games // settings.updates)
         batch = self.memory.draw(count, self.rng)
-        targets = targets_of(self.network, self.target, batch, settings)
-        q_values = self.network.q_values(batch.squares)
-        predicted = q_values.gather(1, batch.actions[:, None]).squeeze(1)
-        loss = loss_of(predicted, targets, batch.weights, settings.loss)
-        self.optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
-        self.optimizer.step()
+        if settings.double:  # the learner chooses, and it changes with every step
+            following, legal = (self.memory.arrays[k][batch.places] for k in ("following", "legal"))
+            batch.best = best_of(self.learner.target, following, legal, settings, self.learner.net)
+        loss, errors = self.learner.learn(batch, learning_rate)
         if settings.prioritised:
-            self.memory.set_errors(batch.places, (targets - predicted.detach()).numpy())
-        return float(loss.detach())
+            self.memory.set_errors(batch.places, errors)
+        return loss
 
     def evaluate(self, rng: np.random.Generator) -> list[Evaluation]:
-        """Greedy games from random positions against the opponent of the recipe."""
+        """Greedy games from random positions; the counts are of those that can be won."""
         recipe = self.context.recipe
-        limit = recipe.evaluation.max_moves
-        settings = recipe.world.model_copy(update={"max_moves": limit})
+        limit, opponent = recipe.evaluation.max_moves, recipe.evaluation.opponent
+        settings = recipe.world.model_copy(
+            update={"max_moves": limit, "opponent": opponent, "opponents": []}
+        )
         world = make_world(settings, recipe.evaluation.games, int(rng.integers(1 << 62)))
         open_ones = np.ones(recipe.evaluation.games, dtype=np.bool_)
-        won = 0
+        promising = world.promising.copy()
+        won = np.zeros(len(open_ones), dtype=np.bool_)
         try:
             for _ in range(limit):
-                with torch.no_grad():
-                    q_values = self.network.q_values(torch.from_numpy(world.squares)).numpy()
+                q_values = self.learner.net.q_values(world.squares)
                 step = world.step(np.where(world.legal, q_values, -np.inf).argmax(1))
-                won += int((open_ones & step.won).sum())
+                won |= open_ones & step.won
                 open_ones &= ~(step.ended | step.cut)
         finally:
             world.close()
-        name = recipe.world.opponent if recipe.world.name == "kpk" else recipe.world.name
-        return [Evaluation(name, (won, len(open_ones) - won, 0), (0, 0, 0))]
+        name = opponent if recipe.world.name == "kpk" else recipe.world.name
+        wins, positions = int((won & promising).sum()), int(promising.sum())
+        drawn = len(won) - positions
+        values = {"drawn_win_rate": share(int((won & ~promising).sum()), drawn)} if drawn else {}
+        return [Evaluation(name, (wins, positions - wins, 0), (0, 0, 0), values)]
 
     def model(self) -> Network:
         """The network as it is."""
-        network: Any = self.network
+        network: Any = self.learner.publish()
         return cast(Network, network)
 
     def state(self) -> State:
         """Networks, optimiser, memory, games, random stream."""
         state = State()
-        state.put_module("network", self.network)
-        state.put_module("target", self.target)
-        state.put_optimizer("optimizer", self.optimizer)
+        self.learner.save(state)
         memory, pending = self.memory, self.pending
         stored = {**memory.arrays, "priorities": memory.priorities}
         state.put_tensors("memory", {k: torch.from_numpy(v) for k, v in stored.items()})
@@ -320,9 +404,7 @@ class DQNTrainer:
 
     def load_state(self, state: State) -> None:
         """Go on from there."""
-        state.get_module("network", self.network)
-        state.get_module("target", self.target)
-        state.get_optimizer("optimizer", self.optimizer)
+        self.learner.load(state)
         for name, tensor in state.get_tensors("memory").items():
             where = self.memory.arrays.get(name, self.memory.priorities)
             where[:] = tensor.numpy()
@@ -332,6 +414,30 @@ class DQNTrainer:
         self.memory.next, self.memory.size, self.moves, self.games_since_copy = counters
         state.get_generator("play", self.rng)
         self.world.load(state)
+
+
+@dataclass
+class Counts:
+    """Games of an iteration."""
+
+    games: int = 0  # finished
+    promising: int = 0  # ... that began in a won position
+    won: int = 0  # ... and were won
+    lucky: int = 0  # won from drawn positions
+    cut: int = 0  # by the move limit
+
+    def add(self, step: Step, promising: NDArray[np.bool_]) -> None:
+        """Count what one move of each game brought."""
+        self.games += int(step.ended.sum())
+        self.promising += int((step.ended & promising).sum())
+        self.won += int((step.won & promising).sum())
+        self.lucky += int((step.won & ~promising).sum())
+        self.cut += int(step.cut.sum())
+
+
+def share(part: int, whole: int) -> float:
+    """A share; not a number of nothing."""
+    return part / whole if whole else float("nan")
 
 
 def choose_actions(

@@ -14,9 +14,9 @@ from rookery.training.section import Section
 class DQNSettings(Section):
     """The algorithm."""
 
-    games: int = Field(default=64, ge=1)
+    games: int = Field(default=128, ge=1)
     """Games played at a time."""
-    rounds: int = Field(default=100, ge=1)
+    rounds: int = Field(default=50, ge=1)
     """Moves of each game in an iteration."""
     replay: int = Field(default=10_000, ge=1)
     """Moves that the replay memory holds."""
@@ -28,7 +28,7 @@ class DQNSettings(Section):
     """Exponent of the weights that correct for prioritised drawing."""
     batch: int = Field(default=32, ge=1)
     """Moves learnt from for each move played."""
-    updates: int = Field(default=4, ge=1)
+    updates: int = Field(default=8, ge=1)
     """Steps of the optimiser per round; they share the moves to learn from."""
     target_games: int = Field(default=100, ge=1)
     """Finished games after which the target network becomes a copy of the learner."""
@@ -60,6 +60,13 @@ class WorldSettings(Section):
     """A king that walks to the last rank; a king that brings its pawn there; the whole ending."""
     opponent: str = "random"
     """Player of the bare king in `kpk`; `random`, `greedy` and `greedy-safe` are fast."""
+    opponents: list[str] = Field(default=[], max_length=16)
+    """Instead of `opponent`: several, one after the other."""
+    shares: list[float] = Field(default=[], max_length=16)
+    """How much of the run each of them gets, of the sum of all; none given: equal parts."""
+    remember: bool = True
+    """Ask an engine of fixed nodes or depth about each position only once, without history, and
+    keep its answers in the cache folder for later runs."""
     blocker: bool = False
     """In `king`: a king of the other side stands still on a random square."""
     win: float = 10.0
@@ -77,6 +84,8 @@ class EvaluationSettings(Section):
     """Greedy games from random positions."""
     max_moves: int = Field(default=50, ge=1)
     """They count as not won after so many moves of the agent."""
+    opponent: str = "random"
+    """Player of the bare king in `kpk`."""
 
 
 class DQNRecipe(Recipe):
@@ -93,4 +102,7 @@ class DQNRecipe(Recipe):
             raise ValueError("dqn.replay_start must not be above dqn.replay")
         if self.world.name != "kpk" and self.world.opponent != "random":
             raise ValueError(f"the world {self.world.name!r} has no opponent")
+        shares = self.world.shares
+        if shares and (len(shares) != len(self.world.opponents) or min(shares) <= 0):
+            raise ValueError("world.shares must be one number above 0 for each of world.opponents")
         return self

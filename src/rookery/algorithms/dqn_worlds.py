@@ -8,13 +8,15 @@ eight king steps, pawn one square, pawn two squares.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from functools import cache
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rookery._core import Game, VectorGames, bot_names
+from rookery._core import NOT_WON, EndingStates, Game, VectorGames, bot_names
 from rookery.algorithms.dqn_recipe import WorldSettings
+from rookery.players.base import Player
 from rookery.training.state import State
 
 ACTIONS = 10
@@ -37,6 +39,11 @@ class World(Protocol):
 
     squares: NDArray[np.int64]  # [N, 3] strong king, pawn, weak king, as the agent sees them
     legal: NDArray[np.bool_]  # [N, 10]
+    promising: NDArray[np.bool_]  # [N] whether the game began in a position that can be won
+
+    def choose_opponent(self, progress: float) -> str:
+        """Take the opponent of this share of the run, [0, 1]; its name if it is another now."""
+        ...
 
     def step(self, actions: NDArray[np.int64]) -> Step:
         """Make a move in each game; an illegal one costs and changes nothing."""
@@ -83,16 +90,28 @@ class PawnEnding:
             illegal=settings.illegal,
             on_illegal="penalty",
         )
-        self._bot = settings.opponent if settings.opponent in bot_names() else ""
-        self._player: Any = None
-        if not self._bot:
-            from rookery.players.registry import make_player
-
-            self._player = make_player(settings.opponent)
+        self._settings = settings
+        self._opponents = settings.opponents or [settings.opponent]
+        self._opponent = ""
+        self._player: Player | None = None  # None: a bot of the core
         self._rng = np.random.default_rng(seed)
         self._moves = np.zeros(count, dtype=np.int64)
-        self._settings = settings
         self._look()
+        self.promising = won_starts()[tuple(self.squares.T)]
+        self.choose_opponent(0.0)
+
+    def choose_opponent(self, progress: float) -> str:
+        """Take the opponent of this share of the run; its name if it is another now."""
+        shares = np.array(self._settings.shares or [1.0] * len(self._opponents))
+        ends = np.cumsum(shares) / shares.sum()
+        phase = min(int(np.searchsorted(ends, progress, side="right")), len(ends) - 1)
+        if self._opponents[phase] == self._opponent:
+            return ""
+        self.close()
+        self._opponent = self._opponents[phase]
+        if self._opponent not in bot_names():
+            self._player = make_opponent(self._opponent, self._settings.remember)
+        return self._opponent
 
     def _look(self) -> None:
         planes = self.games.observations.reshape(len(self.games), 3, 64)
@@ -120,11 +139,16 @@ class PawnEnding:
         # A game that is cut off counts as over; what follows on its board counts as another.
         cut = (self._moves >= self._limit) & (self._limit > 0)
         self._moves[cut] = 0
+        begun = ended | cut
+        if begun.any():
+            fresh = won_starts()[tuple(self.squares[begun].T)]
+            self.promising = self.promising.copy()
+            self.promising[begun] = fresh
         return Step(rewards, ended, cut, won)
 
     def _replies(self, waiting: NDArray[np.bool_]) -> NDArray[np.int64]:
-        if self._bot:
-            return self.games.bot_actions(self._bot, waiting)
+        if self._player is None:
+            return self.games.bot_actions(self._opponent, waiting)
         replies = np.full(len(self.games), PASS, dtype=np.int64)
         for index in np.flatnonzero(waiting):
             game = Game(self.games.fen(int(index)))
@@ -138,12 +162,14 @@ class PawnEnding:
         """Store games, move counts and the opponent's random stream."""
         state.put_bytes("games", self.games.get_state())
         state.values["moves"] = self._moves.tolist()
+        state.values["promising"] = self.promising.tolist()
         state.put_generator("opponent", self._rng)
 
     def load(self, state: State) -> None:
         """Go on with stored games."""
         self.games.set_state(state.get_bytes("games"))
         self._moves = np.array(state.value("moves"), dtype=np.int64)
+        self.promising = np.array(state.value("promising"), dtype=np.bool_)
         state.get_generator("opponent", self._rng)
         self._look()
 
@@ -151,6 +177,39 @@ class PawnEnding:
         """Close the opponent."""
         if self._player is not None:
             self._player.close()
+            self._player = None
+
+
+def make_opponent(name: str, remember: bool) -> Player:
+    """Make the player of the bare king; an engine of fixed nodes or depth remembers its answers."""
+    from rookery.players.registry import make_player
+    from rookery.players.remembered import RememberedPlayer, answers_file
+    from rookery.players.sunfish import NativeSunfish
+    from rookery.players.uci_engine import UciPlayer
+
+    player = make_player(name)
+    if remember and isinstance(player, UciPlayer | NativeSunfish) and player.timed is False:
+        return RememberedPlayer(player, answers_file(name))
+    return player
+
+
+@cache
+def won_starts() -> NDArray[np.bool_]:
+    """Which positions can be won, [64, 64, 64]: king, pawn, weak king; the pawn's side to move.
+
+    Found from the rules; it sorts games for the record and is told to no agent.
+    """
+    from rookery.algorithms.endgame import truth_of
+
+    states = EndingStates(["KPvK"], "promotion")
+    strong = (states.ending_of() == 0) & (states.strong_to_move() == 1)
+    won = np.flatnonzero(strong & (truth_of(states) != NOT_WON))
+    king, pawn, weak = states.squares()[won].astype(np.int64).T[:3]
+    found = np.zeros((64, 64, 64), dtype=np.bool_)
+    found[king, pawn, weak] = True
+    found[king ^ 7, pawn ^ 7, weak ^ 7] = True  # the pawn on the files e to h
+    found.setflags(write=False)
+    return found
 
 
 class Grid:
@@ -168,7 +227,12 @@ class Grid:
         self._pawn = settings.name == "king-pawn"
         self.squares = np.zeros((count, 3), dtype=np.int64)
         self._moves = np.zeros(count, dtype=np.int64)
+        self.promising = np.ones(count, dtype=np.bool_)
         self._begin(np.ones(count, dtype=np.bool_))
+
+    def choose_opponent(self, progress: float) -> str:
+        """There is none."""
+        return ""
 
     def _begin(self, where: NDArray[np.bool_]) -> None:
         """New random games, none of them over already."""
@@ -226,6 +290,7 @@ class Grid:
 
     def step(self, actions: NDArray[np.int64]) -> Step:
         """Move a piece in each game."""
+        self.squares = self.squares.copy()  # the caller may have kept what it saw
         each = np.arange(len(actions))
         legal = self.legal[each, actions]
         targets = self._targets()[each, actions]

@@ -12,7 +12,7 @@ from rookery.bench.measure import Comparison, Participant, Result, interleave, r
 from rookery.bench.peer_process import PeerMissingError, PeerProcess
 
 PEER = "python_chess_dqn"
-GAMES = 64
+GAMES = 128
 
 
 def training(games: int = GAMES) -> Participant:

@@ -13,7 +13,9 @@ the moves. Without hidden layers this is the linear network of the paper's secti
 
 from __future__ import annotations
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from pydantic import Field
 from torch import Tensor, nn
 
@@ -73,6 +75,22 @@ class Pyramid(nn.Module):
                     bound = (6 / (layer.in_features + layer.out_features)) ** 0.5
                     layer.weight.uniform_(-bound, bound, generator=generator)
                     layer.bias.zero_()
+
+    def flat(self) -> NDArray[np.float32]:
+        """All weights behind each other, as `core/pyramid_net.h` wants them."""
+        return np.concatenate([tensor.detach().numpy().ravel() for tensor in self._ordered()])
+
+    def load_flat(self, values: NDArray[np.float32]) -> None:
+        """Take weights from such a vector."""
+        start = 0
+        with torch.no_grad():
+            for tensor in self._ordered():
+                part = values[start : start + tensor.numel()]
+                tensor.copy_(torch.from_numpy(part.reshape(tensor.shape)))
+                start += tensor.numel()
+
+    def _ordered(self) -> list[Tensor]:
+        return [self.rows.weight, self.bias, *self.layers.parameters()]
 
     def forward(self, observations: Tensor, legal: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
         """Q values [L] of the legal actions, and each position's best of them [B]."""

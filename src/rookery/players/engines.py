@@ -9,8 +9,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from rookery.players.base import Player
 from rookery.players.process import ProcessLimits
 from rookery.players.spec import SpecError
+from rookery.players.sunfish import NativeSunfish
 from rookery.players.uci_engine import UciPlayer, UciSettings
 
 GAMES_FOLDER = "/usr/games"  # where Debian puts engines; not on everybody's PATH
@@ -61,8 +63,12 @@ def stockfish_player(name: str, options: dict[str, Any]) -> UciPlayer:
     return UciPlayer(name, _settings(program, settings, options))
 
 
-def sunfish_player(name: str, options: dict[str, Any]) -> UciPlayer:
-    """Sunfish with `nodes`, `depth` or `movetime`."""
+def sunfish_player(name: str, options: dict[str, Any]) -> Player:
+    """Sunfish with `nodes`, `depth` or `movetime`; with `native` a copy of its search."""
+    if options.get("native"):
+        if "nodes" not in options or len(options) > 2:
+            raise SpecError("player 'sunfish': native=true goes with nodes=N and nothing else")
+        return NativeSunfish(name, options["nodes"])
     program = _program(options, find_sunfish())
     if not program:
         raise SpecError(

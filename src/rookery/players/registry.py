@@ -1,8 +1,9 @@
 """All players by name: what they are, which options they take, how they are made.
 
 `make_player("stockfish,depth=1,random=0.5")` is the way from words to a player everywhere.
-Every player takes two more options: `random=P` mixes in random moves and `book=FILE` (or
-`book=auto`) plays from an opening book first.
+Every player takes three more options: `random=P` mixes in random moves, `book=FILE` (or
+`book=auto`) plays from an opening book first, and `remember=FILE` (or `remember=auto`) keeps the
+answers of a slow player by position.
 """
 
 from __future__ import annotations
@@ -145,6 +146,7 @@ KINDS: dict[str, PlayerKind] = {
                 ("kpk", "king and pawn against king, up to the promotion,"),
                 ("kqk", "king and queen against king"),
                 ("krk", "king and rook against king"),
+                ("kpk-mate", "king and pawn against king, through the promotion to mate,"),
             )
         ),
         PlayerKind(
@@ -202,7 +204,12 @@ KINDS: dict[str, PlayerKind] = {
             "sunfish",
             "Sunfish, a small engine in Python",
             _engine("sunfish_player"),
-            (*_SEARCH, Option("command", kinds.words, "another Sunfish program"), *_PROGRAM),
+            (
+                *_SEARCH,
+                Option("native", kinds.boolean, "a copy of its search: same moves at fixed nodes"),
+                Option("command", kinds.words, "another Sunfish program"),
+                *_PROGRAM,
+            ),
         ),
         PlayerKind(
             "uci",
@@ -228,6 +235,7 @@ KINDS: dict[str, PlayerKind] = {
 MODIFIERS = (
     Option("random", kinds.probability, "share of moves played at random, 0 to 1"),
     Option("book", kinds.words, "Polyglot book to play from first, or 'auto'"),
+    Option("remember", kinds.words, "file of its answers by position, without history, or 'auto'"),
 )
 
 
@@ -288,6 +296,12 @@ def _value(parsed: PlayerSpec, option: Option, text: str) -> Any:
 def _modified(player: Player, name: str, modifiers: dict[str, Any]) -> Player:
     from rookery.players.mixed import BookPlayer, MixedPlayer
 
+    if "remember" in modifiers:
+        from rookery.players.remembered import RememberedPlayer, answers_file
+
+        chosen = modifiers["remember"]
+        file = answers_file(player.name) if chosen == "auto" else Path(chosen)
+        player = RememberedPlayer(player, file)
     if "random" in modifiers:
         player = MixedPlayer(player, modifiers["random"], name)
     if "book" in modifiers:
