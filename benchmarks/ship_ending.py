@@ -22,7 +22,7 @@ from rookery._core import NOT_WON, EndingStates
 from rookery.algorithms.endgame import Values, grade, judge, state_rows, truth_of
 from rookery.data.tablebases import find_tablebases
 from rookery.model_file import load_model, save_model
-from rookery.nets.endgame import Endgame, halved
+from rookery.nets.endgame import halved
 
 
 def compare_with_tables(states: EndingStates, truth: Values, count: int) -> dict[str, int]:
@@ -51,7 +51,7 @@ def main() -> None:
     args = parser.parse_args()
     source = args.run / "model.safetensors" if args.run.is_dir() else args.run
     network, info = load_model(source)
-    small: Endgame = network if network.sizes.half_rows else halved(network)
+    small: Any = network if network.sizes.half_rows else halved(network)
     states = EndingStates(small.sizes.endings, small.sizes.goal)
     truth, values = truth_of(states), judge(small, state_rows(states, small))
     found: dict[str, Any] = dataclasses.asdict(grade(states, values, truth))
