@@ -36,6 +36,9 @@ def register(subparsers: Subparsers) -> None:
         "--openings", default="random:6", metavar="WHAT", help="as for 'rookery arena' (random:6)"
     )
     parser.add_argument(
+        "--start", metavar="RUNG", help="where to begin climbing; see --ladder (near 950 Elo)"
+    )
+    parser.add_argument(
         "--checkpoints", action="store_true", help="rate every checkpoint of the run folders"
     )
     parser.add_argument(
@@ -92,6 +95,11 @@ def rate_one(args: argparse.Namespace, player: str) -> PlayerRating:
     from rookery.players.registry import check_player, make_player
 
     name = check_player(player)
+    rungs = usable_rungs()
+    start = args.start or LadderSettings.start
+    if args.start and args.start not in {rung.player for rung in rungs}:
+        known = ", ".join(rung.player for rung in rungs)
+        raise ValueError(f"--start {args.start!r} is no rung of the ladder; there are {known}")
     line = ProgressLine(f"{name}: ")
 
     def show(rating: PlayerRating) -> None:
@@ -101,7 +109,7 @@ def rate_one(args: argparse.Namespace, player: str) -> PlayerRating:
     climb = Climb(
         name,
         lambda: make_player(player),
-        usable_rungs(),
+        rungs,
         lambda opponent: lambda: make_player(opponent),
         LadderSettings(
             games=args.games,
@@ -110,6 +118,7 @@ def rate_one(args: argparse.Namespace, player: str) -> PlayerRating:
             seed=args.seed,
             concurrency=args.concurrency,
             limits=limits_of(args),
+            start=start,
         ),
         show,
         BatchFile(Path(args.journal)) if args.journal else None,
