@@ -152,6 +152,7 @@ class Page:
         if folder:
             Path(folder).mkdir(parents=True, exist_ok=True)
             path = Path(folder) / f"{name}.png"
+            time.sleep(0.5)  # pieces come to rest
             self.driver.save_screenshot(str(path))
             shrink(path)
 
