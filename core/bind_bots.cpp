@@ -52,8 +52,7 @@ void bind_bots(nb::module_& m) {
     m.def("bot_move", &bot_move, "game"_a, "bot"_a, "seed"_a,
           "UCI move of random, greedy or greedy-safe; the seed decides between equal moves.");
     m.def(
-        "settled_material", [](const Game& game) { return settled_material(game.now()); },
-        "game"_a,
+        "settled_material", [](const Game& game) { return settled_material(game.now()); }, "game"_a,
         "Centipawns by which the side to move is ahead after all captures, promotions and answers "
         "to check that pay; a million if that mates.");
     m.def("play_bot_games", &play_bot_games, "starts"_a, "white"_a, "black"_a, "seeds"_a,
