@@ -467,3 +467,11 @@ def test_a_king_may_castle_onto_its_rook(client: Client) -> None:
     seat.move("e1h1")
     seat.until(1)
     assert seat.entries[-1]["san"] == "O-O"
+
+
+def test_tree_searchers_have_levels_of_simulations() -> None:
+    from rookery.web.choices import TREE_LEVELS, levels_of
+
+    assert levels_of("alphazero")[0] == TREE_LEVELS
+    assert levels_of("a run", "alphazero")[0] == TREE_LEVELS
+    assert levels_of("greedy")[0] != TREE_LEVELS

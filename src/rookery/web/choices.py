@@ -130,7 +130,7 @@ def levels_of(name: str, algorithm: str = "") -> tuple[tuple[Level, ...], str]:
         return levels, "9" if any(level.id == "9" for level in levels) else "4"
     if name in ("stockfish", "sunfish"):
         return SEARCH_LEVELS, "4"
-    if algorithm in TREE_SEARCHERS:
+    if name in TREE_SEARCHERS or algorithm in TREE_SEARCHERS:
         return TREE_LEVELS, "3"
     if name in KINDS or algorithm:
         return PLAIN_LEVELS, "3"
