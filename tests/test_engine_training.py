@@ -15,6 +15,7 @@ from nnue_samples import material_weights, random_samples, random_weights
 from rookery import Game
 from rookery.algorithms.engine import EngineTrainer, of_generation
 from rookery.algorithms.engine_learning import Candidate, Window, widen
+from rookery.arena.runs import checkpoint_players
 from rookery.model_file import load_model
 from rookery.players.registry import make_player
 from rookery.training.folder import RunFolder
@@ -98,6 +99,15 @@ def test_the_model_plays(run: Path) -> None:
     decision = player.choose(game, np.random.default_rng(1))
     assert decision.move in game.legal_moves()
     player.close()
+
+
+def test_its_checkpoints_play(run: Path) -> None:
+    """As `rookery rate RUN --checkpoints` asks for them."""
+    players = checkpoint_players(f"{run},nodes=50")
+    assert len(players) > 1
+    for name in players:
+        decision = make_player(name).choose(Game(), np.random.default_rng(1))
+        assert decision.move in Game().legal_moves()
 
 
 def test_it_is_measured(run: Path) -> None:

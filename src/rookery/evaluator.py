@@ -188,12 +188,14 @@ def load_evaluator(source: str, threads: int = 1) -> TorchEvaluator | OnnxEvalua
 def read_model(source: str) -> tuple[str, bytes]:
     """Where a model comes from, and its content.
 
-    A run folder gives the model of its newest sound checkpoint; a bare name that is no path gives
-    a shipped network.
+    A run folder gives the model of its newest sound checkpoint, a checkpoint its own; a bare name
+    that is no path gives a shipped network.
     """
     from rookery.training.checkpoint import Checkpoints
 
     path = Path(source)
+    if path.parent.name == "checkpoints" and (path / "model.safetensors").is_file():
+        path = path / "model.safetensors"
     if path.is_dir():
         found = Checkpoints(path / "checkpoints").newest_model()
         if found is None:
