@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ from selenium import webdriver
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webelement import WebElement
+
+from web_parts import server
 
 IMAGES = "ROOKERY_SCREENSHOTS"  # environment variable: the folder that screenshots go to
 LONGEST = 60.0  # seconds until something that must happen counts as missing
@@ -163,3 +166,15 @@ def shrink(path: Path) -> None:
     with image.open(path) as picture:
         small = picture.convert("RGB").quantize(128)
     small.save(path, optimize=True)
+
+
+@contextmanager
+def opened_page(runs: Path, downloads: Path, **options: Any) -> Iterator[Page]:
+    """The page of a server for a folder of runs, in a browser of its own."""
+    driver = open_browser(downloads)
+    try:
+        with server(runs, **options) as running:
+            driver.set_window_size(1280, 900)
+            yield Page(driver, running.url)
+    finally:
+        driver.quit()

@@ -12,10 +12,9 @@ pytest.importorskip("torch", reason="needs the extra train")
 
 import torch
 
-from browser_parts import Page, open_browser
+from browser_parts import Page, opened_page
 from rookery.model_file import save_model
 from rookery.nets import make_network
-from web_parts import server
 
 
 @pytest.fixture(scope="module")
@@ -31,13 +30,8 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
         "squares", "tactical70", "az4672", sizes, torch.Generator().manual_seed(1)
     )
     save_model(step / "model.safetensors", network)
-    driver = open_browser(tmp_path_factory.mktemp("downloads"))
-    try:
-        with server(runs) as running:
-            driver.set_window_size(1280, 900)
-            yield Page(driver, running.url)
-    finally:
-        driver.quit()
+    with opened_page(runs, tmp_path_factory.mktemp("downloads")) as found:
+        yield found
 
 
 @pytest.fixture(autouse=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from typing import Any
 
 from rookery.commands import Subparsers, write_json
@@ -42,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
     """Solve and report."""
     from pathlib import Path
 
-    from rookery.arena.puzzles import read_puzzles, run_puzzles, summarise_puzzles
+    from rookery.arena import mates, puzzles
     from rookery.players.registry import check_player, make_player
 
     name = check_player(args.player)
@@ -50,50 +51,32 @@ def run(args: argparse.Namespace) -> int:
         raise ValueError(
             "puzzles have no clock; use --movetime, --nodes or --depth instead of --tc"
         )
-    if args.mate is not None:
-        return run_mate_puzzles(args, name)
-    puzzles = read_puzzles(Path(args.file), args.limit, args.seed)
-    line = ProgressLine(f"{name}: ")
-    answers = run_puzzles(
-        lambda: make_player(args.player),
-        puzzles,
-        limits_of(args).for_move(None, None),
-        args.seed,
-        args.concurrency,
-        lambda done: line.write(f"{done}/{len(puzzles)}"),
-    )
-    line.clear()
-    summary = summarise_puzzles(name, answers) | {"file": args.file}
-    if args.json:
-        write_json(summary)
+    path, line = Path(args.file), ProgressLine(f"{name}: ")
+
+    def solve(run: Callable[..., list[Any]], tasks: list[Any]) -> list[Any]:
+        answers = run(
+            lambda: make_player(args.player),
+            tasks,
+            limits_of(args).for_move(None, None),
+            args.seed,
+            args.concurrency,
+            lambda done: line.write(f"{done}/{len(tasks)}"),
+        )
+        line.clear()
+        return answers
+
+    if args.mate is None:
+        tasks = puzzles.read_puzzles(path, args.limit, args.seed)
+        summary = puzzles.summarise_puzzles(name, solve(puzzles.run_puzzles, tasks))
+        text = report(summary)
     else:
-        print(report(summary))
-    return 0
-
-
-def run_mate_puzzles(args: argparse.Namespace, name: str) -> int:
-    """Ask for mates in at most N moves."""
-    from pathlib import Path
-
-    from rookery.arena.mates import read_mates, run_mates, summarise_mates
-    from rookery.players.registry import make_player
-
-    mates = read_mates(Path(args.file), args.mate, args.limit, args.seed)
-    line = ProgressLine(f"{name}: ")
-    answers = run_mates(
-        lambda: make_player(args.player),
-        mates,
-        limits_of(args).for_move(None, None),
-        args.seed,
-        args.concurrency,
-        lambda done: line.write(f"{done}/{len(mates)}"),
-    )
-    line.clear()
-    summary = summarise_mates(name, answers) | {"file": args.file}
+        positions = mates.read_mates(path, args.mate, args.limit, args.seed)
+        summary = mates.summarise_mates(name, solve(mates.run_mates, positions))
+        text = mate_report(summary, args.missed)
     if args.json:
-        write_json(summary)
+        write_json(summary | {"file": args.file})
     else:
-        print(mate_report(summary, args.missed))
+        print(text)
     return 0
 
 

@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from rookery.players.mcts import DEFAULT_SIMULATIONS
+from rookery.players.model import TREE_SEARCHERS
 from rookery.players.registry import KINDS
 
 # Players that need a person at the terminal, or a program or a file of the operator's choosing.
@@ -104,8 +106,6 @@ PLAIN_LEVELS = (
 )
 OFFERED_ENGINE_LEVELS = (1, 3, 5, 7, 9, 11, 13, 15, 17, 20)
 OWN_ENGINES = frozenset({"engine", "tdleaf"})  # algorithms that make engines
-TREE_SEARCHERS = frozenset({"alphazero"})  # whose networks play with a tree search
-SIMULATIONS = 400  # of a search where neither level nor clock says how many
 
 
 def engine_levels() -> tuple[Level, ...]:
@@ -265,7 +265,7 @@ def _run_choice(name: str, title: str, run: Path, path: Path) -> Choice:
     quoted = re.sub(r'(["\\])', r"\\\1", str(path))
     algorithm = run_algorithm(run)
     levels, default = levels_of(name, algorithm)
-    search = f",simulations={SIMULATIONS}" if algorithm in TREE_SEARCHERS else ""
+    search = f",simulations={DEFAULT_SIMULATIONS}" if algorithm in TREE_SEARCHERS else ""
     return Choice(name, title, f"Run {run.name}", f'"{quoted}"{search}', levels, default)
 
 
