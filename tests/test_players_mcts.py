@@ -84,6 +84,24 @@ def test_time_limits_end_a_search() -> None:
     assert one.choose(Game(), RNG, Limits(simulations=0)).move in Game().legal_moves()
 
 
+def test_its_own_simulations_hold_under_the_clock_of_a_match() -> None:
+    clock = Limits(white_time=600.0, black_time=600.0)
+    for limits in (Limits(movetime=60.0), clock, Limits(simulations=5000), Limits(nodes=5000)):
+        decision = player(simulations=30).choose(Game(), RNG, limits)
+        assert decision.details["simulations"] == 30, limits
+    # and its own time under a match of simulations
+    decision = player(movetime=0.05).choose(Game(), RNG, Limits(simulations=10**8))
+    assert 0 < int(str(decision.details["simulations"])) < 10**8
+
+
+def test_few_moves_to_the_time_control_get_more_time_each() -> None:
+    one = player()
+    left = Limits(white_time=10.0, black_time=10.0)
+    soon = Limits(white_time=10.0, black_time=10.0, moves_to_go=2)
+    assert one._budget(Game(), left, False) == (None, pytest.approx(10 / 30))
+    assert one._budget(Game(), soon, False) == (None, pytest.approx(5.0))
+
+
 def test_an_endless_search_is_stopped_from_another_thread() -> None:
     for evaluator in (NativeSquaresEvaluator(squares()), FakeEvaluator()):
         one = MctsPlayer(evaluator, MctsSettings(megabytes=4))

@@ -229,21 +229,25 @@ class MctsPlayer:
     def _budget(
         self, game: Game, limits: Limits, pondering: bool
     ) -> tuple[int | None, float | None]:
-        """Simulations and seconds; None: no limit of that kind."""
+        """Simulations and seconds; None: no limit of that kind.
+
+        Of the player's own limits and the match's the smaller ones hold.
+        """
         own = self.search_settings
+        asked = limits.simulations if limits.simulations is not None else limits.nodes
+        simulations = min(
+            (each for each in (own.simulations, asked) if each is not None), default=None
+        )
+        times = [each for each in (own.movetime, limits.movetime) if each is not None]
         white = game.turn
         remaining = limits.white_time if white else limits.black_time
-        increment = (limits.white_increment if white else limits.black_increment) or 0.0
-        simulations = limits.simulations if limits.simulations is not None else limits.nodes
-        seconds = limits.movetime
         if remaining is not None:
-            share = remaining / MOVES_LEFT + 0.8 * increment
-            by_clock = max(0.001, min(share, remaining - OVERHEAD))
-            seconds = by_clock if seconds is None else min(seconds, by_clock)
-        if simulations is None and seconds is None and not pondering:
-            simulations, seconds = own.simulations, own.movetime
-            if simulations is None and seconds is None:
-                simulations = DEFAULT_SIMULATIONS
+            increment = (limits.white_increment if white else limits.black_increment) or 0.0
+            share = remaining / min(MOVES_LEFT, limits.moves_to_go or MOVES_LEFT) + 0.8 * increment
+            times.append(max(0.001, min(share, remaining - OVERHEAD)))
+        if simulations is None and not times and not pondering:
+            simulations = DEFAULT_SIMULATIONS
+        seconds = min(times, default=None)
         return simulations, seconds
 
     def _advance(self, seconds: float) -> None:
