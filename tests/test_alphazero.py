@@ -13,7 +13,7 @@ import torch
 
 from rookery.algorithms.alphazero import ALGORITHM, AlphaZeroTrainer
 from rookery.algorithms.alphazero_recipe import AlphaZeroRecipe
-from rookery.algorithms.policy_value import LearnSettings, learning_rate
+from rookery.algorithms.policy_value import LearnSettings, learning_rate, update_average
 from rookery.algorithms.search_matches import play_networks, play_search_bot
 from rookery.algorithms.starts import read_positions
 from rookery.model_file import save_model
@@ -60,10 +60,11 @@ RESNET = {"family": "resnet", "observation": "planes19", "resnet": {"blocks": 1,
     [
         (1, {}),
         (2, {}),
+        (1, {"learn": {"minibatch": 32, "average": 0.5}}),
         (1, {"selfplay": SMALL["selfplay"] | {"processes": 2}}),
         (1, {"selfplay": SMALL["selfplay"] | {"processes": 2}, "network": RESNET}),
     ],
-    ids=["one thread", "two threads", "two processes", "two processes, torch"],
+    ids=["one thread", "two threads", "a mean of weights", "two processes", "two processes, torch"],
 )
 def test_a_resumed_run_is_the_same_run(
     tmp_path: Path, workers: int, sections: dict[str, Any]
@@ -79,6 +80,7 @@ def test_a_resumed_run_is_the_same_run(
     np.testing.assert_equal(begun + advance(second, 2), expected)
     for name, weights in straight.network.state_dict().items():
         assert torch.equal(weights, second.network.state_dict()[name]), name
+        assert torch.equal(straight.best.state_dict()[name], second.best.state_dict()[name]), name
     assert len(straight.window) == len(second.window)
     for learner in (straight, first, second):
         learner.collector.close()
@@ -183,6 +185,20 @@ def test_the_gate_keeps_the_old_network_until_the_new_one_is_better(tmp_path: Pa
     )
     again.load_state(opened.state())
     assert again.promotions == 1
+
+
+def test_the_network_that_plays_can_be_a_mean_of_the_learner_s_weights(tmp_path: Path) -> None:
+    learner = trainer(tmp_path, learn={"minibatch": 32, "average": 0.9})
+    assert learner.best is learner.average is learner.model()
+    mean = learner.network.value.weight.detach().clone()
+    for keep in (1 / 10, 2 / 11, 3 / 12):  # the first means are short
+        advance(learner, 1)
+        mean = keep * mean + (1 - keep) * learner.network.value.weight.detach()
+        torch.testing.assert_close(learner.best.value.weight.detach(), mean)
+    network, average = learner.network, learner.average
+    update_average(average, network, 0.9, 1000)
+    expected = 0.9 * mean + 0.1 * network.value.weight.detach()
+    torch.testing.assert_close(average.value.weight.detach(), expected)
 
 
 def test_the_same_network_scores_half_against_itself() -> None:

@@ -32,6 +32,7 @@ from rookery.algorithms.policy_value import (
     learning_rate,
     make_optimizer,
     mean_losses,
+    update_average,
 )
 from rookery.algorithms.prediction_messages import GROUPS
 from rookery.algorithms.prediction_server import ServerCollector
@@ -57,8 +58,10 @@ class AlphaZeroTrainer:
         self.context = context
         recipe = context.recipe
         self.network = self._new_network()
-        # The one that plays: the learner's own, or the last that passed the gate.
-        self.best = copy.deepcopy(self.network) if recipe.gate.games else self.network
+        # What the learner has to offer: its weights, or a running mean of them.
+        self.average = copy.deepcopy(self.network) if recipe.learn.average else self.network
+        # The one that plays: the learner's offer, or the last that passed the gate.
+        self.best = copy.deepcopy(self.network) if recipe.gate.games else self.average
         self.optimizer = make_optimizer(self.network, recipe.learn)
         self.rng = context.generator("learn")
         self.window = SampleWindow(
@@ -224,6 +227,9 @@ class AlphaZeroTrainer:
             learn_step(self.network, self.optimizer, self._minibatch(sampler), recipe.learn, rate)
             for _ in range(steps)
         ]
+        if self.average is not self.network:
+            keep = recipe.learn.average
+            update_average(self.average, self.network, keep, self.context.iteration)
         return terms, time.perf_counter() - began
 
     def _minibatch(self, sampler: Sampler) -> SampleBlock:
@@ -240,7 +246,7 @@ class AlphaZeroTrainer:
         if not gate.games or number % gate.every:
             return
         seed = self.context.seed("gate", number)
-        score = play_networks(self.network, self.best, gate.games, seed, gate.simulations)
+        score = play_networks(self.average, self.best, gate.games, seed, gate.simulations)
         passed = score >= gate.score
         verdict = "plays from now on" if passed else "goes on learning"
         self.context.log(
@@ -248,7 +254,7 @@ class AlphaZeroTrainer:
             f"against the one that plays; it {verdict}"
         )
         if passed:
-            self.best.load_state_dict(self.network.state_dict())
+            self.best.load_state_dict(self.average.state_dict())
             self.promotions += 1
 
     def _metrics(
@@ -321,7 +327,9 @@ class AlphaZeroTrainer:
         """Weights, optimiser, games with their trees, window, random streams."""
         state = State()
         state.put_module("network", self.network)
-        if self.best is not self.network:
+        if self.average is not self.network:
+            state.put_module("average", self.average)
+        if self.best is not self.average:
             state.put_module("best", self.best)
         state.put_optimizer("optimizer", self.optimizer)
         games = self.collector.state()
@@ -338,7 +346,9 @@ class AlphaZeroTrainer:
     def load_state(self, state: State) -> None:
         """Go on from there; where the number of workers differs, games begin anew."""
         state.get_module("network", self.network)
-        if self.best is not self.network:
+        if self.average is not self.network:
+            state.get_module("average", self.average)
+        if self.best is not self.average:
             state.get_module("best", self.best)
         state.get_optimizer("optimizer", self.optimizer)
         # Checkpoints from before there were processes do not say how many games each part has.

@@ -61,6 +61,9 @@ class LearnSettings(Section):
     """Gradients are scaled down to this length; 0: never."""
     search_value: float = Field(default=0.5, ge=0, le=1)
     """Share of the search's value in the value target; the rest is the game's result."""
+    average: float = Field(default=0.0, ge=0, lt=1)
+    """The network that plays is a running mean of the learner's weights: the share of the old mean
+    that each iteration keeps; 0: no mean."""
 
 
 def learning_rate(settings: LearnSettings, progress: float) -> float:
@@ -179,6 +182,30 @@ def learn_step(
     optimizer.step()
     network.eval()
     return terms
+
+
+def update_average(average: Any, network: Any, keep: float, updates: int) -> None:
+    """Move a running mean of weights towards the network's present ones.
+
+    Steps as long as self-play needs them leave the weights circling around what is best; their mean
+    is nearer to it (Izmailov et al. 2018, "Averaging weights leads to wider optima").
+
+    Args:
+        average: The mean, a network of the same shape.
+        network: The learner's.
+        keep: Share of the mean that is kept. The first means are shorter, so that the weights of
+            the beginning are soon forgotten.
+        updates: How often the mean was updated before.
+    """
+    weight = 1 - min(keep, (1 + updates) / (10 + updates))
+    with torch.no_grad():
+        for mean, new in zip(
+            average.state_dict().values(), network.state_dict().values(), strict=True
+        ):
+            if mean.is_floating_point():
+                mean.lerp_(new, weight)
+            else:
+                mean.copy_(new)  # batch norm counts its batches
 
 
 def mean_losses(terms: list[Losses]) -> dict[str, float]:
