@@ -13,7 +13,7 @@ import torch
 from rookery import Game
 from rookery._core import MoveError
 from rookery.evaluator import FakeEvaluator, TorchEvaluator
-from rookery.model_file import save_model
+from rookery.model_file import describe, save_model
 from rookery.nets import make_network
 from rookery.nets.native import NativeSquaresEvaluator
 from rookery.players.base import Limits, Player
@@ -206,6 +206,18 @@ def test_the_shipped_player_searches_and_sees_mates() -> None:
         decision = shipped.choose(Game(fen), RNG, Limits(simulations=800))
         assert decision.value is not None and decision.value > 0.99, fen
         assert decision.move in first_moves, fen
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "searches"), [("alphazero", True), ("supervised", True), ("ppo", False)]
+)
+def test_the_algorithm_says_whether_a_network_searches(
+    algorithm: str, searches: bool, tmp_path: Path
+) -> None:
+    path = tmp_path / "model.safetensors"
+    network = squares()
+    save_model(path, network, describe(network, {"algorithm": algorithm}))
+    assert isinstance(make_player(str(path)), MctsPlayer) is searches
 
 
 def test_networks_of_alphazero_search_unless_told_not_to() -> None:

@@ -1,8 +1,8 @@
 """Players from model files and run folders, as `make_player` asks for them.
 
 What plays depends on the network's family: `nnue` searches with alpha-beta, `giraffe` full-width
-to a small depth. Networks that AlphaZero taught play with its tree search (without it after
-`simulations=0`); of the others the policy plays alone, unless options ask for such a search
+to a small depth. Networks that AlphaZero or its pretraining taught play with its tree search
+(without it after `simulations=0`); of the others the policy plays alone, unless options ask for such a search
 (`simulations` or `movetime`).
 """
 
@@ -14,7 +14,8 @@ from rookery.players.base import Player
 from rookery.players.policy import policy_player
 
 TREE_SEARCH = frozenset({"simulations", "movetime", "gumbel"})  # options that ask for one
-TREE_SEARCHERS = frozenset({"alphazero"})  # algorithms whose networks are made for one
+# Algorithms whose networks are made for one.
+TREE_SEARCHERS = frozenset({"alphazero", "supervised"})
 
 
 def load_player(source: str, options: Mapping[str, str]) -> Player:
