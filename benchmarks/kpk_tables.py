@@ -3,11 +3,11 @@
     python benchmarks/kpk_tables.py kpk --positions 200
     python benchmarks/kpk_tables.py runs/kpk-paper --opponents random sunfish,nodes=200
 
-The paper's protocol: a promotion wins, a game counts as not won after 50 moves. Table 4 is the
-share of won positions, Table 5 wins from won positions, Table 6 wins from drawn ones, Table 7 the
-moves to win; columns are the levels of `data/kpk_levels.py`. The positions are drawn until as many
-won ones as asked for are expected, so that "hard", of which 40 % are won, is measured as exactly as
-the others. Errors are two standard ones.
+The paper's protocol: a promotion wins; a game counts as not won after 50 moves, and neither
+repetitions nor the fifty-move rule end it before. Table 4 is the share of won positions, Table 5
+wins from won positions, Table 6 wins from drawn ones, Table 7 the moves to win; columns are the
+levels of `data/kpk_levels.py`. Of each level so many positions are drawn that about `--positions`
+of them can be won. Errors are two standard ones.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def examine(player: str, opponent: str, level: str, positions: int, seed: int) -
     count = round(positions / LEVELS[level])
     words = ["endgame", "KPK", player, "--json", "--against", opponent, "--goal", "promotion"]
     words += ["--positions", str(count), "--seed", str(seed), "--max-moves", "50"]
-    words += ["--level", level]
+    words += ["--level", level, "--no-history"]
     output = io.StringIO()
     with contextlib.redirect_stdout(output):
         status = cli.main(words)

@@ -58,6 +58,11 @@ def register(subparsers: Subparsers) -> None:
         help="KPK: only the start positions of paper 003's level; all: its whole set, with the "
         "pawn on the ranks 2 to 6",
     )
+    parser.add_argument(
+        "--no-history",
+        action="store_true",
+        help="games that are played out go on after repetitions and fifty moves, as in paper 003",
+    )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed (0)")
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
     parser.set_defaults(run=run)
@@ -81,7 +86,7 @@ def run(args: argparse.Namespace) -> int:
             raise ValueError(f"'rookery endgame' needs endgame tables; {HOW_TO_GET}")
         cached = CachedTables(tables)
         positions = _positions(args, ending, cached)
-        referee = Referee(cached, goal)
+        referee = Referee(cached, goal, history=not args.no_history)
         player = make_player(args.player)
         try:
             if args.side == "defend":
