@@ -99,26 +99,34 @@ def paper_moves(network: Any, fen: str) -> list[tuple[str, float]]:
     return sorted(moves, key=lambda pair: -pair[1])
 
 
-# Where to look for wins given away, in words and in squares [N, 3]: king, pawn, weak king.
-Squares = np.ndarray[Any, np.dtype[np.int8]]
-THEMES: dict[str, Callable[[Squares], Any]] = {
-    # The kings face each other with one square between them after the right move.
-    "paper-opposition": lambda s: (s[:, 0] // 8 > s[:, 1] // 8) & (s[:, 2] // 8 < 7)
-    & (s[:, 1] % 8 > 1) & (s[:, 1] % 8 < 6),
-    "paper-rook-pawn": lambda s: s[:, 1] % 8 == 0,
-}  # fmt: skip
+def takes_opposition(fen: str, move: str) -> bool:
+    """Whether the kings face each other on a file after it, one square between them."""
+    board = chess.Board(fen)
+    board.push_uci(move)
+    white, black = board.king(chess.WHITE), board.king(chess.BLACK)
+    return white is not None and black is not None and black - white == 16
 
 
-def given_away(network: Any, player: EndgamePlayer, theme: Callable[[Squares], Any]) -> str:
-    """The first won position of a theme in which the paper's agent spoils the win."""
-    squares = kpk_squares("hard" if theme is not THEMES["paper-rook-pawn"] else "all")
+# Where to look for wins given away: level, pawn's files, and what the only winning move is like.
+Theme = tuple[str, tuple[int, ...], Callable[[str, str], bool]]
+THEMES: dict[str, Theme] = {
+    "paper-opposition": ("hard", (1, 2, 3, 4, 5, 6), takes_opposition),
+    "paper-rook-pawn": ("all", (0, 7), lambda fen, move: True),
+}
+
+
+def given_away(network: Any, player: EndgamePlayer, theme: Theme) -> str:
+    """A won position of a theme with one winning move, which the paper's agent does not find."""
+    level, files, fits = theme
+    squares = kpk_squares(level)
     won = won_starts()[tuple(squares.astype(np.int64).T)]
-    chosen = squares[won & theme(squares)]
+    chosen = squares[won & np.isin(squares[:, 1] % 8, files)]
     for row in chosen[np.random.default_rng(3).permutation(len(chosen))]:
         fen = kpk_fen(row)
         truth = {note.move: note.text.split()[0] for note in player.q_values(Game(fen))}
-        winning = sum(word == "wins" for word in truth.values())
-        if winning <= 2 and truth[paper_moves(network, fen)[0][0]] == "draws":
+        winning = [move for move, word in truth.items() if word == "wins"]
+        found = paper_moves(network, fen)[0][0]
+        if len(winning) == 1 and found != winning[0] and fits(fen, winning[0]):
             return fen
     raise SystemExit("the agent gives no win of this kind away")
 

@@ -3,9 +3,11 @@
     python benchmarks/kpk_tables.py kpk --positions 200
     python benchmarks/kpk_tables.py runs/kpk-paper --opponents random sunfish,nodes=200
 
-The paper's protocol: a promotion wins, a game counts as not won after 50 moves. Table 4 is the
-share of won positions, Table 5 wins from won positions, Table 6 wins from drawn ones, Table 7 the
-moves to win; columns are all positions and the three levels of `data/kpk_levels.py`.
+The paper's protocol: a promotion wins; a game counts as not won after 50 moves, and neither
+repetitions nor the fifty-move rule end it before. Table 4 is the share of won positions, Table 5
+wins from won positions, Table 6 wins from drawn ones, Table 7 the moves to win; columns are the
+levels of `data/kpk_levels.py`. Of each level so many positions are drawn that about `--positions`
+of them can be won. Errors are two standard ones.
 """
 
 from __future__ import annotations
@@ -24,21 +26,21 @@ from rookery import cli
 HOW = ",native=true,remember=auto"
 SUNFISH = [f"sunfish,nodes={nodes}{HOW}" for nodes in (200, 2000, 10000)]
 OPPONENTS = ["random", *SUNFISH]
-LEVELS = ["all", "easy", "intermediate", "hard"]
+LEVELS = {"all": 0.73, "easy": 0.98, "intermediate": 0.74, "hard": 0.40}  # won share (Table 4)
 TABLES = [
-    ("Table 4: won positions", "won_share", 100.0, " %"),
-    ("Table 5: wins in won positions", "win_rate", 100.0, " %"),
-    ("Table 6: wins in drawn positions", "drawn_win_rate", 100.0, " %"),
-    ("Table 7: moves to win", "mean_moves", 1.0, ""),
+    ("Table 4: won positions", "won_share", "positions"),
+    ("Table 5: wins in won positions", "win_rate", "won_positions"),
+    ("Table 6: wins in drawn positions", "drawn_win_rate", "drawn_positions"),
+    ("Table 7: moves to win", "mean_moves", ""),
 ]
 
 
 def examine(player: str, opponent: str, level: str, positions: int, seed: int) -> dict[str, Any]:
-    """The object of `rookery endgame` for one cell of the tables."""
+    """The object of `rookery endgame` for one cell: some `positions` that can be won."""
+    count = round(positions / LEVELS[level])
     words = ["endgame", "KPK", player, "--json", "--against", opponent, "--goal", "promotion"]
-    words += ["--positions", str(positions), "--seed", str(seed), "--max-moves", "50"]
-    if level != "all":
-        words += ["--level", level]
+    words += ["--positions", str(count), "--seed", str(seed), "--max-moves", "50"]
+    words += ["--level", level, "--no-history"]
     output = io.StringIO()
     with contextlib.redirect_stdout(output):
         status = cli.main(words)
@@ -53,7 +55,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("player")
     parser.add_argument("--opponents", nargs="+", default=OPPONENTS, metavar="PLAYER")
-    parser.add_argument("--positions", type=int, default=200, help="of each level (200)")
+    parser.add_argument(
+        "--positions", type=int, default=200, help="won ones of each level, about (200)"
+    )
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--json", type=Path, help="file for everything that was counted")
     args = parser.parse_args()
@@ -64,15 +68,23 @@ def main() -> None:
     }
     if args.json:
         args.json.write_text(json.dumps({f"{o} {level}": c for (o, level), c in cells.items()}))
-    for title, key, scale, unit in TABLES:
-        print(f"\n{title}\n{'':24}" + "".join(f"{level:>14}" for level in LEVELS))
+    for title, key, count in TABLES:
+        print(f"\n{title}\n{'':24}" + "".join(f"{level:>16}" for level in LEVELS))
         for opponent in args.opponents:
-            values = [cells[opponent, level][key] for level in LEVELS]
-            texts = [
-                "-" if v is None else f"{scale * v:.{0 if unit else 2}f}{unit}" for v in values
-            ]
+            texts = [text_of(cells[opponent, level], key, count) for level in LEVELS]
             label = opponent.removesuffix(HOW)
-            print(f"{label:24}" + "".join(f"{text:>14}" for text in texts))
+            print(f"{label:24}" + "".join(f"{text:>16}" for text in texts))
+
+
+def text_of(cell: dict[str, Any], key: str, count: str) -> str:
+    """A share of `count` in per cent with two standard errors, or a mean."""
+    value = cell[key]
+    if value is None:
+        return "-"
+    if not count:
+        return f"{value:.2f}"
+    error = 2 * (value * (1 - value) / cell[count]) ** 0.5
+    return f"{100 * value:.1f} ± {100 * error:.1f} %"
 
 
 if __name__ == "__main__":

@@ -111,6 +111,10 @@ def test_endgame_keys(capsys: pytest.CaptureFixture[str]) -> None:
     assert found["won"] == found["won_positions"]
     for level in found["levels"].values():  # type: ignore[attr-defined]
         assert {"won_positions", "won", "win_rate", "mean_moves"} <= set(level)
+    paper = ["--level", "all", "--positions", "300", "--goal", "promotion"]
+    found = run_json(capsys, "endgame", "KPK", "tablebase", *paper)
+    assert found["positions"] == 300
+    assert found["won_share"] == pytest.approx(0.726, abs=0.08)  # of the whole board 0.765
     held = run_json(capsys, "endgame", "KPK", "tablebase", "--positions", "40", "--side", "defend")
     assert held["drawn_held"] == held["drawn_positions"]
     against = run_json(

@@ -259,6 +259,27 @@ def test_the_right_side_is_blamed(
         assert "illegal" in outcome.fault
 
 
+class Shuffling(RandomPlayer):
+    """Moves its king to and fro."""
+
+    def choose(
+        self, game: Game, rng: np.random.Generator, limits: Limits | None = None
+    ) -> Decision:
+        pairs = ("h1h2", "h2h1", "a3a4", "a4a3")
+        return Decision(next(move for move in pairs if game.is_legal(move)))
+
+
+@pytest.mark.parametrize(("history", "end"), [(True, "threefold_repetition"), (False, "60 moves")])
+def test_without_history_only_the_number_of_moves_ends_a_shuffle(
+    history: bool, end: str, tables: CachedTables
+) -> None:
+    position = EndgamePosition("8/8/8/8/8/k7/6P1/7K w - - 0 1", 1, 20, "dtm", "")
+    rngs = (np.random.default_rng(0), np.random.default_rng(1))
+    referee = Referee(tables, "promotion", history)
+    outcome = play_out(position, Shuffling(), Shuffling(), referee, rngs, 60)
+    assert outcome.end == end and not outcome.won
+
+
 def test_a_follower_survives_a_failing_player(tables: CachedTables) -> None:
     questions = Questions(Failing(1, lambda: RuntimeError("no idea")), np.random.default_rng(0))
     follower = Follower(questions, Referee(tables, "promotion"))

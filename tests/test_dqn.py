@@ -16,7 +16,7 @@ from rookery.algorithms.dqn import (
     choose_actions,
 )
 from rookery.algorithms.dqn_recipe import DQNSettings, WorldSettings
-from rookery.algorithms.dqn_worlds import make_world, won_starts
+from rookery.algorithms.dqn_worlds import ACTIONS, make_world, won_starts
 from rookery.nets import make_network
 from rookery.players.base import Decision
 from rookery.players.engines import find_sunfish
@@ -376,6 +376,31 @@ def test_the_copy_of_sunfish_plays_as_the_program_does() -> None:
         program.new_game()
         assert copy.choose(game, rng).move == program.choose(game, rng).move, game.fen()
     program.close()
+
+
+def test_remembered_replies_are_those_that_would_be_given_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ROOKERY_CACHE", str(tmp_path))
+    name = "sunfish,nodes=60,native=true"
+    kept, asked = (
+        make_world(WorldSettings(opponent=name, remember=remember), 40, 5)
+        for remember in (True, False)
+    )
+    # In half of the games the pawn runs, so that some promote beside the king; in the others the
+    # king walks into a corner and stays there.
+    replies = 0
+    for _ in range(60):
+        actions = ACTIONS - 1 - kept.legal[:, ::-1].argmax(1)
+        actions[::2] = kept.legal[::2].argmax(1)
+        one, two = kept.step(actions), asked.step(actions)
+        assert (kept.squares == asked.squares).all()
+        assert (one.ended == two.ended).all()
+        replies += int((~one.ended).sum())
+    kept.close()
+    asked.close()
+    answers = (tmp_path / "answers" / f"{name}.tsv").read_text().splitlines()
+    assert len(set(answers)) == len(answers) < replies
 
 
 def test_any_player_can_be_the_opponent() -> None:

@@ -17,11 +17,13 @@ from numpy.typing import NDArray
 from rookery._core import NOT_WON, EndingStates, Game, VectorGames, bot_names
 from rookery.algorithms.dqn_recipe import WorldSettings
 from rookery.players.base import Player
+from rookery.players.remembered import RememberedPlayer
 from rookery.training.state import State
 
 ACTIONS = 10
 STEPS = ((1, 0), (1, 1), (0, 1), (-1, 1), (-1, 0), (-1, -1), (0, -1), (1, -1))  # rank, file
 PASS = -1  # an action that no game knows
+UNASKED = -2  # no answer is known yet
 
 
 @dataclass(frozen=True)
@@ -94,6 +96,8 @@ class PawnEnding:
         self._opponents = settings.opponents or [settings.opponent]
         self._opponent = ""
         self._player: Player | None = None  # None: a bot of the core
+        # Actions of an opponent that remembers its answers: strong king, pawn, weak king.
+        self._answers = np.zeros((0, 0, 0), dtype=np.int8)
         self._rng = np.random.default_rng(seed)
         self._moves = np.zeros(count, dtype=np.int64)
         self._look()
@@ -111,6 +115,7 @@ class PawnEnding:
         self._opponent = self._opponents[phase]
         if self._opponent not in bot_names():
             self._player = make_opponent(self._opponent, self._settings.remember)
+            self._answers = np.full((64, 64, 64), UNASKED, dtype=np.int8)
         return self._opponent
 
     def _look(self) -> None:
@@ -150,13 +155,28 @@ class PawnEnding:
         if self._player is None:
             return self.games.bot_actions(self._opponent, waiting)
         replies = np.full(len(self.games), PASS, dtype=np.int64)
-        for index in np.flatnonzero(waiting):
-            game = Game(self.games.fen(int(index)))
-            move = self._player.choose(game, self._rng).move
-            if not game.is_legal(move):  # the paper: Sunfish may err, then a random move is made
-                move = str(self._rng.choice(game.legal_moves()))
-            replies[index] = game.action_of(move, "kpk")
+        if not isinstance(self._player, RememberedPlayer):
+            for index in np.flatnonzero(waiting):
+                replies[index] = self._ask(self._player, int(index))
+            return replies
+        planes = self.games.observations.reshape(len(self.games), 3, 64)
+        squares = planes[waiting].argmax(-1)
+        found = self._answers[tuple(squares.T)]
+        for place in np.flatnonzero(found == UNASKED):
+            found[place] = self._ask(self._player, int(np.flatnonzero(waiting)[place]))
+            if squares[place, 1]:  # a promoted pawn is seen on the first square, wherever it is
+                self._answers[tuple(squares[place])] = found[place]
+        replies[waiting] = found
         return replies
+
+    def _ask(self, player: Player, index: int) -> int:
+        """The opponent's action in one game."""
+        game = Game(self.games.fen(index))
+        move = player.choose(game, self._rng).move
+        if not game.is_legal(move):  # the paper: Sunfish may err, then a random move is made
+            move = str(self._rng.choice(game.legal_moves()))
+        action: int = game.action_of(move, "kpk")
+        return action
 
     def save(self, state: State) -> None:
         """Store games, move counts and the opponent's random stream."""
@@ -183,7 +203,7 @@ class PawnEnding:
 def make_opponent(name: str, remember: bool) -> Player:
     """Make the player of the bare king; an engine of fixed nodes or depth remembers its answers."""
     from rookery.players.registry import make_player
-    from rookery.players.remembered import RememberedPlayer, answers_file
+    from rookery.players.remembered import answers_file
     from rookery.players.sunfish import NativeSunfish
     from rookery.players.uci_engine import UciPlayer
 

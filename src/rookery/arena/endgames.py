@@ -150,12 +150,16 @@ class EndgameResult:
 class Referee:
     """Says whether a position is still won, and whether a move reached the goal."""
 
-    def __init__(self, tables: CachedTables, goal: str) -> None:
-        """Judge by `tables`; `goal` is `promotion` or `mate`."""
+    def __init__(self, tables: CachedTables, goal: str, history: bool = True) -> None:
+        """Judge by `tables`; `goal` is `promotion` or `mate`.
+
+        Without `history` games go on after repetitions and fifty moves, as in paper 003.
+        """
         if goal not in GOALS:
             raise ValueError(f"goal {goal!r} is not one of {', '.join(GOALS)}")
         self.tables = tables
         self.goal = goal
+        self.history = history
 
     def white_wins(self, game: Game) -> bool | None:
         """Whether the tables call it won for White; None if they do not know."""
@@ -246,6 +250,8 @@ def play_out(
         if side == 1 and outcome.moves >= max_moves:
             outcome.end = f"{max_moves} moves"
             return outcome
+        if not referee.history:
+            game = Game(f"{game.epd()} 0 1")
 
 
 @dataclass

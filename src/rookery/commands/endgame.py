@@ -52,7 +52,17 @@ def register(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--concurrency", type=int, default=1, metavar="N", help="positions at once (1)"
     )
-    parser.add_argument("--level", choices=["easy", "intermediate", "hard"], help="KPK: only these")
+    parser.add_argument(
+        "--level",
+        choices=["all", "easy", "intermediate", "hard"],
+        help="KPK: only the start positions of paper 003's level; all: its whole set, with the "
+        "pawn on the ranks 2 to 6",
+    )
+    parser.add_argument(
+        "--no-history",
+        action="store_true",
+        help="games that are played out go on after repetitions and fifty moves, as in paper 003",
+    )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed (0)")
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
     parser.set_defaults(run=run)
@@ -76,7 +86,7 @@ def run(args: argparse.Namespace) -> int:
             raise ValueError(f"'rookery endgame' needs endgame tables; {HOW_TO_GET}")
         cached = CachedTables(tables)
         positions = _positions(args, ending, cached)
-        referee = Referee(cached, goal)
+        referee = Referee(cached, goal, history=not args.no_history)
         player = make_player(args.player)
         try:
             if args.side == "defend":
@@ -96,13 +106,17 @@ def _positions(args: argparse.Namespace, ending: str, cached: Any) -> list[Endga
     import numpy as np
 
     from rookery.arena.endings import all_positions, kpk_levels, sample_positions, with_truth
+    from rookery.data.kpk_levels import kpk_fens
 
     if args.positions == "all":
         fens = all_positions(ending)
     elif args.positions.isdigit() and int(args.positions) > 0:
         rng = np.random.default_rng(args.seed)
         if args.level:
-            placements = [p for p, level in kpk_levels().items() if level == args.level]
+            if args.level == "all":
+                placements = [fen.split()[0] for fen in kpk_fens("all")]
+            else:
+                placements = [p for p, level in kpk_levels().items() if level == args.level]
             chosen = rng.permutation(len(placements))[: int(args.positions)]
             fens = iter([f"{placements[i]} w - - 0 1" for i in chosen])
         else:
@@ -110,7 +124,7 @@ def _positions(args: argparse.Namespace, ending: str, cached: Any) -> list[Endga
     else:
         raise ValueError(f"--positions is {args.positions!r}; it must be 'all' or a number above 0")
     found = with_truth(fens, ending, cached)
-    if args.level:
+    if args.level and args.level != "all":
         found = [position for position in found if position.level == args.level]
     if not found:
         raise ValueError(f"no position of {ending} at level {args.level}")
