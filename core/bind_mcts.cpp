@@ -254,7 +254,8 @@ void bind_mcts(nb::module_& m) {
              "gumbel_scale"_a = 0.0, "seed"_a = 0, "stop_early"_a = false,
              "only"_a = std::vector<std::string>(), "Starts a search; `only` are UCI moves.")
         .def("gather", &MctsSearch::gather, "most"_a = 1, nb::call_guard<nb::gil_scoped_release>(),
-             "Collects up to `most` leaves for the network; returns how many there are.")
+             "Collects up to `most` leaves for the network; returns how many there are, maybe none "
+             "although the search is not done.")
         .def("apply", &apply, "logits"_a, "values"_a,
              "Answers to the gathered leaves: float32 [L] and [B].")
         .def("run", &MctsSearch::run, "evaluator"_a, "leaves"_a = 1, "seconds"_a = 0.0,

@@ -7,6 +7,12 @@
 
 namespace rookery {
 
+namespace {
+
+constexpr int MOST_DESCENTS = 512;  // of one gather, far more than MAX_LEAVES; below a millisecond
+
+}  // namespace
+
 MctsSearch::MctsSearch(std::string_view observation, const MctsOptions& options,
                        std::size_t cache_megabytes)
     : tree(options),
@@ -40,7 +46,9 @@ std::size_t MctsSearch::gather(std::size_t most) {
     batch.clear();
     tree.clear_pending();
     most = std::clamp<std::size_t>(most, 1, MctsTree::MAX_LEAVES);
-    while (tree.pending() < most && !tree.done())
+    // Simulations may end in known positions for ever, as in a dead draw: whoever searches by the
+    // clock must get to look at it.
+    for (int left = MOST_DESCENTS; left > 0 && tree.pending() < most && !tree.done(); --left)
         if (tree.descend(batch, &cache) == MctsTree::Step::COLLISION) break;
     return tree.pending();
 }
@@ -60,13 +68,14 @@ bool MctsSearch::run(const NativeEvaluator& evaluator, std::size_t leaves, doubl
     constexpr int BETWEEN_LOOKS = 16;  // batches between two looks at the clock
     const auto begun = Clock::now();
     for (int round = 1; !tree.done() && !stopped_; ++round) {
-        if (gather(leaves)) {
+        const bool asked = gather(leaves) > 0;
+        if (asked) {
             logits_.resize(batch.legal_actions.size());
             values_.resize(batch.size());
             evaluator.evaluate(batch, logits_.data(), values_.data());
             apply(logits_.data(), values_.data());
         }
-        if (seconds > 0 && round % BETWEEN_LOOKS == 0 &&
+        if (seconds > 0 && (!asked || round % BETWEEN_LOOKS == 0) &&
             std::chrono::duration<double>(Clock::now() - begun).count() >= seconds)
             break;
     }

@@ -16,7 +16,7 @@ from rookery.evaluator import FakeEvaluator, TorchEvaluator
 from rookery.model_file import describe, save_model
 from rookery.nets import make_network
 from rookery.nets.native import NativeSquaresEvaluator
-from rookery.players.base import Limits, Player
+from rookery.players.base import Decision, Limits, Player
 from rookery.players.mcts import MctsPlayer, MctsSettings, centipawns_of
 from rookery.players.registry import make_player
 from rookery.players.spec import SpecError
@@ -82,6 +82,34 @@ def test_time_limits_end_a_search() -> None:
     assert one._budget(Game(), clock, False)[1] == pytest.approx(0.5 / 30)
     assert one.choose(Game(), RNG, Limits(movetime=0.0)).move in Game().legal_moves()
     assert one.choose(Game(), RNG, Limits(simulations=0)).move in Game().legal_moves()
+
+
+@pytest.mark.parametrize("native", [True, False])
+def test_a_dead_draw_does_not_hold_up_the_clock(native: bool) -> None:
+    """Soon every simulation ends in a known draw, and the network is not asked any more."""
+    evaluator = NativeSquaresEvaluator(squares()) if native else TorchEvaluator(squares())
+    blocked = Game("8/8/4k3/8/p1p1p1p1/P1P1P1P1/4K3/8 w - - 97 100")
+    one = MctsPlayer(evaluator, MctsSettings())
+    decisions: list[Decision] = []
+
+    def search(limits: Limits, endless: bool) -> threading.Thread:
+        def work() -> None:
+            decisions.append(one.think(blocked, limits, pondering=endless))
+
+        thread = threading.Thread(target=work, daemon=True)
+        thread.start()
+        return thread
+
+    timed = search(Limits(movetime=0.05), False)
+    timed.join(20.0)
+    assert not timed.is_alive()
+    stopped = search(Limits(), True)
+    stopped.join(0.05)
+    assert stopped.is_alive()
+    one.stop()
+    stopped.join(20.0)
+    assert not stopped.is_alive()
+    assert [abs(decision.value or 0.0) < 0.5 for decision in decisions] == [True, True]
 
 
 def test_its_own_simulations_hold_under_the_clock_of_a_match() -> None:
