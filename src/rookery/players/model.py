@@ -2,8 +2,8 @@
 
 What plays depends on the network's family: `nnue` searches with alpha-beta, `giraffe` full-width
 to a small depth. Networks that AlphaZero or its pretraining taught play with its tree search
-(without it after `simulations=0`); of the others the policy plays alone, unless options ask for such a search
-(`simulations` or `movetime`).
+(without it after `simulations=0`); of the others the policy plays alone, unless options ask for
+such a search (`simulations` or `movetime`).
 """
 
 from __future__ import annotations
