@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 # Before numpy or torch load: tests run beside each other on small machines.
 for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -42,3 +44,11 @@ def data_dir() -> Path:
     if folder is None or not folder.is_dir():
         pytest.skip("needs the data folder: set ROOKERY_DATA to it")
     return folder
+
+
+@pytest.fixture
+def no_console_errors(page: Any) -> Iterator[None]:
+    """For tests of a web page (`page`, a `browser_parts.Page`): nothing was logged as an error."""
+    page.console()
+    yield
+    assert page.console() == []

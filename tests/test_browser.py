@@ -20,6 +20,8 @@ from rookery._core import Game
 from rookery.web.choices import shipped_engine
 from web_parts import PLAYERS, Replies
 
+pytestmark = pytest.mark.usefixtures("no_console_errors")
+
 # White castles, captures en passant and promotes to a knight; mate by that knight is not needed.
 GAME = [
     ("e2e4", "g8f6"),
@@ -44,13 +46,6 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
         found.downloads = downloads  # type: ignore[attr-defined]
         found.first = first  # type: ignore[attr-defined]
         yield found
-
-
-@pytest.fixture(autouse=True)
-def no_console_errors(page: Page) -> Iterator[None]:
-    page.console()
-    yield
-    assert page.console() == []
 
 
 def test_whole_game_by_mouse(page: Page) -> None:

@@ -16,6 +16,8 @@ from browser_parts import Page, opened_page
 from rookery.model_file import save_model
 from rookery.nets import make_network
 
+pytestmark = pytest.mark.usefixtures("no_console_errors")
+
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
@@ -32,13 +34,6 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
     save_model(step / "model.safetensors", network)
     with opened_page(runs, tmp_path_factory.mktemp("downloads")) as found:
         yield found
-
-
-@pytest.fixture(autouse=True)
-def no_console_errors(page: Page) -> Iterator[None]:
-    page.console()
-    yield
-    assert page.console() == []
 
 
 def choose(page: Page, player: str, color: str, level: str = "") -> None:

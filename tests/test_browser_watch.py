@@ -27,6 +27,8 @@ from rookery._core import Game, play_random_plies
 from rookery.training.live import write_live
 from web_parts import server
 
+pytestmark = pytest.mark.usefixtures("no_console_errors")
+
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -80,13 +82,6 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def page(runs: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
     with opened_page(runs, tmp_path_factory.mktemp("downloads")) as found:
         yield found
-
-
-@pytest.fixture(autouse=True)
-def no_console_errors(page: Page) -> Iterator[None]:
-    page.console()
-    yield
-    assert page.console() == []
 
 
 def test_watching_a_run(page: Page, runs: Path) -> None:
