@@ -189,5 +189,6 @@ NB_MODULE(_core, m) {
     bind_selfplay(m);
     bind_ending(m);
     bind_pyramid(m);
+    bind_policy(m);
     bind_sunfish(m);
 }

@@ -68,6 +68,7 @@ void bind_vector_games(nb::module_& m);
 void bind_training(nb::module_& m);
 void bind_ending(nb::module_& m);
 void bind_pyramid(nb::module_& m);
+void bind_policy(nb::module_& m);
 void bind_sunfish(nb::module_& m);
 
 }  // namespace rookery

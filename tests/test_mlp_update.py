@@ -12,7 +12,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="needs the extra 'train'")
 
 from rookery import Game, VectorGames  # noqa: E402
-from rookery._core import play_random_plies  # noqa: E402
+from rookery._core import play_random_plies, policy_step  # noqa: E402
 from rookery.algorithms.mlp_update import MlpUpdate, Weights, existing_actions  # noqa: E402
 from rookery.algorithms.ppo import ALGORITHM, Batch, PPOTrainer, batch_of, losses  # noqa: E402
 from rookery.algorithms.rollout import Collector  # noqa: E402
@@ -83,7 +83,7 @@ def learn_with_autograd(
             Weights(clip=0.1, value=2.0, value_clip=0.0, entropy=0.01, kl=0.0, gradient_norm=0.5),
         ),
         (
-            {"hidden": [16], "scale": 12.0},
+            {"hidden": [100], "scale": 12.0},
             Weights(clip=0.3, value=1.0, value_clip=9.0, entropy=0.0, kl=0.2, gradient_norm=0.0),
         ),
     ],
@@ -176,3 +176,55 @@ def test_a_state_of_other_sizes_is_refused(tmp_path: Path) -> None:
     state.iterate()
     with pytest.raises(StateError, match="do not fit"):
         trainer(tmp_path, **{"network.mlp.hidden": [9]}).load_state(state.state())
+
+
+def step_arguments() -> dict[str, Any]:
+    """Three positions with lists of 2, 1 and 3 of 5 actions, on a hidden layer of 4."""
+    rng = np.random.default_rng(6)
+
+    def floats(*shape: int) -> Any:
+        return rng.standard_normal(shape).astype(np.float32)
+
+    return {
+        "legal": np.array([0, 4, 2, 1, 2, 3]),
+        "offsets": np.array([0, 2, 3, 6]),
+        "chosen": np.array([1, 0, 2]),
+        "old": np.log(np.array([0.5, 0.5, 1.0, 0.2, 0.3, 0.5], dtype=np.float32)),
+        "advantages": floats(3),
+        "hidden": floats(3, 4),
+        "weight": floats(5, 4),
+        "bias": floats(5),
+        "by_hidden": floats(3, 4),
+        "by_weight": floats(5, 4),
+        "by_bias": floats(5),
+    }
+
+
+def test_an_action_without_alternative_has_no_gradient_and_old_contents_are_gone() -> None:
+    given = step_arguments()
+    policy_step(**given, clip=0.2, entropy=0.1, kl=0.5)
+    assert np.abs(given["by_hidden"][1]).max() < 1e-6  # one legal action: nothing to choose
+    assert np.abs(given["by_bias"].sum()) < 1e-6  # softmax: gradients of a list sum to zero
+    again = step_arguments()
+    policy_step(**again, clip=0.2, entropy=0.1, kl=0.5)
+    again["by_weight"] += 7.0
+    policy_step(**again, clip=0.2, entropy=0.1, kl=0.5)
+    assert np.array_equal(again["by_weight"], given["by_weight"])
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("legal", np.array([0, 5, 2, 1, 2, 3]), "action 5 is not in 0 .. 4"),
+        ("legal", np.array([0, -1, 2, 1, 2, 3]), "action -1 is not in 0 .. 4"),
+        ("offsets", np.array([0, 3, 3, 6]), "position 1 has no legal action"),
+        ("offsets", np.array([0, 2, 3, 5]), "offsets must rise from 0 to the number"),
+        ("offsets", np.array([0, 2, 6]), "do not fit each other"),
+        ("chosen", np.array([2, 0, 2]), "position 0 has no legal action at the place"),
+        ("hidden", np.zeros((3, 5), dtype=np.float32), "hidden has 15 entries; there must be 12"),
+        ("by_weight", np.zeros((4, 4), dtype=np.float32), "by_weight has 16 entries; .* 20"),
+    ],
+)
+def test_samples_that_do_not_fit_are_refused(name: str, value: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        policy_step(**step_arguments() | {name: value}, clip=0.2, entropy=0.0, kl=0.0)

@@ -1,5 +1,6 @@
 // Training of networks: packed samples, the order of a pass, the learner and games on threads.
 
+#include <cmath>
 #include <cstring>
 #include <set>
 
@@ -8,6 +9,7 @@
 #include "../network_match.h"
 #include "../nnue_learner.h"
 #include "../packed_position.h"
+#include "../policy_head.h"
 #include "core_test.h"
 
 namespace rookery::tests {
@@ -110,9 +112,51 @@ void test_games() {
     expect(points > 0, "material beats noise");
 }
 
+// Gradients of the policy's step against differences of its terms.
+void test_policy_step() {
+    constexpr std::size_t WIDTH = 70, ACTIONS = 5;
+    const std::vector<std::int64_t> legal{0, 4, 2, 1, 2, 3}, offsets{0, 2, 3, 6}, chosen{1, 0, 2};
+    const std::vector<float> old{-0.9f, -0.5f, 0.0f, -1.6f, -1.2f, -0.7f};
+    const std::vector<float> advantages{0.7f, -1.0f, 1.3f};
+    const PolicySamples samples{legal, offsets, chosen, old, advantages};
+    const PolicyWeights weights{0.5f, 0.3f, 0.2f};
+    Random random(8);
+    const auto floats = [&](std::size_t count) {
+        std::vector<float> values(count);
+        for (float& value : values) value = float(random.below(1000)) / 2000.0f - 0.25f;
+        return values;
+    };
+    std::vector<float> hidden = floats(3 * WIDTH), weight = floats(ACTIONS * WIDTH),
+                       bias = floats(ACTIONS);
+    std::vector<float> by_hidden = floats(hidden.size()), by_weight = floats(weight.size()),
+                       by_bias = floats(bias.size());
+    const auto loss = [&](const PolicyGradients& out) {
+        const auto terms = policy_step(samples, {WIDTH, hidden, weight, bias}, weights, out);
+        return terms[0] - double(weights.entropy) * terms[1] + double(weights.kl) * terms[2];
+    };
+    loss({by_hidden, by_weight, by_bias});
+    std::vector<float> spare1(hidden.size()), spare2(weight.size()), spare3(bias.size());
+    const auto compare = [&](std::vector<float>& values, const std::vector<float>& gradient) {
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            const float before = values[i], step = 0.02f;
+            values[i] = before + step;
+            const double above = loss({spare1, spare2, spare3});
+            values[i] = before - step;
+            const double below = loss({spare1, spare2, spare3});
+            values[i] = before;
+            expect(std::abs((above - below) / (2 * double(step)) - double(gradient[i])) < 1e-3,
+                   "gradient of a policy's step at " + std::to_string(i));
+        }
+    };
+    compare(hidden, by_hidden);
+    compare(weight, by_weight);
+    compare(bias, by_bias);
+}
+
 }  // namespace
 
 int run_training_tests() {
+    test_policy_step();
     test_samples();
     test_order();
     test_learner();

@@ -3,7 +3,8 @@
 The network of paper 000 is small enough that autograd's bookkeeping, and Adam's work on actions
 that no position has, cost more than the products. Here
 
-- the gradients of `rookery.algorithms.ppo.losses` are formulas (tested against autograd),
+- the gradients of `rookery.algorithms.ppo.losses` are formulas (tested against autograd); those of
+  the policy's last layer and of its terms are native (`core/policy_head.cpp`),
 - only the 1,858 (1,859 with the draw claim) actions that exist on a board are learnt: the rows of
   the others never get a gradient, so Adam would leave them as they are,
 - all weights lie behind each other in one vector, so that Adam is one call,
@@ -23,8 +24,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from rookery._core import policy_step
 from rookery.encodings import ACTIONS, DIRECTIONS, KNIGHT_JUMPS, PLANES_PER_ORIGIN
-from rookery.nets import ragged
 from rookery.nets.mlp import Mlp
 
 if TYPE_CHECKING:
@@ -82,12 +83,11 @@ class Minibatch:
     """Some samples, B of them with L legal actions in all."""
 
     observations: Tensor  # [B, inputs]
-    legal: Tensor  # int64 [L], numbers of existing actions
-    rows: Tensor  # int64 [L]
-    offsets: Tensor  # int64 [B + 1]
-    chosen: Tensor  # int64 [B], places in the list
-    old: Tensor  # [L], log probabilities of the policy that acted
-    advantages: Tensor  # [B]
+    legal: NDArray[np.int64]  # [L], numbers of existing actions
+    offsets: NDArray[np.int64]  # [B + 1]
+    chosen: NDArray[np.int64]  # [B], place of the action played in its position's list
+    old: NDArray[np.float32]  # [L], log probabilities of the policy that acted
+    advantages: NDArray[np.float32]  # [B]
     returns: Tensor  # [B]
 
 
@@ -100,21 +100,15 @@ class MlpUpdate:
         self.actions = torch.from_numpy(existing_actions(network.actions))
         self.number_of = torch.full((ACTIONS[network.actions].count,), -1)  # of an action, or -1
         self.number_of[self.actions] = torch.arange(len(self.actions))
-        # Two vectors: the policy's last matrix, whose gradient comes as a tensor of its own, and
-        # everything else.
         shapes = [self._part(tensor).shape for tensor in network.parameters()]
-        self.matrix = 2 * len(network.sizes.hidden)  # place of that matrix among the parameters
-        self.last = torch.nn.Parameter(torch.zeros(shapes[self.matrix]))
-        rest = [shape for place, shape in enumerate(shapes) if place != self.matrix]
-        sizes = [-(-shape.numel() // ALIGNMENT) * ALIGNMENT for shape in rest]
-        self.others = torch.nn.Parameter(torch.zeros(sum(sizes)))
-        self.others.grad = torch.zeros(sum(sizes))
-        self.weights = _views(self.others.detach(), rest, sizes)
-        self.weights.insert(self.matrix, self.last.detach())
-        self.gradients = _views(self.others.grad, rest, sizes)
-        self.gradients.insert(self.matrix, torch.empty(0))  # made anew in every step
+        sizes = [-(-shape.numel() // ALIGNMENT) * ALIGNMENT for shape in shapes]
+        self.vector = torch.nn.Parameter(torch.zeros(sum(sizes)))
+        self.vector.grad = torch.zeros(sum(sizes))
+        self.weights = _views(self.vector.detach(), shapes, sizes)
+        self.gradients = _views(self.vector.grad, shapes, sizes)
+        self.split = 2 * len(network.sizes.hidden) + 2  # tensors of the policy; the value's follow
         self.optimizer = torch.optim.Adam(
-            [self.last, self.others], lr=learning_rate, eps=ADAM_EPSILON, fused=True
+            [self.vector], lr=learning_rate, eps=ADAM_EPSILON, fused=True
         )
         self.take()
 
@@ -143,13 +137,13 @@ class MlpUpdate:
 
     def learn(
         self, batch: Batch, order: NDArray[np.int64], size: int, weights: Weights
-    ) -> tuple[Tensor, int]:
+    ) -> tuple[NDArray[np.float64], int]:
         """Step through a batch in an order, `size` samples at a time.
 
         Returns:
             Sums of the steps' means of policy loss, value loss, entropy, KL [4]; their number.
         """
-        sums, steps = torch.zeros(4, dtype=torch.float64), 0
+        sums, steps = np.zeros(4), 0
         with torch.no_grad():
             for part in self._minibatches(batch, order, size):
                 sums += self._step(part, weights)
@@ -162,24 +156,22 @@ class MlpUpdate:
         counts = batch.offsets[order + 1] - batch.offsets[order]
         offsets = np.concatenate([[0], np.cumsum(counts)])
         entries = np.repeat(batch.offsets[order] - offsets[:-1], counts) + np.arange(offsets[-1])
-        rows = torch.from_numpy(np.repeat(np.arange(len(order)), counts))
         index, listed = torch.from_numpy(order), torch.from_numpy(entries)
         observations = self.network.inputs(batch.observations[index])
-        legal, old = self.number_of[batch.legal[listed]], batch.log_probabilities[listed]
-        if len(legal) and int(legal.min()) < 0:
+        legal = self.number_of[batch.legal[listed]].numpy()
+        if len(legal) and legal.min() < 0:
             raise ValueError("a legal action of the batch exists on no board")
-        advantages, returns = batch.advantages[index], batch.returns[index]
-        chosen = torch.from_numpy(offsets[:-1] + batch.places[order])
-        places = torch.from_numpy(offsets)
+        old = batch.log_probabilities[listed].numpy()
+        advantages, returns = batch.advantages[index].numpy(), batch.returns[index]
+        chosen = batch.places[order]
         for start in range(0, len(order), size):
             stop = min(start + size, len(order))
-            first, last = int(offsets[start]), int(offsets[stop])
+            first, last = offsets[start], offsets[stop]
             yield Minibatch(
                 observations=observations[start:stop],
                 legal=legal[first:last],
-                rows=rows[first:last] - start,
-                offsets=places[start : stop + 1] - first,
-                chosen=chosen[start:stop] - first,
+                offsets=offsets[start : stop + 1] - first,
+                chosen=chosen[start:stop],
                 old=old[first:last],
                 advantages=advantages[start:stop],
                 returns=returns[start:stop],
@@ -187,38 +179,48 @@ class MlpUpdate:
 
     # --- A step ---
 
-    def _step(self, part: Minibatch, weights: Weights) -> Tensor:
+    def _step(self, part: Minibatch, weights: Weights) -> NDArray[np.float64]:
         """Gradients of all terms, then Adam; the terms [4]."""
-        split = self.matrix + 2
-        policy, value = self.weights[:split], self.weights[split:]
-        # Forward.
-        policy_layers = self._trunk(part.observations, policy)
-        value_layers = self._trunk(part.observations, value)
-        logits = ragged.sampled_product(policy_layers[-1], policy[-2], part.legal, part.offsets)
-        logits += policy[-1].index_select(0, part.legal)
-        values = torch.addmv(value[-1], value_layers[-1], value[-2][0])
+        policy_loss, entropy, divergence = self._policy_gradients(part, weights)
+        value_loss = self._value_gradients(part, weights)
+        if weights.gradient_norm:
+            torch.nn.utils.clip_grad_norm_([self.vector], weights.gradient_norm)
+        self.optimizer.step()
+        return np.array([policy_loss, value_loss, entropy, divergence])
+
+    def _policy_gradients(self, part: Minibatch, weights: Weights) -> tuple[float, float, float]:
+        """Policy loss, entropy and divergence, their gradients left in place."""
+        tensors, gradients = self.weights[: self.split], self.gradients[: self.split]
+        layers = self._trunk(part.observations, tensors)
+        by_hidden = torch.empty_like(layers[-1])
+        terms = policy_step(
+            part.legal, part.offsets, part.chosen, part.old, part.advantages,
+            layers[-1].numpy(), tensors[-2].numpy(), tensors[-1].numpy(),
+            by_hidden.numpy(), gradients[-2].numpy(), gradients[-1].numpy(),
+            clip=weights.clip, entropy=weights.entropy, kl=weights.kl,
+        )  # fmt: skip
+        self._trunk_gradients(by_hidden, layers, tensors, gradients)
+        return terms[0], terms[1], terms[2]
+
+    def _value_gradients(self, part: Minibatch, weights: Weights) -> float:
+        """The critic's squared error, its gradients left in place."""
+        tensors, gradients = self.weights[self.split :], self.gradients[self.split :]
+        layers = self._trunk(part.observations, tensors)
+        values = torch.addmv(tensors[-1], layers[-1], tensors[-2][0])
         if self.network.bounded:
             values.tanh_()
-        # Terms, and their gradients by logits and values.
-        terms, by_logits, by_values = objective(part, logits, values, weights)
+        error = values - part.returns
+        squared = error * error
+        by_values = (2.0 * weights.value / len(values)) * error
+        if weights.value_clip:
+            by_values *= squared <= weights.value_clip
+            squared.clamp_(max=weights.value_clip)
         if self.network.bounded:
             by_values *= 1.0 - values * values
-        # Backward.
-        policy_gradients, value_gradients = self.gradients[:split], self.gradients[split:]
-        by_hidden, self.last.grad = ragged.product_gradients(
-            by_logits, policy_layers[-1], policy[-2], part.legal, part.rows, part.offsets
-        )
-        policy_gradients[-1].zero_().index_add_(0, part.legal, by_logits)
-        self._trunk_gradients(by_hidden, policy_layers, policy, policy_gradients)
-        torch.mv(value_layers[-1].t(), by_values, out=value_gradients[-2][0])
-        torch.sum(by_values, 0, keepdim=True, out=value_gradients[-1])
-        by_hidden = torch.outer(by_values, value[-2][0])
-        self._trunk_gradients(by_hidden, value_layers, value, value_gradients)
-        # Adam.
-        if weights.gradient_norm:
-            torch.nn.utils.clip_grad_norm_([self.last, self.others], weights.gradient_norm)
-        self.optimizer.step()
-        return terms
+        torch.mv(layers[-1].t(), by_values, out=gradients[-2][0])
+        torch.sum(by_values, 0, keepdim=True, out=gradients[-1])
+        self._trunk_gradients(torch.outer(by_values, tensors[-2][0]), layers, tensors, gradients)
+        return float(squared.mean())
 
     def _trunk(self, inputs: Tensor, weights: list[Tensor]) -> list[Tensor]:
         """The inputs and all hidden layers."""
@@ -254,50 +256,3 @@ def _views(vector: Tensor, shapes: list[torch.Size], sizes: list[int]) -> list[T
     """Parts of a vector as tensors; each takes up `sizes` of its entries."""
     parts = torch.split(vector, sizes)
     return [part[: shape.numel()].view(shape) for part, shape in zip(parts, shapes, strict=True)]
-
-
-def objective(
-    part: Minibatch, logits: Tensor, values: Tensor, weights: Weights
-) -> tuple[Tensor, Tensor, Tensor]:
-    """Terms of the objective [4], and the gradients of their weighted sum.
-
-    With p the new policy, q the old one, a the chosen action, and everything a mean over B samples:
-
-        d log p_a / d logit_j = [j = a] - p_j          d ratio / d log p_a = ratio
-        d entropy / d logit_j = -p_j (log p_j + entropy)    d KL(q, p) / d logit_j = p_j - q_j
-
-    Returns:
-        Policy loss, value loss, entropy, KL; the gradient by the logits [L]; by the values [B].
-    """
-    rows, count = part.rows, len(values)
-    new = ragged.log_softmax(logits, rows, count)
-    probabilities, old_probabilities = new.exp(), part.old.exp()
-    ratio = (new[part.chosen] - part.old[part.chosen]).exp()
-    clipped = ratio.clamp(1 - weights.clip, 1 + weights.clip) * part.advantages
-    gain = ratio * part.advantages
-    surplus = probabilities * new.clamp(min=-1e30)
-    entropy = -ragged.segment_sum(surplus, rows, count)
-    divergence = old_probabilities * (part.old.clamp(min=-1e30) - new.clamp(min=-1e30))
-    error = values - part.returns
-    squared = error * error
-    # Beyond the clip the objective is flat, unless the ratio went the wrong way.
-    push = torch.where(gain <= clipped, gain, 0.0)
-    by_logits = probabilities * push.index_select(0, rows)
-    by_logits.index_add_(0, part.chosen, push, alpha=-1.0)
-    if weights.entropy:
-        by_logits += weights.entropy * (surplus + probabilities * entropy.index_select(0, rows))
-    if weights.kl:
-        by_logits += weights.kl * (probabilities - old_probabilities)
-    by_values = (2.0 * weights.value / count) * error
-    if weights.value_clip:
-        by_values *= squared <= weights.value_clip
-        squared = squared.clamp(max=weights.value_clip)
-    terms = torch.stack(
-        [
-            -torch.minimum(gain, clipped).sum(),
-            squared.sum(),
-            entropy.sum(),
-            divergence.sum(),
-        ]
-    )
-    return terms / count, by_logits / count, by_values

@@ -336,7 +336,7 @@ class PPOTrainer:
             kl=self.kl_coefficient,
             gradient_norm=settings.gradient_norm,
         )
-        sums, steps = torch.zeros(4, dtype=torch.float64), 0
+        sums, steps = np.zeros(4), 0
         for _ in range(settings.passes):
             order = self.rng.permutation(len(batch))
             terms, count = update.learn(batch, order, settings.minibatch, weights)
