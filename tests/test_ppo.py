@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 from typing import Any
 
+import chess.pgn
 import numpy as np
 import pytest
 
@@ -190,6 +192,21 @@ def test_the_learner_has_one_colour_against_a_rival() -> None:
     assert set(collector(learn_both=False, rival_share=0.0).learner) == {WHITE, BLACK}
 
 
+def test_a_random_rival_to_move_at_the_end_is_not_asked_what_it_is_worth() -> None:
+    network = make_network("squares", "tactical70", "az4672", {"width": 16, "key_width": 8})
+    player = collector(learn_both=True, rival_share=1.0)
+    rollout = player.collect(network, 21)
+    moved_last = ~rollout.ended[-1] & (player.learner == rollout.colours[-1])
+    assert 0 < moved_last.sum() < len(moved_last)
+    assert not rollout.learning[-1, moved_last].any()  # no sample, but what the one before leads to
+    assert (rollout.last_values[moved_last] == rollout.values[-1, moved_last]).all()
+    assert (rollout.last_colours[moved_last] == rollout.colours[-1, moved_last]).all()
+    others = ~rollout.ended[-1] & ~moved_last
+    assert (rollout.last_colours[others] == player.learner[others]).all()
+    selfplay = collector(learn_both=True, rival_share=0.0).collect(network, 21)
+    assert selfplay.learning.all()
+
+
 def test_incentives_are_zero_sum_for_material_and_not_for_draws() -> None:
     network = make_network("squares", "tactical70", "az4672", {"width": 16, "key_width": 8})
     rollout = collector(learn_both=True, rival_share=0.0).collect(
@@ -298,6 +315,15 @@ def test_an_untrained_policy_plays_whole_games_against_bots() -> None:
     assert len(result.games) == 4
     with pytest.raises(ValueError, match="3 games"):
         play_bot(network, "random", 3, seed=5)
+
+
+def test_evaluations_have_the_rules_of_the_training() -> None:
+    """Version 1: a draw by decree, and a random mover that may claim one."""
+    network = make_network("mlp", "vector69", "az4673", {}, torch.Generator().manual_seed(1))
+    result = play_bot(network, "random", 20, seed=5, draw_after_plies=30)
+    assert result.as_white[1] + result.as_black[1] >= 16  # hardly a mate in 30 plies
+    games = [chess.pgn.read_game(io.StringIO(text)) for text in result.games]
+    assert all(game is not None and game.end().ply() <= 30 for game in games)
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,12 @@ MAX_PLIES = 1000  # far beyond what claimed draws allow
 
 
 def play_bot(
-    network: Network, bot: str, games: int, seed: int, temperature: float = 1.0
+    network: Network,
+    bot: str,
+    games: int,
+    seed: int,
+    temperature: float = 1.0,
+    draw_after_plies: int = 0,
 ) -> Evaluation:
     """Play `games` games from the start position, half with each colour.
 
@@ -28,6 +33,7 @@ def play_bot(
         games: An even number.
         seed: Of everything random.
         temperature: Logits are divided by it; 0: the most probable move.
+        draw_after_plies: A draw by decree; 0: never.
     """
     if games < 2 or games % 2:
         raise ValueError(f"{games} games cannot be split evenly between the colours")
@@ -38,7 +44,7 @@ def play_bot(
         left = games // 2
         while left:
             batch = min(left, BATCH)
-            played = _play(network, bot, white, batch, rng, temperature)
+            played = _play(network, bot, white, batch, rng, temperature, draw_after_plies)
             for result, actions in played:
                 counts[white][1 - result] += 1
                 if len(texts) < SAMPLE_GAMES * (1 if white else 2):
@@ -62,6 +68,7 @@ def _play(
     count: int,
     rng: np.random.Generator,
     temperature: float,
+    draw_after_plies: int,
 ) -> list[tuple[int, list[int]]]:
     """Results for the network (1, 0, -1) and actions of `count` games in which it has a colour."""
     games = VectorGames(
@@ -71,6 +78,7 @@ def _play(
         int(rng.integers(1 << 62)),
         claims="action" if network.actions == "az4673" else "automatic",
         max_plies=MAX_PLIES,
+        draw_after_plies=draw_after_plies,
         dtype="uint8" if network.observation == "tactical70" else "float32",
     )
     actions_of: list[list[int]] = [[] for _ in range(count)]
@@ -84,7 +92,7 @@ def _play(
         if mine.any():
             actions[mine] = _sample(network, games, mine, rng, temperature)
         if theirs.any():
-            actions[theirs] = games.bot_actions(bot, theirs)[theirs]
+            actions[theirs] = _bot_actions(bot, games, theirs, rng)
         for index in np.flatnonzero(playing):
             actions_of[index].append(int(actions[index]))
         games.step(actions)
@@ -92,6 +100,16 @@ def _play(
         results[ended] = games.results[ended] * (1 if white else -1)
         playing &= ~ended
     return list(zip(results.tolist(), actions_of, strict=True))
+
+
+def _bot_actions(
+    bot: str, games: VectorGames, which: NDArray[np.bool_], rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Actions of the opponent in the games `which` [N]."""
+    if bot == "random":  # draws among all actions, the claim of a draw among them where it is one
+        first, last = games.legal_offsets[:-1][which], games.legal_offsets[1:][which]
+        return games.legal_actions[rng.integers(first, last)].astype(np.int64)
+    return games.bot_actions(bot, which)[which]
 
 
 def _sample(

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
     from rookery.algorithms.ppo import Batch
 
-ADAM_EPSILON = 1e-5
 ALIGNMENT = 16  # floats of a cache line, where every matrix begins
 QUEEN_PLANES, KNIGHT_PLANES = 56, 8
 STEPS = {"N": (1, 0), "E": (0, 1), "S": (-1, 0), "W": (0, -1)}
@@ -94,7 +93,7 @@ class Minibatch:
 class MlpUpdate:
     """Weights and optimiser of an `Mlp` while it learns; `publish` hands them to the network."""
 
-    def __init__(self, network: Mlp, learning_rate: float) -> None:
+    def __init__(self, network: Mlp, learning_rate: float, adam_epsilon: float) -> None:
         """Take the network's weights over."""
         self.network = network
         self.actions = torch.from_numpy(existing_actions(network.actions))
@@ -108,7 +107,7 @@ class MlpUpdate:
         self.gradients = _views(self.vector.grad, shapes, sizes)
         self.split = 2 * len(network.sizes.hidden) + 2  # tensors of the policy; the value's follow
         self.optimizer = torch.optim.Adam(
-            [self.vector], lr=learning_rate, eps=ADAM_EPSILON, fused=True
+            [self.vector], lr=learning_rate, eps=adam_epsilon, fused=True
         )
         self.take()
 

@@ -26,7 +26,7 @@ from torch.nn import functional
 from rookery._core import STARTING_FEN, VectorGames, random_position
 from rookery.algorithms.evaluation import play_bot
 from rookery.algorithms.interim import InterimJudge
-from rookery.algorithms.mlp_update import ADAM_EPSILON, MlpUpdate, Weights
+from rookery.algorithms.mlp_update import MlpUpdate, Weights
 from rookery.algorithms.ppo_recipe import PPORecipe
 from rookery.algorithms.rollout import Collector, Incentives, Rollout
 from rookery.data.books import find_book
@@ -176,11 +176,14 @@ class PPOTrainer:
         self.ring: list[dict[str, Tensor]] = []  # weights of older selves, oldest first
         self.update: MlpUpdate | None = None
         if self.network.family == "mlp":
-            self.update = MlpUpdate(self.network, settings.learning_rate)
+            self.update = MlpUpdate(self.network, settings.learning_rate, settings.adam_epsilon)
             self.optimizer = self.update.optimizer
         else:
             self.optimizer = torch.optim.Adam(
-                self.network.parameters(), lr=settings.learning_rate, eps=ADAM_EPSILON, fused=True
+                self.network.parameters(),
+                lr=settings.learning_rate,
+                eps=settings.adam_epsilon,
+                fused=True,
             )
         self.kl_coefficient = settings.kl_coefficient
         self.rng = context.generator("learn")
@@ -239,7 +242,9 @@ class PPOTrainer:
         rewards = Rewards(book=game.book, tablebase=game.tablebase)
         book = None
         try:
-            book = find_book() if game.book else None
+            if game.book:
+                book = find_book()
+                self.context.log(f"rewards for book moves: {book.path}, {len(book):,} entries")
         except MissingDataError as error:
             self.context.log(f"rewards for book moves are off: {error}")
         tables = find_tablebases()
@@ -373,7 +378,12 @@ class PPOTrainer:
         settings = self.context.recipe.evaluation
         return [
             play_bot(
-                self.network, bot, settings.games, int(rng.integers(1 << 62)), settings.temperature
+                self.network,
+                bot,
+                settings.games,
+                int(rng.integers(1 << 62)),
+                settings.temperature,
+                self.context.recipe.game.draw_after_plies,
             )
             for bot in settings.opponents
         ]

@@ -29,6 +29,8 @@ class PPOSettings(Section):
     """Step size of Adam at the start."""
     final_learning_rate: float = Field(default=5e-5, ge=0)
     """At the end of the run; linear in between."""
+    adam_epsilon: float = Field(default=1e-5, gt=0)
+    """Adam's; weights whose gradients are smaller than it hardly move."""
     clip: float = Field(default=0.2, gt=0)
     """How far the probability ratio may go from 1 before it stops paying."""
     discount: float = Field(default=0.998, gt=0, le=1)

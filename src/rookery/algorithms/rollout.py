@@ -143,6 +143,8 @@ class Collector:
         legal, offsets = games.legal_actions.astype(np.int64), games.legal_offsets.copy()
         _, rollout.last_values = _evaluate(network, games.observations, legal, offsets)
         rollout.last_colours = games.to_move.astype(np.int64)
+        if rival is None:
+            _end_before_rival(rollout, self.against_rival)
         return rollout
 
     def _rival_actions(
@@ -198,6 +200,18 @@ class Collector:
             result = int(games.results[index]) * (-1 if self.learner[index] == BLACK else 1)
             name = {1: "wins", 0: "draws", -1: "losses"}[result]
             rollout.results["cut off" if games.truncations[index] else name] += 1
+
+
+def _end_before_rival(rollout: Rollout, against_rival: NDArray[np.bool_]) -> None:
+    """Where a random rival is to move after the last ply, end with the learner's last position.
+
+    The critic learns what positions are worth to a learner that moves; of one that a random mover
+    moves in it knows nothing. The last ply is then no sample but what the one before it leads to.
+    """
+    cut = against_rival & rollout.learning[-1] & ~rollout.ended[-1]
+    rollout.learning[-1, cut] = False
+    rollout.last_values[cut] = rollout.values[-1, cut]
+    rollout.last_colours[cut] = rollout.colours[-1, cut]
 
 
 def _empty(games: VectorGames, plies: int) -> Rollout:
