@@ -326,6 +326,25 @@ def test_evaluations_have_the_rules_of_the_training() -> None:
     assert all(game is not None and game.end().ply() <= 30 for game in games)
 
 
+def test_a_resumed_run_says_when_book_or_tables_have_changed(tmp_path: Path) -> None:
+    small = {"ppo.games": 4, "ppo.plies": 8, "ppo.passes": 1}
+    lines: list[str] = []
+    context = Context(recipe=load_recipe("ppo-v3", small), folder=tmp_path, log=lines.append)
+    made = ALGORITHM.trainer(context)
+    state = made.state()
+    made.load_state(state)
+    assert not any("from here on" in line for line in lines)
+    state.values["judge_sources"] = "a book of 3 entries, tables of 1 endings"
+    made.load_state(state)
+    assert "other moves are rewarded from here on" in lines[-1]
+    assert "not a book of 3 entries" in lines[-1]
+
+
+def test_an_unknown_observation_is_refused_with_the_nearest_name() -> None:
+    with pytest.raises(ValueError, match="'tactical7'; did you mean 'tactical70'"):
+        load_recipe("ppo-v3", {"game.observation": "tactical7"})
+
+
 @pytest.mark.parametrize(
     ("observation", "temperature", "memoryless"),
     [("vector66", 0.0, True), ("vector66", 0.5, False), ("vector69", 0.0, False)],

@@ -283,6 +283,8 @@ def test_runs_belong_together_only_if_nothing_but_the_seed_differs(runs: list[Pa
     assert [[run.name for run in group.runs] for group in groups] == [["a", "b"], ["c"], ["d"]]
     names = ["ppo-v5", "ppo-v5 (ppo.value_clip=0.0)", "ppo-v9"]
     assert [group.name for group in groups] == names
+    lone = group_runs([made[2], evaluated("e", "ppo-v5", 2, [50], **{"ppo.value_clip": 0.0})])
+    assert [group.name for group in lone] == ["ppo-v5 (ppo.value_clip=0.0)"]  # not the recipe
     page = make_page(made)
     assert page.count("(2 runs)") >= 2
     # Of real runs with two learning rates none share a bar.

@@ -107,11 +107,20 @@ def _run(parsed: argparse.Namespace) -> int:
         if os.environ.get("ROOKERY_TRACEBACK"):
             raise
         return _fail(_one_line(error), 1, as_json)
+    except MemoryError as error:
+        if os.environ.get("ROOKERY_TRACEBACK"):
+            raise
+        return _fail(f"there is not enough memory ({_one_line(error)}); ask for less", 1, as_json)
 
 
 def _one_line(error: Exception) -> str:
     """Reduce an error to one line."""
-    text = " ".join(str(error).split())
+    text = str(error)
+    if isinstance(error, OSError) and error.errno is not None:
+        from rookery.training.storage import explain
+
+        text = explain(error)
+    text = " ".join(text.split())
     return text or type(error).__name__
 
 

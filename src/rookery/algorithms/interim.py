@@ -39,6 +39,7 @@ class InterimJudge:
         self._book_keys = np.array(sorted(positions), dtype=np.uint64)
         self._tables = tablebases if rewards.tablebase else None
         endings = self._tables.endings() if self._tables is not None else []
+        self.sources = f"a book of {len(positions):,} entries, tables of {len(endings)} endings"
         self._max_pieces = max((len(name.replace("v", "")) for name in endings), default=0)
         self._judges = [InterimRewards(rewards, None, self._tables) for _ in range(count)]
         self._book_actions: dict[int, frozenset[int]] = {}

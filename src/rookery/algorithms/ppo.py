@@ -402,7 +402,9 @@ class PPOTrainer:
         state.values["kl_coefficient"] = self.kl_coefficient
         state.values["learner"] = self.collector.learner.tolist()
         state.values["against_rival"] = self.collector.against_rival.tolist()
-        state.values["judge"] = self.judge.state() if self.judge is not None else None
+        if self.judge is not None:
+            state.values["judge"] = self.judge.state()
+            state.values["judge_sources"] = self.judge.sources
         return state
 
     def load_state(self, state: State) -> None:
@@ -420,6 +422,11 @@ class PPOTrainer:
         self.collector.against_rival = np.array(state.value("against_rival"), dtype=np.bool_)
         if self.judge is not None:
             self.judge.load_state(state.value("judge"))
+            before = state.values.get("judge_sources", self.judge.sources)
+            if before != self.judge.sources:
+                self.context.log(
+                    f"other moves are rewarded from here on: by {self.judge.sources}, not {before}"
+                )
 
 
 def _between(first: float, last: float, progress: float) -> float:

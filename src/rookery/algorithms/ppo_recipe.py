@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import difflib
 from typing import Literal
 
 from pydantic import Field, model_validator
 
 from rookery._core import random_position
+from rookery.encodings import OBSERVATIONS
 from rookery.nets.mlp import MlpSizes
 from rookery.nets.resnet import ResnetSizes
 from rookery.nets.squares import SquaresSizes
@@ -19,8 +21,8 @@ class PPOSettings(Section):
 
     games: int = Field(default=256, ge=1)
     """Games played at a time."""
-    plies: int = Field(default=128, ge=1)
-    """Plies of each game in an iteration."""
+    plies: int = Field(default=128, ge=4)
+    """Plies of each game in an iteration; with less than four a learner may not get to move."""
     passes: int = Field(default=2, ge=1)
     """Times that every sample is learnt from."""
     minibatch: int = Field(default=1024, ge=1)
@@ -131,6 +133,10 @@ class PPORecipe(Recipe):
 
     @model_validator(mode="after")
     def _check(self) -> PPORecipe:
+        if self.game.observation not in OBSERVATIONS:
+            near = difflib.get_close_matches(self.game.observation, OBSERVATIONS, 1)
+            hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(OBSERVATIONS)}"
+            raise ValueError(f"game.observation is {self.game.observation!r}; {hint}")
         low, high = self.game.random_plies
         if not 0 <= low <= high:
             raise ValueError("game.random_plies must be [low, high] with 0 <= low <= high")

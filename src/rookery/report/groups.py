@@ -8,17 +8,27 @@ from dataclasses import dataclass
 from typing import Any
 
 from rookery.report.read import RunData, number
+from rookery.training.listing import recipe_names
+from rookery.training.recipe import flatten, load_recipe
 
 # What does not change what a run learns.
-NEUTRAL = ("run.seed", "run.workers", "run.checkpoint_seconds", "run.keep_checkpoints", "result")
+NEUTRAL = (
+    "name",
+    "summary",
+    "result",
+    "run.seed",
+    "run.workers",
+    "run.checkpoint_seconds",
+    "run.keep_checkpoints",
+)
 
 
 @dataclass(frozen=True)
 class Group:
-    """Runs with the same settings; `changes` tells them from most others of the same recipe."""
+    """Runs with the same settings; `changes` tells them from the recipe of that name."""
 
     recipe: str
-    changes: str  # such as "ppo.value_clip=0"; "" for the largest group of the recipe
+    changes: str  # such as "ppo.value_clip=0"; "" for the recipe as it is
     runs: tuple[RunData, ...]
 
     @property
@@ -41,7 +51,7 @@ def group_runs(runs: Sequence[RunData]) -> list[Group]:
         for run in runs:
             if _recipe(run) == recipe:
                 alike.setdefault(json.dumps(_settings(run), sort_keys=True), []).append(run)
-        usual = _settings(max(alike.values(), key=len)[0])
+        usual = _shipped(recipe) or _settings(max(alike.values(), key=len)[0])
         for members in alike.values():
             changes = _changes(usual, _settings(members[0]))
             groups.append(Group(recipe, changes, tuple(members)))
@@ -49,8 +59,8 @@ def group_runs(runs: Sequence[RunData]) -> list[Group]:
 
 
 def _changes(usual: dict[str, Any], settings: dict[str, Any]) -> str:
-    keys = dict.fromkeys([*settings, *usual])
-    shown = (key for key in keys if settings.get(key) != usual.get(key))
+    # A run of an older version lacks settings that came later.
+    shown = (key for key in settings if settings[key] != usual.get(key))
     return ", ".join(f"{key}={_text(settings.get(key))}" for key in shown)
 
 
@@ -74,7 +84,18 @@ def _recipe(run: RunData) -> str:
 
 
 def _settings(run: RunData) -> dict[str, Any]:
-    return {key: value for key, value in run.recipe.items() if key not in NEUTRAL}
+    return _without_neutral(run.recipe)
+
+
+def _shipped(name: str) -> dict[str, Any]:
+    """Settings of the recipe that ships under a name; empty if there is none."""
+    if name not in recipe_names():
+        return {}
+    return _without_neutral(flatten(load_recipe(name).model_dump(mode="json", exclude_none=True)))
+
+
+def _without_neutral(settings: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in settings.items() if key not in NEUTRAL}
 
 
 def _text(value: object) -> str:

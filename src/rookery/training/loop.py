@@ -29,7 +29,7 @@ from rookery.training.ratings import rating_row, rating_text
 from rookery.training.recipe import Recipe, differences
 from rookery.training.registry import algorithm
 from rookery.training.signals import StopRequest
-from rookery.training.state import State, StateError, seed_of
+from rookery.training.state import State, seed_of
 from rookery.training.storage import atomic_write, explain
 from rookery.training.trainer import Context, Evaluating, Metrics, Trainer
 
@@ -119,10 +119,12 @@ class _Session:
         found = self.folder.checkpoints.newest()
         if found is not None:
             checkpoint, state = found
-            self._check_recipe(checkpoint.recipe, checkpoint.path.name, accept_changes)
+            changed = self._check_recipe(checkpoint.recipe, checkpoint.path.name, accept_changes)
             self.counters = checkpoint.counters
             self.saved = checkpoint.step
             self._load(state)
+            if changed:
+                self.folder.log(f"the recipe changes after {checkpoint.path.name}: {changed}")
         self._cut_back()
         self.started = time.monotonic() - self.counters.seconds
         if budget:
@@ -150,17 +152,15 @@ class _Session:
             if self.progress() >= 1.0:
                 self.folder.log("the budget is used up; for more pass, say, --budget +1h")
 
-    def _check_recipe(self, old: dict[str, Any], name: str, accept_changes: bool) -> None:
-        changed = differences(self._completed(old), self.content)
-        if not changed:
-            return
-        text = "; ".join(changed)
-        if not accept_changes:
+    def _check_recipe(self, old: dict[str, Any], name: str, accept_changes: bool) -> str:
+        """What has changed since the checkpoint, in words."""
+        changed = "; ".join(differences(self._completed(old), self.content))
+        if changed and not accept_changes:
             raise RunError(
-                f"the recipe is not that of checkpoint {name}: {text}; undo the changes, or pass "
-                "--accept-changes to go on with them"
+                f"the recipe is not that of checkpoint {name}: {changed}; undo the changes, or "
+                "pass --accept-changes to go on with them"
             )
-        self.folder.log(f"the recipe changes after checkpoint {name}: {text}")
+        return changed
 
     def _completed(self, old: dict[str, Any]) -> dict[str, Any]:
         """An older recipe with the settings that came later: their defaults change nothing."""
@@ -176,9 +176,10 @@ class _Session:
         stream = state.tensors.pop(TORCH_STREAM, None)
         try:
             self.trainer.load_state(state)
-        except (StateError, RuntimeError) as error:
+        except (ValueError, RuntimeError) as error:
             raise RunError(
-                f"checkpoint {folder_name(self.saved)} does not fit the recipe: {error}"
+                f"checkpoint {folder_name(self.saved)} does not fit the recipe, or another version "
+                f"of Rookery made it: {error}; undo what was changed, or begin a new run"
             ) from error
         if stream is not None:
             torch.set_rng_state(stream)

@@ -46,7 +46,12 @@ class State:
         try:
             module.load_state_dict(self.get_tensors(name))
         except RuntimeError as error:
-            raise StateError(f"the weights of {name!r} do not fit: {error}") from error
+            # torch lists everything that does not fit, after a line that says so.
+            lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+            more = f" (and {len(lines) - 2} more)" if len(lines) > 2 else ""
+            raise StateError(
+                f"the weights of {name!r} do not fit: {lines[min(1, len(lines) - 1)]}{more}"
+            ) from error
 
     def put_tensors(self, name: str, tensors: Mapping[str, torch.Tensor]) -> None:
         """Store several tensors under one name (copies)."""

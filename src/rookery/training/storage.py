@@ -21,6 +21,9 @@ _EXPLANATIONS = {
     errno.EPERM: "writing there is not permitted; choose another folder or change its permissions",
     errno.EIO: "the disk reports an input/output error",
     errno.ELOOP: "a symbolic link stands in its place; remove it",
+    errno.ENOENT: "there is no such file or folder",
+    errno.EISDIR: "it is a folder; name a file",
+    errno.ENOTDIR: "a part of the path is no folder",
 }
 
 
@@ -76,9 +79,11 @@ def atomic_write(path: Path, data: bytes | str) -> None:
     try:
         write_synced(temporary, data.encode() if isinstance(data, str) else data)
         os.replace(temporary, path)
-    except BaseException:
+    except BaseException as error:
         with contextlib.suppress(OSError):
             temporary.unlink()
+        if isinstance(error, OSError):
+            raise _named(error, path) from error
         raise
     sync_folder(path.parent)
 
