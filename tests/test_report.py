@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rookery.report.alarms import alarms
 from rookery.report.chart import Bar, Series, bar_chart, line_chart, short, thinned, ticks
 from rookery.report.groups import group_runs, net_wins
 from rookery.report.page import make_page
@@ -364,6 +365,27 @@ def test_measures_that_are_zero_throughout_are_not_drawn() -> None:
     page = make_page([run])
     assert "entropy" in page
     assert "kl_coefficient" not in page
+
+
+def test_alarms_are_raised_by_draws_cut_off_games_and_falling_scores() -> None:
+    run = evaluated("a", "ppo", 1, [1])
+    assert list(alarms(run)) == []
+    good = {"results": {"wins": 40, "draws": 60}}
+    bad = {"results": {"wins": 5, "draws": 75, "cut off": 20}}
+    run.rows = [good] * 90 + [bad] * 10
+    run.evaluations = [
+        {"opponent": "greedy", "iteration": 10 * n, "score": score}
+        for n, score in enumerate([0.5, 0.93, 0.9, 0.85])
+    ]
+    assert list(alarms(run)) == [
+        "75% of the training games of the last 10 iterations were drawn: there is little to learn "
+        "from",
+        "20% of the training games of the last 10 iterations were cut off without a result",
+        "against greedy it ends with a score of 85.0%, after 93.0% at iteration 10",
+    ]
+    assert "were drawn: there is little" in make_page([run])
+    run.rows = [bad] * 90 + [good] * 10
+    assert len(list(alarms(run))) == 1
 
 
 def test_a_single_changed_run_is_named_by_itself_in_charts() -> None:

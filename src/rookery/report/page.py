@@ -18,6 +18,7 @@ from typing import Any
 
 import chess.svg
 
+from rookery.report.alarms import alarms
 from rookery.report.chart import COLOURS, Bar, Series, bar_chart, line_chart
 from rookery.report.groups import Group, group_runs, net_wins
 from rookery.report.html import charts, legend, section, table
@@ -99,7 +100,11 @@ def _summary(runs: Sequence[RunData]) -> str:
         Bar(run.name, run.seconds / 60, run.seconds / 60, run.seconds / 60, run.colour)
         for run in runs
     ]
-    return table(heads, rows) + charts([bar_chart("Training time in minutes", bars)])
+    warnings = "".join(
+        f"<li>{escape(run.name)}: {escape(alarm)}.</li>" for run in runs for alarm in alarms(run)
+    )
+    text = table(heads, rows) + (f"<ul>{warnings}</ul>" if warnings else "")
+    return text + charts([bar_chart("Training time in minutes", bars)])
 
 
 # --- Evaluation ---
