@@ -137,7 +137,7 @@ def _ends(versions: Sequence[tuple[Group, int]]) -> str:
                 CHANGES[number],
                 str(len(group.runs)),
                 paper,
-                _spread(last),
+                f"{_spread(last)} at {_iteration(rounds[-1]):.0f}",
                 f"{mean(map(net_wins, best)):+.0f} at {_iteration(best):.0f}",
                 "ends above" if mean(last) > value else "not above",
             ]
