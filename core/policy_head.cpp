@@ -25,10 +25,10 @@ float dot(const float* a, const float* b, std::size_t count) {
     return sums[0] + rest;
 }
 
-// One position: its legal actions and what is known of each.
-class Position {
+// One sample: a position's legal actions and what is known of each.
+class Sample {
   public:
-    Position(const PolicySamples& samples, std::size_t index)
+    Sample(const PolicySamples& samples, std::size_t index)
         : count_(std::size_t(samples.offsets[index + 1] - samples.offsets[index])),
           chosen_(std::size_t(samples.chosen[index])),
           legal_(samples.legal.subspan(std::size_t(samples.offsets[index]), count_)),
@@ -138,13 +138,13 @@ std::array<double, 3> policy_step(const PolicySamples& samples, const PolicyLaye
     std::array<double, 3> terms{};
     const float scale = 1.0f / float(samples.positions());  // all terms are means
     for (std::size_t b = 0; b < samples.positions(); ++b) {
-        const Position position(samples, b);
+        const Sample sample(samples, b);
         const float* hidden = layer.hidden.data() + b * layer.width;
         std::vector<float> by_logits =
-            position.objective(position.logits(layer, hidden), weights, terms);
+            sample.objective(sample.logits(layer, hidden), weights, terms);
         for (float& each : by_logits) each *= scale;
-        position.spread(by_logits, layer, hidden, gradients.by_hidden.data() + b * layer.width,
-                        gradients);
+        sample.spread(by_logits, layer, hidden, gradients.by_hidden.data() + b * layer.width,
+                      gradients);
     }
     for (double& term : terms) term *= double(scale);
     return terms;

@@ -103,14 +103,10 @@ def _run(parsed: argparse.Namespace) -> int:
         # The reader has gone ('| head'); the interpreter must not complain while closing.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
-    except (ValueError, OSError, ImportError) as error:
+    except (ValueError, OSError, ImportError, MemoryError) as error:
         if os.environ.get("ROOKERY_TRACEBACK"):
             raise
         return _fail(_one_line(error), 1, as_json)
-    except MemoryError as error:
-        if os.environ.get("ROOKERY_TRACEBACK"):
-            raise
-        return _fail(f"there is not enough memory ({_one_line(error)}); ask for less", 1, as_json)
 
 
 def _one_line(error: Exception) -> str:
@@ -120,6 +116,8 @@ def _one_line(error: Exception) -> str:
         from rookery.training.storage import explain
 
         text = explain(error)
+    elif isinstance(error, MemoryError):
+        text = f"there is not enough memory ({text}); ask for less"
     text = " ".join(text.split())
     return text or type(error).__name__
 

@@ -22,6 +22,7 @@ one version is never fed another (`require_version`).
 
 from __future__ import annotations
 
+import difflib
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -464,6 +465,14 @@ def layout_version(name: str) -> int:
         return 1
     known = ", ".join([*OBSERVATIONS, *SPARSE_OBSERVATIONS, *ACTIONS, NO_ACTIONS])
     raise ValueError(f"unknown layout {name!r}; known are {known}")
+
+
+def require_observation(name: str, key: str) -> None:
+    """Refuse an observation that does not exist, naming the setting `key` and the nearest name."""
+    if name not in OBSERVATIONS:
+        near = difflib.get_close_matches(name, OBSERVATIONS, 1)
+        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(OBSERVATIONS)}"
+        raise ValueError(f"{key} is {name!r}; {hint}")
 
 
 def require_version(name: str, version: int) -> None:

@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from rookery.algorithms.policy_value import LearnSettings, NetworkSettings
-from rookery.encodings import OBSERVATIONS
+from rookery.encodings import require_observation
 from rookery.training.recipe import Recipe
 from rookery.training.section import Section
 
@@ -168,6 +168,5 @@ class AlphaZeroRecipe(Recipe):
         has_starts = bool(self.selfplay.start_file or self.selfplay.endings)
         if self.selfplay.starts_share and not has_starts:
             raise ValueError("selfplay.starts_share needs selfplay.start_file or endings")
-        if self.network.observation not in OBSERVATIONS:
-            raise ValueError(f"network.observation {self.network.observation!r} is unknown")
+        require_observation(self.network.observation, "network.observation")
         return self

@@ -107,8 +107,8 @@ def _bot_actions(
 ) -> NDArray[np.int64]:
     """Actions of the opponent in the games `which` [N]."""
     if bot == "random":  # draws among all actions, the claim of a draw among them where it is one
-        first, last = games.legal_offsets[:-1][which], games.legal_offsets[1:][which]
-        return games.legal_actions[rng.integers(first, last)].astype(np.int64)
+        places = ragged.random_places(games.legal_offsets, which, rng)
+        return games.legal_actions[places].astype(np.int64)
     return games.bot_actions(bot, which)[which]
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import Literal
 
 from pydantic import Field, model_validator
 
 from rookery._core import random_position
-from rookery.encodings import OBSERVATIONS
+from rookery.encodings import require_observation
 from rookery.nets.mlp import MlpSizes
 from rookery.nets.resnet import ResnetSizes
 from rookery.nets.squares import SquaresSizes
@@ -133,10 +132,7 @@ class PPORecipe(Recipe):
 
     @model_validator(mode="after")
     def _check(self) -> PPORecipe:
-        if self.game.observation not in OBSERVATIONS:
-            near = difflib.get_close_matches(self.game.observation, OBSERVATIONS, 1)
-            hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(OBSERVATIONS)}"
-            raise ValueError(f"game.observation is {self.game.observation!r}; {hint}")
+        require_observation(self.game.observation, "game.observation")
         low, high = self.game.random_plies
         if not 0 <= low <= high:
             raise ValueError("game.random_plies must be [low, high] with 0 <= low <= high")

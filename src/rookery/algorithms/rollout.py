@@ -157,8 +157,7 @@ class Collector:
         """Actions of the rival in the games `which` [N]."""
         counts = np.diff(offsets)
         if rival is None:
-            first, last = offsets[:-1][which], offsets[1:][which]
-            return legal[self.rng.integers(first, last)]
+            return legal[ragged.random_places(offsets, which, self.rng)]
         its_legal = legal[np.repeat(which, counts)]
         its_offsets = np.concatenate([[0], np.cumsum(counts[which])])
         log_probabilities, _ = _evaluate(

@@ -88,6 +88,13 @@ def sample_places(
     return clipped
 
 
+def random_places(
+    offsets: NDArray[np.int64], which: NDArray[np.bool_], rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """A place in the flat list for each position of `which` [B], all its actions alike."""
+    return rng.integers(offsets[:-1][which], offsets[1:][which])
+
+
 def best_places(logits: NDArray[Any], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
     """Place [B] in the flat list of each position's largest logit (the first of equals)."""
     largest = np.repeat(np.maximum.reduceat(logits, offsets[:-1]), np.diff(offsets))

@@ -50,10 +50,10 @@ def group_runs(runs: Sequence[RunData]) -> list[Group]:
         alike: dict[str, list[RunData]] = {}
         for run in runs:
             if _recipe(run) == recipe:
-                alike.setdefault(json.dumps(_settings(run), sort_keys=True), []).append(run)
-        usual = _shipped(recipe) or _settings(max(alike.values(), key=len)[0])
+                alike.setdefault(json.dumps(_settings(run.recipe), sort_keys=True), []).append(run)
+        usual = _shipped(recipe) or _settings(max(alike.values(), key=len)[0].recipe)
         for members in alike.values():
-            changes = _changes(usual, _settings(members[0]))
+            changes = _changes(usual, _settings(members[0].recipe))
             groups.append(Group(recipe, changes, tuple(members)))
     return groups
 
@@ -83,19 +83,15 @@ def _recipe(run: RunData) -> str:
     return str(run.recipe.get("name") or run.name)
 
 
-def _settings(run: RunData) -> dict[str, Any]:
-    return _without_neutral(run.recipe)
-
-
 def _shipped(name: str) -> dict[str, Any]:
     """Settings of the recipe that ships under a name; empty if there is none."""
     if name not in recipe_names():
         return {}
-    return _without_neutral(flatten(load_recipe(name).model_dump(mode="json", exclude_none=True)))
+    return _settings(flatten(load_recipe(name).model_dump(mode="json", exclude_none=True)))
 
 
-def _without_neutral(settings: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in settings.items() if key not in NEUTRAL}
+def _settings(recipe: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in recipe.items() if key not in NEUTRAL}
 
 
 def _text(value: object) -> str:
