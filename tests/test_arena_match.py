@@ -229,8 +229,8 @@ def test_killed_at_twenty_instants(tmp_path: Path) -> None:
         process.wait()
         text = path.read_text()
         whole = [game for _, game, _ in read_games(text)]
-        # What stands in the file is whole: a kill cannot tear a single write.
-        assert text.count("[Event ") == len(whole)
+        # All is whole but perhaps the last: a kill can stop even a single write at a page's end.
+        assert text.count("[Event ") - len(whole) in (0, 1)
         assert len({(game.pair, game.index) for game in whole}) == len(whole) >= counts[-1]
         counts.append(len(whole))
     assert counts[-1] > counts[1] > 0
