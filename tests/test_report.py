@@ -3,6 +3,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import math
 import re
 import shutil
 import subprocess
@@ -17,6 +18,7 @@ from rookery.report.alarms import alarms
 from rookery.report.chart import Bar, Series, bar_chart, line_chart, short, thinned, ticks
 from rookery.report.groups import group_runs, net_wins
 from rookery.report.page import make_page
+from rookery.report.paper_000_claims import Claim, compare, verdict
 from rookery.report.read import RunData, read_run, read_runs
 from rookery.training.folder import RunError
 from rookery.training.session import start
@@ -326,6 +328,60 @@ def test_the_study_of_paper_000_stands_next_to_its_published_figures() -> None:
     row = next(row for row in cells if row.startswith("||400|"))
     assert "-12 / +14" in row and "-40 / +0" in row
     assert "Paper 000" not in make_page([evaluated("x", "ppo", 1, better)])
+
+
+def test_runs_of_different_length_are_compared_where_all_have_been() -> None:
+    made = [
+        evaluated("a", "ppo-v5", 1, [0, 10, 40]),  # on the way to 1000 iterations
+        evaluated("b", "ppo-v5", 2, [4, 10]),
+        evaluated("c", "ppo-v4", 1, [0, 0, 40]),
+        evaluated("d", "ppo-v4", 2, [2, 4]),
+        evaluated("e", "ppo-v4", 3, [999, 999], **{"ppo.value_clip": 0.0}),
+    ]
+    page = make_page(made)
+    cells = [re.sub("<[^>]*>", "|", row) for row in re.findall("<tr>.*?</tr>", page)]
+    ends = next(row for row in cells if "no KL penalty" in row and "+98 at 900" in row)
+    assert "+80 at 300, 1 of 2 runs" in ends
+    claim = next(row for row in cells if "leaving out the KL penalty" in row)
+    # Means over two checkpoints: 10, 14 and 0, 6; variances 8 and 18, 1.74 degrees of freedom.
+    half = 12.71 * math.sqrt(8 / 2 + 18 / 2)
+    assert f"+9 [{9 - half:+.0f}, {9 + half:+.0f}]" in claim and "not shown" in claim
+    assert "|2, 2|" in claim.replace("||", "|")
+
+
+def curves_of(*ends: float) -> list[dict[int, float]]:
+    return [{100: 0.0, 200: 2 * end} for end in ends]
+
+
+@pytest.mark.parametrize(
+    ("new", "old", "answer"),
+    [
+        ((50, 52, 54), (0, 2, 4), "supported"),
+        ((0, 2, 4), (50, 52, 54), "contradicted"),
+        ((0, 2, 40), (1, 5, 39), "not shown"),
+        ((50,), (0, 2, 4), "open: one run says nothing"),
+    ],
+)
+def test_a_claim_is_judged_by_the_spread_between_seeds(
+    new: tuple[float, ...], old: tuple[float, ...], answer: str
+) -> None:
+    found = compare(curves_of(*new), curves_of(*old))
+    assert found is not None and found.checkpoints == 2
+    helps = Claim("this helps", 5, 4)
+    assert verdict(helps, found) == answer
+    opposite = {"supported": "contradicted", "contradicted": "supported"}
+    hurts = Claim("this hurts", 5, 4, better=False)
+    assert verdict(hurts, found) == opposite.get(answer, answer)
+
+
+def test_the_interval_of_a_difference_is_welchs() -> None:
+    # Equal variances of 4 and three runs each: four degrees of freedom, t = 2.78.
+    found = compare(curves_of(50, 52, 54), curves_of(0, 2, 4))
+    assert found is not None
+    assert found.value == 50.0
+    assert found.margin == pytest.approx(2.78 * math.sqrt(4 / 3 + 4 / 3))
+    assert compare(curves_of(1), [{300: 1.0}]) is None
+    assert compare([], curves_of(1)) is None
 
 
 @given(st.floats(-1e12, 1e12), st.floats(0, 1e12))

@@ -1,9 +1,9 @@
 """The study of paper 000 (T. Salisch, 2023): its figures next to ours.
 
 Shown when a report holds runs of `ppo-v1` ... `ppo-v10`: figure 4.19 (all versions by checkpoint),
-table 4.1 (by colour) and figure 4.20 (training time). All evaluations are wins minus losses in
-1000 games against a random mover. The paper's figures are pictures; the values here are those that
-its text and tables give.
+table 4.1 (by colour), figure 4.20 (training time) and the paper's claims over all seeds. All
+evaluations are wins minus losses in 1000 games against a random mover. The paper's figures are
+pictures; the values here are those that its text and tables give.
 """
 
 from __future__ import annotations
@@ -13,9 +13,11 @@ from collections.abc import Sequence
 from statistics import mean
 from typing import Any
 
+from rookery.report import paper_000_claims
 from rookery.report.chart import Bar, Series, bar_chart, line_chart
 from rookery.report.groups import Group, net_wins
 from rookery.report.html import legend, paragraph, section, table, wide
+from rookery.report.read import number as number_of
 
 OPPONENT = "random"
 VERSION = re.compile(r"ppo-v(10|[1-9])")
@@ -60,8 +62,9 @@ def study(groups: Sequence[Group], colours: Sequence[tuple[str, int]]) -> str:
     versions.sort(key=lambda pair: pair[1])
     note = (
         "Wins minus losses in 1000 games against a random mover. Lines are ours, the mean over "
-        "the runs of a version (dotted: a variant of it); dashed lines and rings are the paper's, "
-        "where its text or tables give the number. The paper has one run of each version, on a GPU."
+        "the runs of a version that got so far (dotted: a variant of it); dashed lines and rings "
+        "are the paper's, where its text or tables give the number. The paper has one run of each "
+        "version, on a GPU."
     )
     own = [(group.name, number - 1) for group, number in versions]
     parts = [
@@ -77,15 +80,31 @@ def study(groups: Sequence[Group], colours: Sequence[tuple[str, int]]) -> str:
         _by_colour(versions),
         "<h3>Training time (figure 4.20)</h3>",
         wide(_time(versions)),
+        paper_000_claims.section(curves(versions)),
     ]
     return section("Paper 000: ten versions of PPO", "".join(parts))
 
 
+def curves(versions: Sequence[tuple[Group, int]]) -> dict[int, list[dict[int, float]]]:
+    """Wins minus losses by iteration, of each run of each version; variants are left out."""
+    found: dict[int, list[dict[int, float]]] = {}
+    for group, number in versions:
+        if not group.changes:
+            found[number] = [
+                {int(row.get("iteration") or 0): net_wins(row) for row in run.against(OPPONENT)}
+                for run in group.runs
+            ]
+    return found
+
+
 def _rounds(group: Group) -> list[list[dict[str, Any]]]:
-    """Evaluations that belong together: the first of all runs, the second of all runs, ..."""
-    found = [run.against(OPPONENT) for run in group.runs if run.against(OPPONENT)]
-    shortest = min(len(rows) for rows in found)
-    return [[rows[number] for rows in found] for number in range(shortest)]
+    """Evaluations that belong together: the first of all runs, the second of those that have one.
+
+    The longest run decides how many there are.
+    """
+    found = [run.against(OPPONENT) for run in group.runs]
+    longest = max(len(rows) for rows in found)
+    return [[rows[number] for rows in found if len(rows) > number] for number in range(longest)]
 
 
 def _iteration(rows: Sequence[dict[str, Any]]) -> float:
@@ -108,10 +127,13 @@ def _by_checkpoint(versions: Sequence[tuple[Group, int]]) -> str:
 def _time(versions: Sequence[tuple[Group, int]]) -> str:
     bars = []
     for group, number in versions:
-        minutes = [run.seconds / 60 for run in group.runs]
+        done = [(run.seconds, number_of(run.last.get("iteration"))) for run in group.runs]
+        minutes = [seconds / 60 * 1000 / count for seconds, count in done if count]
+        if not minutes:
+            continue
         note = f"({len(minutes)} runs)" if len(minutes) > 1 else ""
         bars.append(Bar(group.label, mean(minutes), min(minutes), max(minutes), number - 1, note))
-    return bar_chart("Figure 4.20: training time in minutes", bars)
+    return bar_chart("Figure 4.20: minutes of training per 1000 iterations", bars)
 
 
 def _ends(versions: Sequence[tuple[Group, int]]) -> str:
@@ -137,7 +159,7 @@ def _ends(versions: Sequence[tuple[Group, int]]) -> str:
                 CHANGES[number],
                 str(len(group.runs)),
                 paper,
-                f"{_spread(last)} at {_iteration(rounds[-1]):.0f}",
+                f"{_spread(last)} at {_iteration(rounds[-1]):.0f}{_of(last, group)}",
                 f"{mean(map(net_wins, best)):+.0f} at {_iteration(best):.0f}",
                 "ends above" if mean(last) > value else "not above",
             ]
@@ -156,6 +178,12 @@ def published(number: int) -> tuple[int, int]:
 def _spread(values: Sequence[float]) -> str:
     text = f"{mean(values):+.0f}"
     return text if len(values) == 1 else f"{text} ({min(values):+.0f} to {max(values):+.0f})"
+
+
+def _of(values: Sequence[float], group: Group) -> str:
+    """How many runs got that far, if not all of them."""
+    reached, runs = len(values), len(group.runs)
+    return "" if reached == runs else f", {reached} of {runs} runs"
 
 
 def _by_colour(versions: Sequence[tuple[Group, int]]) -> str:

@@ -1,0 +1,123 @@
+"""What paper 000 concludes from one run of each version, checked over the seeds of ours.
+
+A claim compares two versions that differ in one thing. A run counts with one number, its mean over
+the checkpoints that all runs of both versions have, because checkpoints of one run are not
+independent of each other. The interval is Welch's, from the spread between seeds: the chance in
+the 1000 games of an evaluation and the luck of a training run are both in it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import mean, variance
+
+from rookery.report.html import paragraph, table
+
+# Student's t for 95 % (two-sided), by degrees of freedom from 1 on.
+STUDENT = (12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """That version `new` is better (or worse) than version `old`."""
+
+    text: str
+    new: int
+    old: int
+    better: bool = True
+
+
+CLAIMS = (
+    Claim("rewards for book and tablebase moves help", 3, 2),
+    Claim("self-play helps", 4, 3),
+    Claim("leaving out the KL penalty helps", 5, 4),
+    Claim("an entropy bonus hurts", 6, 5, better=False),
+    Claim("a clip of 0.25 hurts", 7, 5, better=False),
+    Claim("GAE with lambda 0.9 hurts", 8, 5, better=False),
+    Claim("a learning rate of 3e-4 helps", 9, 5),
+    Claim("a discount of 1 helps", 10, 9),
+)
+
+Curve = Mapping[int, float]  # of one run: iteration -> wins minus losses in 1000 games
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Of the mean over runs, new minus old; `margin` is infinite where a side has one run."""
+
+    value: float
+    margin: float
+    checkpoints: int
+
+
+def compare(new: Sequence[Curve], old: Sequence[Curve]) -> Difference | None:
+    """The difference over all checkpoints that every run has; None if there is no such one."""
+    common = set.intersection(*(set(curve) for curve in (*new, *old))) if new and old else set()
+    if not common:
+        return None
+    sides = [[mean(curve[at] for at in common) for curve in curves] for curves in (new, old)]
+    value = mean(sides[0]) - mean(sides[1])
+    return Difference(value, _margin(*sides), len(common))
+
+
+def _margin(first: Sequence[float], second: Sequence[float]) -> float:
+    """Half the 95 % interval of the difference of two means (Welch)."""
+    if min(len(first), len(second)) < 2:
+        return math.inf
+    parts = [variance(side) / len(side) for side in (first, second)]
+    if sum(parts) == 0.0:
+        return 0.0
+    weights = (part**2 / (len(side) - 1) for part, side in zip(parts, (first, second), strict=True))
+    freedom = int(sum(parts) ** 2 / sum(weights))
+    return STUDENT[min(max(freedom, 1), len(STUDENT)) - 1] * math.sqrt(sum(parts))
+
+
+def verdict(claim: Claim, found: Difference) -> str:
+    """What the runs say about a claim."""
+    if math.isinf(found.margin):
+        return "open: one run says nothing"
+    gain = found.value if claim.better else -found.value
+    if abs(gain) <= found.margin:
+        return "not shown"
+    return "supported" if gain > 0 else "contradicted"
+
+
+def rows(curves: Mapping[int, Sequence[Curve]]) -> list[list[str]]:
+    """One line for each claim whose two versions have runs; `curves` holds those of a version."""
+    lines = []
+    for claim in CLAIMS:
+        new, old = curves.get(claim.new, ()), curves.get(claim.old, ())
+        found = compare(new, old)
+        if found is None:
+            continue
+        value = f"{found.value:+.0f}"
+        if math.isfinite(found.margin):
+            low, high = found.value - found.margin, found.value + found.margin
+            value += f" [{low:+.0f}, {high:+.0f}]"
+        lines.append(
+            [
+                claim.text,
+                f"v{claim.new} - v{claim.old}",
+                f"{len(new)}, {len(old)}",
+                str(found.checkpoints),
+                value,
+                verdict(claim, found),
+            ]
+        )
+    return lines
+
+
+def section(curves: Mapping[int, Sequence[Curve]]) -> str:
+    """The claims as a table with its heading; "" if no two versions can be compared."""
+    lines = rows(curves)
+    if not lines:
+        return ""
+    note = (
+        "Difference of wins minus losses in 1000 games, in the mean over the checkpoints that all "
+        "runs of both versions have, with its 95 % interval from the spread between seeds."
+    )
+    heads = ["claim", "versions", "runs", "checkpoints", "difference", "our runs say"]
+    title = "<h3>The claims of the paper over several seeds</h3>"
+    return title + paragraph(note) + table(heads, lines, "words")
