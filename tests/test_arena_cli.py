@@ -10,6 +10,8 @@ import pytest
 from rookery.cli import main
 from rookery.data.tablebases import find_tablebases
 from rookery.players.engines import find_stockfish
+from rookery.players.mcts import OPTIONS
+from rookery.players.registry import KINDS
 
 needs_stockfish = pytest.mark.skipif(
     find_stockfish() is None, reason="needs: apt install stockfish"
@@ -88,7 +90,14 @@ def test_players_lists_them_all(capsys: pytest.CaptureFixture[str]) -> None:
     names = {row["name"] for row in found["players"]}  # type: ignore[attr-defined]
     assert {"random", "greedy", "greedy-safe", "stockfish", "sunfish", "tablebase"} <= names
     assert main(["players"]) == 0
-    assert "random=" in capsys.readouterr().out
+    text = capsys.readouterr().out
+    assert "random=" in text and "a run such as runs/ppo" in text
+    assert "depth" in next(row for row in found["networks"] if "engine" in row["name"])["options"]  # type: ignore[attr-defined]
+
+
+def test_listed_options_of_tree_searches_are_those_that_the_search_has() -> None:
+    for name in ("ppo", "alphazero"):
+        assert {option.name for option in KINDS[name].options} == set(OPTIONS)
 
 
 def test_suite_and_puzzles(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -207,6 +207,20 @@ def test_a_random_rival_to_move_at_the_end_is_not_asked_what_it_is_worth() -> No
     assert selfplay.learning.all()
 
 
+def test_a_game_cut_off_before_a_random_rival_is_worth_the_learners_last_position() -> None:
+    network = make_network("squares", "tactical70", "az4672", {"width": 16, "key_width": 8})
+    games = VectorGames(16, "tactical70", seed=3, dtype="uint8", max_plies=9)
+    player = Collector(games, np.random.default_rng(4), learn_both=True, rival_share=1.0)
+    learner = player.learner.copy()  # of the first game at each place
+    rollout = player.collect(network, 9)
+    cut = rollout.ended[-1] & (rollout.lengths == np.full(16, 9))
+    assert cut.all() and set(learner) == {WHITE, BLACK}
+    white = learner == WHITE  # made the ninth and last ply
+    assert (rollout.bootstrap[-1, white, WHITE] == rollout.values[-1, white]).all()
+    # Where the learner is to move, the critic speaks of the position itself.
+    assert (rollout.bootstrap[-1, ~white, BLACK] != -rollout.values[-1, ~white]).all()
+
+
 def test_incentives_are_zero_sum_for_material_and_not_for_draws() -> None:
     network = make_network("squares", "tactical70", "az4672", {"width": 16, "key_width": 8})
     rollout = collector(learn_both=True, rival_share=0.0).collect(
@@ -338,6 +352,14 @@ def test_a_resumed_run_says_when_book_or_tables_have_changed(tmp_path: Path) -> 
     made.load_state(state)
     assert "other moves are rewarded from here on" in lines[-1]
     assert "not a book of 3 entries" in lines[-1]
+
+
+def test_residual_networks_are_not_normalised_over_a_batch() -> None:
+    changes = {"network.family": "resnet", "network.resnet.filters": 16}
+    recipe = load_recipe("ppo", changes)
+    assert isinstance(recipe, PPORecipe) and recipe.network.resnet.norm == "group"
+    with pytest.raises(ValueError, match=r"network\.resnet\.norm.*'group' or 'none'"):
+        load_recipe("ppo", {**changes, "network.resnet.norm": "batch"})
 
 
 def test_an_unknown_observation_is_refused_with_the_nearest_name() -> None:

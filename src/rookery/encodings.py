@@ -388,7 +388,8 @@ NNUE768 = (
     "`nnue768` (ours, version 1) is sparse: for each point of view (first the mover's, then the "
     "opponent's) the list of indices `384 * colour + 64 * piece + square`, with colour 0 for the "
     "viewer's own pieces and 1 for the others, piece 0-5 = P N B R Q K, and the square in the "
-    "viewer's orientation (ranks flipped for Black)."
+    "viewer's orientation (ranks flipped for Black). The networks of the engine also mirror the "
+    "files while the viewer's own king stands on e to h (docs/engine.md)."
 )
 
 DIRECTIONS = SLIDER_DIRECTIONS["queen"]  # N is towards the opponent in the mover's orientation

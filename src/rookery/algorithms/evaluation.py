@@ -14,7 +14,7 @@ from rookery.training.trainer import Evaluation
 
 BATCH = 250  # games at a time
 SAMPLE_GAMES = 2  # of each colour, kept as PGN
-MAX_PLIES = 1000  # far beyond what claimed draws allow
+MAX_PLIES = 1000  # longer than games get; one that is cut off counts as drawn
 
 
 def play_bot(

@@ -102,12 +102,19 @@ class OpponentSettings(Section):
     """Iterations between two of them."""
 
 
+class SteadyResnetSizes(ResnetSizes):
+    """Sizes of a residual network that answers alike in play, in learning and as a model file."""
+
+    norm: Literal["group", "none"] = "group"
+    """Normalisation after each convolution; not over a batch, which PPO's ratios do not forgive."""
+
+
 class NetworkSettings(Section):
     """Policy and critic."""
 
     family: Literal["mlp", "resnet", "squares"] = "squares"
     mlp: MlpSizes = MlpSizes()
-    resnet: ResnetSizes = ResnetSizes()
+    resnet: SteadyResnetSizes = SteadyResnetSizes()
     squares: SquaresSizes = SquaresSizes()
 
 

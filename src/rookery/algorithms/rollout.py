@@ -138,7 +138,7 @@ class Collector:
                 rollout.rewards[t] += judge.after(games)
             ended = rollout.ended[t]
             if ended.any():
-                self._record_endings(rollout, t, network)
+                self._record_endings(rollout, t, network, rival)
                 self._assign(ended)
         legal, offsets = games.legal_actions.astype(np.int64), games.legal_offsets.copy()
         _, rollout.last_values = _evaluate(network, games.observations, legal, offsets)
@@ -184,7 +184,9 @@ class Collector:
             rollout.rewards[t] += gained
             rollout.other_rewards[t] -= gained
 
-    def _record_endings(self, rollout: Rollout, t: int, network: Network) -> None:
+    def _record_endings(
+        self, rollout: Rollout, t: int, network: Network, rival: Network | None
+    ) -> None:
         games = self.games
         cut = np.flatnonzero(games.truncations)
         if len(cut):
@@ -192,7 +194,11 @@ class Collector:
             values = _values(network, games.final_observations(cut.tolist()))
             mover = rollout.colours[t, cut]
             rollout.bootstrap[t, cut, 1 - mover] = values
-            rollout.bootstrap[t, cut, mover] = -values
+            to_come = -values
+            if rival is None:
+                # A random mover is to move: the learner's own last position stands for it.
+                to_come = np.where(self.against_rival[cut], rollout.values[t, cut], to_come)
+            rollout.bootstrap[t, cut, mover] = to_come
         for index in np.flatnonzero(rollout.ended[t]):
             rollout.endings[ENDINGS[games.endings[index]]] += 1
             rollout.lengths.append(int(games.lengths[index]))

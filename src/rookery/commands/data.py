@@ -24,8 +24,10 @@ def register(subparsers: Subparsers) -> None:
     pgn = kinds.add_parser("pgn", help="moves and results of games")
     pgn.add_argument("files", metavar="FILE", nargs="+", help="PGN, plain or gzipped")
     pgn.add_argument("--limit", type=int, metavar="N", help="most games")
-    pgn.add_argument("--least-elo", type=int, default=0, metavar="ELO", help="of both players")
-    pgn.add_argument("--skip", type=int, default=0, metavar="PLIES", help="opening moves left out")
+    pgn.add_argument("--least-elo", type=int, default=0, metavar="ELO", help="of both players (0)")
+    pgn.add_argument(
+        "--skip", type=int, default=0, metavar="PLIES", help="plies left out at the start (0)"
+    )
     pgn.set_defaults(source=_pgn)
     puzzles = kinds.add_parser("puzzles", help="solutions of puzzles")
     puzzles.add_argument("files", metavar="FILE", nargs=1, help="CSV, plain or gzipped")
@@ -40,7 +42,7 @@ def register(subparsers: Subparsers) -> None:
     label.add_argument("files", metavar="FILE", nargs="*", help="PGN; without: games of the engine")
     label.add_argument("--engine", default="stockfish", help="name or command (stockfish)")
     label.add_argument("--nodes", type=int, default=2000, metavar="N", help="a position (2000)")
-    label.add_argument("--count", type=int, default=100_000, metavar="N", help="positions")
+    label.add_argument("--count", type=int, default=100_000, metavar="N", help="positions (100000)")
     label.add_argument("--lines", type=int, default=4, metavar="N", help="moves ranked (4)")
     label.add_argument("--temperature", type=float, default=0.3, help="in pawns (0.3)")
     label.add_argument(
@@ -58,9 +60,13 @@ def register(subparsers: Subparsers) -> None:
     label.add_argument("--workers", type=int, default=1, metavar="N", help="engines at a time (1)")
     label.set_defaults(source=_label)
     for source in (pgn, puzzles, label):
-        source.add_argument("--out", default="data/samples", metavar="FOLDER", help="where to")
+        source.add_argument(
+            "--out", default="data/samples", metavar="FOLDER", help="where to (data/samples)"
+        )
         source.add_argument("--observation", default="tactical70", help="layout (tactical70)")
-        source.add_argument("--seed", type=int, default=0, metavar="N")
+        source.add_argument(
+            "--seed", type=int, default=0, metavar="N", help="source of all randomness (0)"
+        )
         source.add_argument("--json", action="store_true", help="one JSON object on stdout")
         source.set_defaults(run=run)
 

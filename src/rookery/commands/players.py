@@ -20,7 +20,7 @@ def register(subparsers: Subparsers) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """List them."""
-    from rookery.players.registry import KINDS, MODIFIERS
+    from rookery.players.registry import KINDS, MODIFIERS, NETWORKS
 
     if args.json:
         write_json(
@@ -33,6 +33,10 @@ def run(args: argparse.Namespace) -> int:
                     }
                     for kind in KINDS.values()
                 ],
+                "networks": [
+                    {"name": name, "options": {option.name: option.help for option in options}}
+                    for name, options in NETWORKS
+                ],
                 "modifiers": {option.name: option.help for option in MODIFIERS},
             }
         )
@@ -41,8 +45,12 @@ def run(args: argparse.Namespace) -> int:
         print(f"{kind.name:12} {kind.summary}")
         for option in kind.options:
             print(f"{'':12}   {option.name}= {option.help}")
+    print(f"{'a network':12} FILE.safetensors, FILE.onnx or a run such as runs/ppo")
+    for name, options in NETWORKS:
+        print(f"{'':12}   {name}: {'=, '.join(option.name for option in options)}=")
     print(f"{'any of them':12}")
     for option in MODIFIERS:
         print(f"{'':12}   {option.name}= {option.help}")
-    print("\nExamples: stockfish,depth=1   stockfish,depth=1,random=0.5   uci,command=./engine")
+    examples = ("stockfish,depth=1,random=0.5", "uci,command=./engine", "runs/ppo,temperature=1")
+    print("\nExamples:", "   ".join(examples))
     return 0

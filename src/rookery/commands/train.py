@@ -21,7 +21,12 @@ def register(subparsers: Subparsers) -> None:
         "stops; 'rookery resume RUN' goes on as if nothing had happened.",
     )
     parser.add_argument("recipe", metavar="RECIPE", help="a name ('rookery recipes') or a .toml")
-    parser.add_argument("--run", metavar="DIR", dest="folder", help="default: runs/RECIPE")
+    parser.add_argument(
+        "--run",
+        metavar="DIR",
+        dest="folder",
+        help="default: runs/RECIPE, or RECIPE-2, ... if that is taken",
+    )
     parser.add_argument("--budget", metavar="B", help="total length: 30m, 2h, 1000it")
     parser.add_argument("--seed", metavar="N", type=int, help="source of all randomness")
     add_settings(parser)

@@ -2,8 +2,8 @@
 
 What plays depends on the network's family: `nnue` searches with alpha-beta, `giraffe` full-width
 to a small depth. Networks that AlphaZero or its pretraining taught play with its tree search
-(without it after `simulations=0`); of the others the policy plays alone, unless options ask for
-such a search (`simulations` or `movetime`).
+(without it after `simulations=0`); of the others the policy plays alone, unless there is an option
+that only such a search has (`simulations`, `movetime`, `gumbel`, ...).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from rookery.players.base import Player
 from rookery.players.policy import policy_player
 
-TREE_SEARCH = frozenset({"simulations", "movetime", "gumbel"})  # options that ask for one
+POLICY_OPTIONS = frozenset({"temperature"})  # any other option asks for a tree search
 # Algorithms whose networks are made for one.
 TREE_SEARCHERS = frozenset({"alphazero", "supervised"})
 
@@ -38,7 +38,7 @@ def load_player(source: str, options: Mapping[str, str]) -> Player:
         return alphabeta_player(str(PlayerSpec(source, options)), source, values)
     if options.get("simulations") == "0":
         return policy_player(source, {k: v for k, v in options.items() if k != "simulations"})
-    if algorithm in TREE_SEARCHERS or TREE_SEARCH & options.keys():
+    if algorithm in TREE_SEARCHERS or options.keys() - POLICY_OPTIONS:
         from rookery.players.mcts import mcts_player
 
         return mcts_player(source, options)

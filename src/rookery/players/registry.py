@@ -109,6 +109,20 @@ ALPHABETA_OPTIONS = (
     Option("level", kinds.whole(1, 20), "strength from 1 to 20, for playing people"),
     Option("elo", kinds.positive_int, "strength as an Elo figure instead"),
 )
+# Parsed where the search is made (`players/mcts.py`), as for any other network.
+_SIMULATIONS = "of a tree search a move (400); 0: the policy alone"
+_TREE = (
+    Option("movetime", str, "time a move of a tree search: 0.05, 0.05s or 50ms"),
+    Option("gumbel", str, "moves that sequential halving begins with; 0 (default): PUCT"),
+    Option("leaves", str, "positions judged at a time; default: what suits the network"),
+    Option("megabytes", str, "largest tree in MiB (256)"),
+    Option("c_init", str, "weight of the policy in the choice of moves (1.745)"),
+    Option("c_base", str, "visits after which that weight grows (38739)"),
+    Option("c_factor", str, "how fast it grows (3.894)"),
+    Option("fpu_reduction", str, "how much less than their parent unvisited moves count (0.33)"),
+    Option("policy_temperature", str, "of the policy before the search; above 1: flatter (1)"),
+)
+_OTHERWISE = Option("otherwise", kinds.words, "player of other positions (greedy-safe)")
 _PROGRAM = (
     Option("timeout", kinds.seconds, "time after which a move without a clock counts as a hang"),
     Option("memory", kinds.positive_int, "limit of its address space in MiB"),
@@ -140,7 +154,7 @@ KINDS: dict[str, PlayerKind] = {
                 name,
                 f"{what} by a network that has learnt it to the last position, without search",
                 _endgame,
-                (Option("otherwise", kinds.words, "player of other positions (greedy-safe)"),),
+                (_OTHERWISE,),
             )
             for name, what in (
                 ("kpk", "king and pawn against king, up to the promotion,"),
@@ -160,11 +174,12 @@ KINDS: dict[str, PlayerKind] = {
         ),
         PlayerKind(
             "ppo",
-            "a policy that PPO taught by self-play; it searches only if simulations= is given",
+            "a policy that PPO taught by self-play; only options of a tree search make it search",
             _policy,
             (
                 Option("temperature", str, "0 (default): the likeliest move; 1: drawn as learnt"),
                 Option("simulations", str, "of a tree search with this network"),
+                *_TREE,
             ),
         ),
         PlayerKind(
@@ -172,9 +187,9 @@ KINDS: dict[str, PlayerKind] = {
             "tree search with a network that AlphaZero taught by self-play",
             _policy,
             (
-                Option("simulations", str, "of a move (400); 0: the policy alone"),
-                Option("movetime", str, "time a move: 0.05, 0.05s or 50ms"),
+                Option("simulations", str, _SIMULATIONS),
                 Option("temperature", str, "0 (default): the most visited move; 1: by visits"),
+                *_TREE,
             ),
         ),
         PlayerKind(
@@ -231,6 +246,15 @@ KINDS: dict[str, PlayerKind] = {
         ),
     )
 }
+
+# Model files and run folders, by what taught them; a list for people, built by `players/model.py`.
+NETWORKS = (
+    ("of ppo", KINDS["ppo"].options),
+    ("of alphazero or supervised", KINDS["alphazero"].options),
+    ("of engine or tdleaf", ALPHABETA_OPTIONS),
+    ("of tdleaf-giraffe", (Option("depth", str, "search depth in plies"),)),
+    ("of an ending such as kpk", (_OTHERWISE,)),
+)
 
 MODIFIERS = (
     Option("random", kinds.probability, "share of moves played at random, 0 to 1"),

@@ -90,10 +90,10 @@ def curves(versions: Sequence[tuple[Group, int]]) -> dict[int, list[dict[int, fl
     found: dict[int, list[dict[int, float]]] = {}
     for group, number in versions:
         if not group.changes:
-            found[number] = [
+            found.setdefault(number, []).extend(
                 {int(row.get("iteration") or 0): net_wins(row) for row in run.against(OPPONENT)}
                 for run in group.runs
-            ]
+            )
     return found
 
 

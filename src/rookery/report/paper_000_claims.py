@@ -1,9 +1,10 @@
 """What paper 000 concludes from one run of each version, checked over the seeds of ours.
 
-A claim compares two versions that differ in one thing. A run counts with one number, its mean over
-the checkpoints that all runs of both versions have, because checkpoints of one run are not
-independent of each other. The interval is Welch's, from the spread between seeds: the chance in
-the 1000 games of an evaluation and the luck of a training run are both in it.
+The claims are those of its conclusion. Each compares two versions that differ in one thing. A run
+counts with one number, its mean over the checkpoints that all runs of both versions have, because
+checkpoints of one run are not independent of each other. The interval is Welch's, from the spread
+between seeds: the chance in the 1000 games of an evaluation and the luck of a training run are
+both in it.
 """
 
 from __future__ import annotations
