@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -54,6 +56,22 @@ def test_algorithm_example_trains_and_resumes_exactly(
     assert outcome.finished
     assert final_state(tmp_path / "a") == final_state(tmp_path / "b")
     del sys.modules["documented"]
+
+
+def test_script_for_an_own_algorithm_trains_and_resumes(tmp_path: Path) -> None:
+    """The module, the recipe and the script of the page, in a process of their own."""
+    recipe = re.search(r"```toml\n(algorithm = \"material\".*?)```", TEXT, re.DOTALL)
+    assert recipe is not None
+    (tmp_path / "my_module.py").write_text(BLOCKS[1])
+    (tmp_path / "mine.toml").write_text(recipe[1])
+    (tmp_path / "my_train.py").write_text(BLOCKS[2])
+    for words in (["train", "./mine.toml", "--budget", "2it"], ["resume", "runs/mine"]):
+        command = [sys.executable, "my_train.py", *words, "--json"]
+        if words[0] == "resume":
+            command += ["--budget", "+1it"]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["iterations"] == 3
 
 
 class StopAt(QuietView):

@@ -318,7 +318,7 @@ def _giraffe363() -> tuple[Slice, ...]:
 
 BOTH = ("float32", "uint8")
 FLOAT = ("float32",)
-# The five papers that Rookery reproduces, by their numbers in the documentation.
+# The five papers that encodings come from, by their numbers in the documentation.
 P000 = "000 (Salisch 2023)"
 P001 = "001 (Deep Pepper revisited 2023)"
 P002 = "002 (Vanhoutte 2022)"

@@ -105,7 +105,7 @@ class Trainer(Protocol):
 
 @runtime_checkable
 class Evaluating(Protocol):
-    """A trainer that is also measured, at every tenth of its run."""
+    """A trainer that is also measured, at `run.evaluations` points of its run."""
 
     def evaluate(self, rng: np.random.Generator) -> Sequence[Evaluation]:
         """Play against opponents.
