@@ -188,3 +188,10 @@ def test_export_command(tmp_path: Path) -> None:
     status, _, errors = run_to_end(tmp_path, "export", "no-such", "--onnx", str(target))
     assert status == 1
     assert "no-such" in errors
+
+
+@pytest.mark.parametrize("name", ["rookery", "kpk"])
+def test_networks_without_an_onnx_form_are_refused(name: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=f"{name}: networks of family .* have no ONNX form"):
+        export_onnx(name, tmp_path / "net.onnx")
+    assert not list(tmp_path.iterdir())

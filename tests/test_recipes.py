@@ -164,6 +164,7 @@ def test_set_parses_by_type(setting: str, key: str, value: Any) -> None:
         ("ppo.learning_rate=quick", ["ppo.learning_rate", "'quick'"]),
         ("ppo.learning_rate=-1", ["ppo.learning_rate", "greater than 0"]),
         ("run.seed=1.5", ["run.seed"]),
+        ("algorithm=dqn", ["algorithm=dqn", "another recipe"]),
     ],
 )
 def test_bad_set_options(setting: str, words: list[str]) -> None:

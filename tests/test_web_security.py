@@ -24,7 +24,7 @@ from rookery.web.guard import make_access
 from rookery.web.outbox import MOST_WAITING, Outbox
 from rookery.web.quota import Buckets, Clamps, QuotaError, Rate
 from rookery.web.records import read_pgn
-from rookery.web.serve import Running
+from rookery.web.serve import Running, listen
 from web_parts import Client, Seat, server
 
 EVIL = "evil.example"
@@ -422,3 +422,9 @@ def test_names_cannot_break_out_of_pgn_tags(client: Client) -> None:
     game = client.new_game(player="knights", color="white")
     text = client.ask("GET", f"/api/games/{game}/pgn")[2].decode()
     assert '[Black "knights <script>alert(1)</script>"]' in text
+
+
+@pytest.mark.parametrize("port", [-1, 65536, 99999])
+def test_what_is_no_port_is_refused(port: int) -> None:
+    with pytest.raises(ValueError, match=f"--port {port} is no port"):
+        listen("127.0.0.1", port)

@@ -14,6 +14,8 @@ from rookery.model_file import KEY, ModelInfo, info_text, parse_model
 from rookery.training.storage import atomic_write
 
 OPSET = 17
+# Whose policies other programs can use; the engine's networks and those of endings are ours alone.
+FAMILIES = ("giraffe", "mlp", "pyramid", "resnet", "squares")
 
 
 def export_onnx(source: str, path: Path) -> ModelInfo:
@@ -27,6 +29,11 @@ def export_onnx(source: str, path: Path) -> ModelInfo:
         ) from None
     origin, data = read_model(source)
     network, info = parse_model(data, origin)
+    if info.family not in FAMILIES:
+        raise ValueError(
+            f"{source}: networks of family {info.family!r} have no ONNX form; those of "
+            f"{', '.join(FAMILIES)} do, such as 'ppo' and 'alphazero'"
+        )
     graph = onnx.load_from_string(onnx_bytes(network))
     for key, value in {KEY: info_text(info), "bounded": str(network.bounded).lower()}.items():
         graph.metadata_props.add(key=key, value=value)

@@ -110,6 +110,10 @@ def parse_changes(settings: Sequence[str], model: type[Recipe]) -> dict[str, Any
         fields = dict(_leaves(model))
         if key not in fields:
             raise RecipeError(_unknown(key, fields))
+        if key == "algorithm":
+            raise RecipeError(
+                f"--set {setting!r}: a recipe keeps its algorithm; use another recipe"
+            )
         changes[key] = _value(text.strip(), fields[key])
     return changes
 
