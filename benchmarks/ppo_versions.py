@@ -44,7 +44,7 @@ def versions_table(versions: Sequence[tuple[Group, int]]) -> str:
     ]
     for group, number in versions:
         value, at = published(number)
-        for index, run in enumerate(group.runs):
+        for index, run in enumerate(sorted(group.runs, key=seed)):
             found = run.against(OPPONENT)
             gains = ", ".join(f"{net_wins(row):+.0f}" for row in found)
             last = found[-1]
@@ -80,7 +80,7 @@ def picture(versions: Sequence[tuple[Group, int]]) -> str:
     panels = []
     for place, (group, number) in enumerate(plain):
         lines = []
-        for colour, run in enumerate(group.runs):
+        for colour, run in enumerate(sorted(group.runs, key=seed)):
             points = [(float(row["iteration"]), net_wins(row)) for row in run.against(OPPONENT)]
             lines.append(Series(f"seed {seed(run)}", points, colour, marked=True))
         known = [(float(x), float(y)) for x, y in PUBLISHED.get(number, {}).items()]
@@ -104,10 +104,11 @@ def main() -> None:
     parser.add_argument("runs", nargs="+", type=Path, help="run folders of ppo-v1 ... ppo-v10")
     parser.add_argument("--svg", type=Path, help="where to write the picture")
     options = parser.parse_args()
+    evaluated = [run for run in read_runs(options.runs) if run.against(OPPONENT)]
     versions = [
         (group, int(found[1]))
-        for group in group_runs(read_runs(options.runs))
-        if (found := VERSION.fullmatch(group.recipe)) and group.runs[0].against(OPPONENT)
+        for group in group_runs(evaluated)
+        if (found := VERSION.fullmatch(group.recipe))
     ]
     versions.sort(key=lambda pair: (pair[1], pair[0].changes))
     print(versions_table(versions), claims_table(versions), sep="\n\n")

@@ -288,6 +288,12 @@ def test_runs_belong_together_only_if_nothing_but_the_seed_differs(runs: list[Pa
     assert [group.name for group in groups] == names
     lone = group_runs([made[2], evaluated("e", "ppo-v5", 2, [50], **{"ppo.value_clip": 0.0})])
     assert [group.name for group in lone] == ["ppo-v5 (ppo.value_clip=0.0)"]  # not the recipe
+    network = {"network.family": "mlp", "network.resnet.norm": "batch"}  # sizes it does not use
+    other = {**network, "network.resnet.norm": "group"}
+    pair = [evaluated("f", "mine", 1, [1], **network), evaluated("g", "mine", 2, [1], **other)]
+    assert len(group_runs(pair)) == 1
+    other["network.mlp.hidden"] = [8]
+    assert len(group_runs([pair[0], evaluated("h", "mine", 2, [1], **other)])) == 2
     page = make_page(made)
     assert page.count("(2 runs)") >= 2
     # Of real runs with two learning rates none share a bar.
@@ -337,6 +343,7 @@ def test_runs_of_different_length_are_compared_where_all_have_been() -> None:
         evaluated("c", "ppo-v4", 1, [0, 0, 40]),
         evaluated("d", "ppo-v4", 2, [2, 4]),
         evaluated("e", "ppo-v4", 3, [999, 999], **{"ppo.value_clip": 0.0}),
+        evaluated("f", "ppo-v4", 4, []),  # not evaluated yet
     ]
     page = make_page(made)
     cells = [re.sub("<[^>]*>", "|", row) for row in re.findall("<tr>.*?</tr>", page)]

@@ -105,8 +105,8 @@ class OpponentSettings(Section):
 class SteadyResnetSizes(ResnetSizes):
     """Sizes of a residual network that answers alike in play, in learning and as a model file."""
 
-    norm: Literal["group", "none"] = "group"
-    """Normalisation after each convolution; not over a batch, which PPO's ratios do not forgive."""
+    norm: Literal["batch", "group", "none"] = "group"
+    """Normalisation after each convolution; batch is refused, PPO's ratios do not forgive it."""
 
 
 class NetworkSettings(Section):
@@ -143,6 +143,8 @@ class PPORecipe(Recipe):
         low, high = self.game.random_plies
         if not 0 <= low <= high:
             raise ValueError("game.random_plies must be [low, high] with 0 <= low <= high")
+        if self.network.family == "resnet" and self.network.resnet.norm == "batch":
+            raise ValueError("network.resnet.norm=batch does not go with PPO; use group or none")
         for material in self.game.endings:
             random_position(material, 0)  # refuses what is no material, naming it
         return self

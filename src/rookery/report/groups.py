@@ -91,7 +91,14 @@ def _shipped(name: str) -> dict[str, Any]:
 
 
 def _settings(recipe: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in recipe.items() if key not in NEUTRAL}
+    """What a run learns by; sizes of network families that it does not use are left out."""
+    family = f"network.{recipe.get('network.family')}."
+    unused = {
+        key
+        for key in recipe
+        if key.startswith("network.") and key.count(".") > 1 and not key.startswith(family)
+    }
+    return {key: value for key, value in recipe.items() if key not in unused.union(NEUTRAL)}
 
 
 def _text(value: object) -> str:

@@ -86,13 +86,17 @@ def study(groups: Sequence[Group], colours: Sequence[tuple[str, int]]) -> str:
 
 
 def curves(versions: Sequence[tuple[Group, int]]) -> dict[int, list[dict[int, float]]]:
-    """Wins minus losses by iteration, of each run of each version; variants are left out."""
+    """Wins minus losses by iteration, of each run of each version.
+
+    Variants and runs that have not been evaluated yet are left out.
+    """
     found: dict[int, list[dict[int, float]]] = {}
     for group, number in versions:
         if not group.changes:
             found.setdefault(number, []).extend(
                 {int(row.get("iteration") or 0): net_wins(row) for row in run.against(OPPONENT)}
                 for run in group.runs
+                if run.against(OPPONENT)
             )
     return found
 
