@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,11 @@ needs_stockfish = pytest.mark.skipif(
 needs_tables = pytest.mark.skipif(
     "KPvK" not in find_tablebases().endings(), reason="needs: apt install gaviotatb"
 )
+
+
+def bad_engine(mode: str) -> str:
+    """An engine that starts but misbehaves, as a player in words."""
+    return f"uci,command={sys.executable} -E -u {Path(__file__).with_name('bad_engine.py')} {mode}"
 
 
 def run_json(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, object]:
@@ -54,9 +60,9 @@ def test_human_readable_output(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_broken_engine_is_named(capsys: pytest.CaptureFixture[str]) -> None:
-    found = run_json(capsys, "arena", "uci,command=/no/such/engine", "random", "--games", "4")
+    found = run_json(capsys, "arena", bad_engine("illegal"), "random", "--games", "4")
     assert found["losses"] == 4 and found["faults"] == {"first": 4, "second": 0}
-    assert found["fault_kinds"]["first"] == {"missing": 4}  # type: ignore[index]
+    assert found["fault_kinds"]["first"] == {"illegal": 4}  # type: ignore[index]
 
 
 @pytest.mark.parametrize(
@@ -64,7 +70,7 @@ def test_a_broken_engine_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     [
         (["arena", "randon", "random"], "did you mean 'random'"),
         (["arena", "random", "random", "--tc", "fast"], "time control 'fast'"),
-        (["arena", "random", "random", "--games", "-3"], "-3 games"),
+        (["arena", "random", "random", "--games", "-3"], "--games is -3"),
         (["arena", "random", "random", "--openings", "none.epd"], "no such file"),
         (["arena", "random", "random", "--sprt", "5", "0"], "ELO0 < ELO1"),
         (["arena", "random", "random", "--nodes", "0"], "--nodes is 0"),
@@ -220,13 +226,13 @@ def test_endgame_of_a_defender(capsys: pytest.CaptureFixture[str]) -> None:
         levels = held["levels"]
         assert levels and all(keys <= set(level) for level in levels.values())  # type: ignore[attr-defined]
     # The player's own fault fails the position, the opponent's takes it out.
-    broken = "uci,command=/no/such/engine"
+    broken = bad_engine("illegal")
     failed = defend("KPK", broken)
     assert failed["drawn_held"] == 0 and failed["faults"] == failed["drawn_positions"] > 0  # type: ignore[operator]
     excused = defend("KPK", "tablebase", "--against", broken)
     assert excused["drawn_positions"] == 0 and excused["faults"] == 0
     assert excused["opponent_faults"] == failed["faults"]
-    assert "missing" in excused["fault_example"]  # type: ignore[operator]
+    assert "illegal" in excused["fault_example"]  # type: ignore[operator]
     attacked = run_json(capsys, "endgame", "KPK", broken, "--positions", "20")
     assert attacked["positions"] == attacked["faults"] == 20 and attacked["won"] == 0
     assert main(["endgame", "KPK", broken, "--positions", "5"]) == 0
@@ -243,7 +249,7 @@ def test_a_defender_may_win(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_stall_or_a_double_failure_blames_nobody(capsys: pytest.CaptureFixture[str]) -> None:
-    broken = "uci,command=/no/such/engine"
+    broken = bad_engine("exit-at-start")
     assert main(["arena", broken, broken, "--games", "2"]) == 0
     captured = capsys.readouterr()
     assert "2 games are void" in captured.err and "own fault" not in captured.err

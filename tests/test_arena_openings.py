@@ -114,6 +114,7 @@ def test_chess960_positions(tmp_path: Path) -> None:
         ("not a position\n", "line 1"),
         ("8/8/8/8/8/8/8/8 w - - 0 1\n", "line 1"),
         ("", "no position"),
+        ("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1\n", "all its positions are over"),
         (f"{STARTING_FEN}\nrnbqkbnr/pppppppp/9/8/8/8/PPPPPPPP/RNBQKBNR w - -\n", "line 2"),
     ],
 )
@@ -204,6 +205,11 @@ def test_a_pgn_file_without_a_usable_game(tmp_path: Path) -> None:
         load_openings(str(path))
     path.write_text('[Event "over"]\n\n1. f3 e5 2. g4 Qh4# 0-1\n')
     with pytest.raises(ValueError, match="all its games are over"):
+        load_openings(str(path))
+    path.write_text(
+        '[Event "over"]\n\n1. f3 e5 2. g4 Qh4# 0-1\n\n[Event "bad"]\n\n1. e4 e5 2. Ke3 *\n'
+    )
+    with pytest.raises(ValueError, match=r"illegal san: 'Ke3' in .* \(1 others are over\)"):
         load_openings(str(path))
 
 

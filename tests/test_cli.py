@@ -158,11 +158,37 @@ def test_interruption_and_programming_errors(capsys, monkeypatch) -> None:
 
 
 def test_ctrl_c_ends_a_long_count() -> None:
-    code = "import sys; from rookery.cli import main; sys.exit(main(['perft', 'startpos', '9']))"
-    process = subprocess.Popen([sys.executable, "-c", code])
-    time.sleep(1.0)
-    process.send_signal(signal.SIGINT)
-    assert process.wait(timeout=5) == -signal.SIGINT
+    code = (
+        "import sys; from rookery.cli import main; from rookery._core import perft; "
+        "print('ready', file=sys.stderr, flush=True); "
+        "sys.exit(main(['perft', 'startpos', '14', '--json']))"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stderr is not None and process.stderr.readline() == "ready\n"
+        time.sleep(1.0)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 130 and json.loads(out) == {"error": "interrupted"}
+    assert "interrupted" in err and len(err.splitlines()) == 1
+
+
+def test_a_long_count_is_made_of_short_ones(capsys, monkeypatch) -> None:
+    from rookery import _core
+
+    calls = []
+    real = _core.perft
+
+    def counted(fen: str, depth: int, chess960: bool = False) -> int:
+        calls.append(depth)
+        return real(fen, depth, chess960)
+
+    monkeypatch.setattr(_core, "perft", counted)
+    monkeypatch.setattr("rookery.commands.perft.MOST_NODES", 48**2)
+    status, out, _ = run(capsys, "perft", KIWIPETE, "4", "--json")
+    assert status == 0 and json.loads(out)["nodes"] == 4085603
+    assert max(calls) == 2 and len(calls) > 2000
 
 
 def test_tracebacks_on_request(monkeypatch) -> None:

@@ -6,6 +6,7 @@ import pickle
 import re
 import struct
 from dataclasses import replace
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from rookery.model_file import (
     save_model,
 )
 from rookery.nets import make_network
+from rookery.players.alphabeta import read_network
 from rookery.players.base import Player
 from rookery.players.policy import PolicyPlayer, policy_player
 from rookery.players.registry import make_player
@@ -124,6 +126,45 @@ def test_formats_and_families(good: bytes) -> None:
     refused(with_info(good, family=3), "wrong type")
     refused(with_info(good, surprise=3), "metadata")
     refused(rebuild(good, lambda header: header.pop("__metadata__") and None), "metadata")
+
+
+def test_entries_that_are_missing_or_unknown_are_named(good: bytes) -> None:
+    def without(*names: str) -> bytes:
+        def change(header: dict[str, Any]) -> None:
+            info = json.loads(header["__metadata__"][KEY])
+            text = json.dumps({key: value for key, value in info.items() if key not in names})
+            header["__metadata__"][KEY] = text
+
+        return rebuild(good, change)
+
+    refused(without("family"), "the metadata lacks family")
+    refused(without("sizes", "actions"), "the metadata lacks sizes, actions")
+    refused(without("format"), "the metadata lacks format")
+    refused(with_info(good, surprise=3), "unknown entries (surprise)")
+    parse_model(without("recipe", "totals", "ratings"), "sound")
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"observation": "planes19"}, ("observation planes19", "observation nnue768")),
+        ({"actions": "az4672"}, ("actions az4672", "actions none")),
+        ({"sizes": {}}, ("sizes {}", "'hidden': 128")),
+        ({"sizes": {"hidden": -128, "buckets": 8}}, ("-128", "'hidden': 128")),
+        ({"sizes": {"hidden": 10**9, "buckets": 8}}, ("1000000000", "'hidden': 128")),
+        ({"sizes": {"hidden": 128, "buckets": 4}}, ("'buckets': 4", "'buckets': 8")),
+    ],
+)
+def test_the_engine_refuses_metadata_that_contradicts_the_tensors(
+    tmp_path: Path, changes: dict[str, Any], words: tuple[str, ...]
+) -> None:
+    shipped = resources.files("rookery") / "networks" / "rookery.safetensors"
+    file = tmp_path / "net.safetensors"
+    file.write_bytes(with_info(shipped.read_bytes(), **changes))
+    with pytest.raises(ModelFileError) as caught:
+        read_network(str(file))
+    for word in (str(file), *words):
+        assert word in str(caught.value)
 
 
 def test_wrong_tensors(good: bytes) -> None:

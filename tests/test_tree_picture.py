@@ -71,6 +71,14 @@ def test_the_command_draws(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert "FEN" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("words", [["--out", "c.png"], ["--out", "c.svg", "--policy", "p.PNG"]])
+def test_only_svg_is_written(
+    words: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert main(["tree", "no-such-player", *words]) == 1
+    assert f"{words[-2]} '{words[-1]}' must end in .svg" in capsys.readouterr().err
+
+
 def test_the_policy_is_drawn_before_and_after_masking(tmp_path: Path) -> None:
     model, out = tmp_path / "net.safetensors", tmp_path / "tree.svg"
     policy = tmp_path / "policy.svg"

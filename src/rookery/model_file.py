@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import MISSING, asdict, dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -178,24 +178,42 @@ def parse_info(text: str, source: str) -> ModelInfo:
     """Read such a text; `source` is named in errors."""
     try:
         content = json.loads(text)
-        found = content["format"]
-        if found != FORMAT:
-            raise ModelFileError(
-                f"{source} has format {found!r}, this version of Rookery reads {FORMAT}; use the "
-                "version that wrote it"
-            )
-        info = ModelInfo(**content)
-    except ModelFileError:
-        raise
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise ModelFileError(f"{source}: the metadata cannot be understood ({error})") from None
+    if not isinstance(content, dict):
+        raise ModelFileError(f"{source}: the metadata is not a JSON object")
+    found = content.get("format", FORMAT)
+    if found != FORMAT:
+        raise ModelFileError(
+            f"{source} has format {found!r}, this version of Rookery reads {FORMAT}; use the "
+            "version that wrote it"
+        )
+    _refuse_entries(content, source)
+    info = ModelInfo(**content)
     texts = (info.family, info.observation, info.actions)
     tables = (info.sizes, info.recipe, info.totals)
     if not all(isinstance(text, str) for text in texts) or not (
-        all(isinstance(table, dict) for table in tables) and isinstance(info.ratings, list)
+        all(isinstance(table, dict) for table in tables) and isinstance(info.ratings, list | tuple)
     ):
         raise ModelFileError(f"{source}: the metadata has entries of the wrong type")
     return info
+
+
+def _refuse_entries(content: Mapping[str, Any], source: str) -> None:
+    """Refuse metadata that lacks an entry, or has one that this version does not know."""
+    known = {entry.name: entry for entry in fields(ModelInfo)}
+    needed = [
+        name
+        for name, entry in known.items()
+        if name == "format" or (entry.default is MISSING and entry.default_factory is MISSING)
+    ]
+    if missing := [name for name in needed if name not in content]:
+        raise ModelFileError(f"{source}: the metadata lacks {', '.join(missing)}")
+    if unknown := [name for name in content if name not in known]:
+        raise ModelFileError(
+            f"{source}: the metadata has unknown entries ({', '.join(unknown)[:100]}); use the "
+            "version of Rookery that wrote it"
+        )
 
 
 def require_layouts(info: ModelInfo, source: str) -> None:

@@ -142,6 +142,7 @@ class Climb:
         self._standings = [Standing(rung) for rung in ordered if rung.player != player]
         if not self._standings:
             raise ValueError("the ladder has no rung to play against")
+        self._start = _start(ordered, self._standings, settings.start)
         self._player = player
         self._factory = factory
         self._make_opponent = make_opponent
@@ -200,10 +201,7 @@ class Climb:
     def _search(self) -> None:
         """Gallop from the start until the score turns, then halve the gap."""
         last = len(self._standings) - 1
-        index = next(
-            (i for i, s in enumerate(self._standings) if s.rung.player == self._settings.start),
-            last // 3,
-        )
+        index = self._start
         beaten, lost = -1, last + 1  # highest rung beaten, lowest rung lost to
         step = 1
         while lost - beaten > 1 and self._games() < self._settings.games:
@@ -316,6 +314,14 @@ class Climb:
             tally.count("losses"),
             tally.faults["first"].total(),
         )
+
+
+def _start(rungs: Sequence[Rung], standings: Sequence[Standing], wanted: str) -> int:
+    """Which standing to begin with: the rung wanted or, if that is the player, the nearest."""
+    elo = next((rung.elo for rung in rungs if rung.player == wanted), None)
+    if elo is None:
+        return (len(standings) - 1) // 3
+    return min(range(len(standings)), key=lambda index: abs(standings[index].rung.elo - elo))
 
 
 def _opponent(standing: Standing) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 
@@ -28,10 +29,12 @@ def parse_time_control(text: str) -> TimeControl:
     if match is None:
         raise ValueError(f"time control {text!r} is not of the form 10+0.1, 60 or 2:30+1 (seconds)")
     minutes, seconds, increment = match.groups()
-    total = 60.0 * int(minutes or 0) + float(seconds)
+    total, added = 60.0 * float(minutes or 0) + float(seconds), float(increment or 0)
     if total <= 0:
         raise ValueError(f"time control {text!r} leaves no time at all")
-    return TimeControl(total, float(increment or 0))
+    if math.isinf(total + added):  # enough digits make an infinity
+        raise ValueError(f"time control {text[:20]!r}... is too long; give fewer digits")
+    return TimeControl(total, added)
 
 
 @dataclass(frozen=True)

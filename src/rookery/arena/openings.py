@@ -13,6 +13,7 @@ import io
 import re
 import sys
 import threading
+import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -208,7 +209,10 @@ def read_text(path: Path) -> str:
     """Text of a plain or gzipped file; undecodable bytes do not stop it."""
     raw = path.read_bytes()
     if raw[:2] == b"\x1f\x8b":
-        raw = gzip.decompress(raw)
+        try:
+            raw = gzip.decompress(raw)
+        except (EOFError, zlib.error, gzip.BadGzipFile):
+            raise ValueError(f"{path}: the gzip file is cut off or damaged") from None
     return raw.decode("utf-8", "replace")
 
 
@@ -226,6 +230,7 @@ def complete_fen(text: str) -> str:
 def _checked_lines(text: str) -> list[str]:
     """Lines with an unfinished position; a bad one is an error that gives its number."""
     lines = []
+    finished = 0
     for number, line in enumerate(text.splitlines(), 1):
         line = line.strip()
         if not line or line.startswith("#"):
@@ -233,8 +238,12 @@ def _checked_lines(text: str) -> list[str]:
         try:
             if _from_epd(line).game().outcome() is None:
                 lines.append(line)
+            else:
+                finished += 1
         except ValueError as error:
             raise ValueError(f"line {number}: {error}") from error
+    if finished and not lines:
+        raise ValueError("all its positions are over")
     return lines
 
 
@@ -322,7 +331,10 @@ def _pgn_openings(text: str, plies: int | None, seed: int, spec: str) -> Opening
     try:
         found = OpeningList(games, read, seed)
     except ValueError as error:
-        raise ValueError(f"no game can be read: {bad[0]}" if bad else str(error)) from error
+        if not bad:
+            raise
+        rest = f" ({len(finished)} others are over)" if finished else ""
+        raise ValueError(f"no game can be read: {bad[0]}{rest}") from error
     found.read_ahead(PGN_READ_AHEAD)
     if bad or finished:
         seen = "" if len(games) <= PGN_READ_AHEAD else f" of {PGN_READ_AHEAD} looked at"

@@ -207,6 +207,9 @@ class Journal:
         self.damaged_copy: Path | None = None  # of what was cut off, if it was not a torn game
         self._closed = False
         self._headers = {**headers, "Match": match}
+        if path.exists() and not path.is_file() and not path.is_dir():
+            # A device may have no end, and keeps nothing that a match could resume from.
+            raise PgnError(f"{path} is not a regular file; choose another for the games")
         path.parent.mkdir(parents=True, exist_ok=True)
         self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
         try:

@@ -58,8 +58,12 @@ def read_puzzles(path: Path, limit: int | None = None, seed: int = 0) -> list[Pu
     if limit is not None and limit < 1:
         raise ValueError(f"--limit is {limit}; it must be 1 or more")
     reader = csv.DictReader(io.StringIO(read_text(path)))
-    columns = {name.lower(): name for name in reader.fieldnames or []}
-    rows = [(reader.line_num, row) for row in reader]
+    try:
+        columns = {name.lower(): name for name in reader.fieldnames or []}
+        rows = [(reader.line_num, row) for row in reader]
+    except csv.Error as error:  # a field too long for any puzzle
+        number = reader.reader.line_num
+        raise ValueError(f"puzzles {str(path)!r}, line {number}: {error}") from error
     if "fen" not in columns or not columns.keys() & {"moves", "solution_uci", "pv_uci"}:
         raise ValueError(
             f"puzzles {str(path)!r}: needs the columns FEN and Moves (Lichess), or fen and "
@@ -92,6 +96,8 @@ def _puzzle(values: dict[str, str], name: str) -> Puzzle:
     for move in line:
         game.push(move)
     rating = values.get("rating", "")
+    if rating and not math.isfinite(float(rating)):
+        raise ValueError(f"rating {rating!r} is no number")
     return Puzzle(
         name=values.get("puzzleid") or values.get("title") or name,
         fen=start,

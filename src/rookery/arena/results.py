@@ -79,6 +79,11 @@ class Tally:
         """Finished pairs by points of the first player: 0, 1/2, 1, 3/2, 2."""
         return list(self._pairs)
 
+    @property
+    def unpaired_games(self) -> int:
+        """Games that count but whose partner is missing, void or not yet finished."""
+        return len(self._halves)
+
     def estimate(self) -> EloEstimate:
         """From pairs; from single games only while no pair is finished."""
         if any(self._pairs):
@@ -108,6 +113,7 @@ def describe(
         "normalized_elo": round(estimate.normalized_elo, 2),
         "los": round(estimate.los, 6),
         "pentanomial": tally.pentanomial,
+        "unpaired_games": tally.unpaired_games,
         "seconds": round(seconds, 3),
         "faults": {side: found.total() for side, found in tally.faults.items()},
         "fault_kinds": {side: dict(found) for side, found in tally.faults.items()},

@@ -85,8 +85,11 @@ def load_encounters(path: Path = GAMES_FILE) -> list[Encounter]:
     """The calibration games as counts."""
     if not path.is_file():
         return []
-    rows = json.loads(path.read_text())["encounters"]
-    return [Encounter(row[0], row[1], row[2], row[3], row[4]) for row in rows]
+    try:
+        rows = json.loads(path.read_text())["encounters"]
+        return [Encounter(row[0], row[1], row[2], row[3], row[4]) for row in rows]
+    except (ValueError, LookupError, TypeError):
+        raise ValueError(f"{str(path)!r} holds no calibration games; name another file") from None
 
 
 def load_conditions(path: Path = GAMES_FILE) -> str:

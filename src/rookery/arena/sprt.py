@@ -22,6 +22,7 @@ from rookery.arena.elo import (
     NORMALIZED_ELO_PER_SIGMA,
     PENTANOMIAL_SCORES,
     TRINOMIAL_SCORES,
+    UNBOUNDED_ELO,
     expected_score,
 )
 
@@ -51,6 +52,11 @@ class Sprt:
 
     def __post_init__(self) -> None:
         """Refuse hypotheses that cannot be told apart."""
+        if not max(abs(self.elo0), abs(self.elo1)) <= UNBOUNDED_ELO:
+            raise ValueError(
+                f"SPRT needs ELO0 and ELO1 from -{UNBOUNDED_ELO:g} to {UNBOUNDED_ELO:g}, "
+                f"got {self.elo0:g} and {self.elo1:g}"
+            )
         if not self.elo0 < self.elo1:
             raise ValueError(f"SPRT needs ELO0 < ELO1, got {self.elo0:g} and {self.elo1:g}")
         if self.model not in MODELS:

@@ -5,11 +5,8 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import signal
 import sys
-import threading
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -26,22 +23,6 @@ def write_json(result: Mapping[str, object]) -> None:
     json.dump(_finite(result), sys.stdout, indent=2)
     sys.stdout.write("\n")
     sys.stdout.flush()
-
-
-@contextmanager
-def interrupt_at_once() -> Iterator[None]:
-    """Let Ctrl-C end the process at once, around one long call into C++.
-
-    Python would only note the signal and act on it after the call.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_DFL)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 def _finite(value: object) -> object:

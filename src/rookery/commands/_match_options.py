@@ -1,15 +1,64 @@
-"""Options that `arena`, `rate`, `puzzles` and `suite` share, and the progress line of long ones."""
+"""What the measuring commands share: options, the check of players, the progress line."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 import time
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rookery.arena.limits import Adjudication, MatchLimits
     from rookery.arena.match import MatchResult
+    from rookery.players.base import Player
+
+TOO_MUCH = 1e18  # of seconds or nodes; also keeps infinity out
+WAYS_OUT = {  # of the faults after which an engine will never play
+    "missing": "name a program that runs",
+    "option": "change this option or leave it out",
+}
+
+
+def ready_player(text: str) -> str:
+    """Make a player, start the programs in it and close it; returns its normal form.
+
+    A program that is not there or refuses its options would forfeit every game, and that would
+    look like a result. Whatever else goes wrong at the start may go right in the next game.
+    """
+    from rookery.players.faults import EngineFault
+    from rookery.players.registry import make_player
+    from rookery.players.spec import parse_spec
+    from rookery.players.uci_engine import UciPlayer
+
+    player = make_player(text)
+    try:
+        for part in _parts(player):
+            if isinstance(part, UciPlayer):  # others have nothing to start
+                part.new_game()
+    except EngineFault as fault:
+        if fault.kind in WAYS_OUT:
+            raise ValueError(f"player {text!r}: {fault.evidence}; {WAYS_OUT[fault.kind]}") from None
+    finally:
+        player.close()
+    return str(parse_spec(text))
+
+
+def _parts(player: Player) -> Iterator[Player]:
+    """A player and those that it asks in turn: behind a book, a memory, a tablebase."""
+    yield player
+    for name in ("inner", "otherwise"):
+        part = getattr(player, name, None)
+        if part is not None:
+            yield from _parts(part)
+
+
+def check_numbers(args: argparse.Namespace) -> None:
+    """Refuse numbers that mean nothing, of the options that the command has."""
+    for name, least in (("games", 1), ("seed", 0), ("concurrency", 0)):
+        value = getattr(args, name, least)
+        if value < least:
+            raise ValueError(f"--{name} is {value}; it must be {least} or more")
 
 
 def add_limit_options(parser: argparse.ArgumentParser) -> None:
@@ -44,10 +93,10 @@ def limits_of(args: argparse.Namespace) -> MatchLimits:
 
     for name in ("movetime", "nodes", "depth", "simulations"):
         value = getattr(args, name)
-        if value is not None and value <= 0:
-            raise ValueError(f"--{name} is {value:g}; it must be above 0")
-    if args.margin < 0:
-        raise ValueError(f"--margin is {args.margin:g}; it must be 0 or more")
+        if value is not None and not 0 < value < TOO_MUCH:  # as this, nan is refused, too
+            raise ValueError(f"--{name} is {value}; it must be above 0 and below {TOO_MUCH:g}")
+    if not 0 <= args.margin < TOO_MUCH:
+        raise ValueError(f"--margin is {args.margin:g}; it must be 0 or more, below {TOO_MUCH:g}")
     return MatchLimits(
         time_control=parse_time_control(args.tc) if args.tc else None,
         movetime=args.movetime,

@@ -12,7 +12,9 @@ from rookery.commands._match_options import (
     add_adjudication_options,
     add_limit_options,
     adjudication_of,
+    check_numbers,
     limits_of,
+    ready_player,
 )
 
 if TYPE_CHECKING:
@@ -69,9 +71,10 @@ def run(args: argparse.Namespace) -> int:
 
     from rookery.arena.match import MatchSettings, run_match
     from rookery.arena.sprt import Sprt
-    from rookery.players.registry import check_player, make_player
+    from rookery.players.registry import make_player
 
-    names = (check_player(args.first), check_player(args.second))
+    check_numbers(args)
+    names = (ready_player(args.first), ready_player(args.second))
     settings = MatchSettings(
         games=args.games,
         openings=args.openings,
@@ -122,6 +125,10 @@ def warnings(result: MatchResult, evidence: dict[str, str]) -> list[str]:
         found.append(
             f"{tally.duplicates} games repeat another move for move: use more or longer openings"
         )
+    unpaired = tally.unpaired_games
+    if unpaired and any(tally.pentanomial):
+        which = "1 game counts" if unpaired == 1 else f"{unpaired} games count"
+        found.append(f"{which} in the score but, without a partner, not in the Elo difference")
     pairs = (settings.games + 1) // 2
     if result.opening_count is not None and 1 < result.opening_count < pairs:
         found.append(f"only {result.opening_count} openings for {pairs} pairs: they repeat")

@@ -1,4 +1,4 @@
-"""`rookery data`: samples for supervised learning, from games, puzzles or an engine."""
+"""`rookery data`: samples for supervised learning, from games, puzzles or an engine; books."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ def register(subparsers: Subparsers) -> None:
     """Add the command."""
     parser = subparsers.add_parser(
         "data",
-        help="make samples for supervised learning",
-        description="Write samples as Parquet shards that 'rookery train supervised' learns.",
+        help="make samples for supervised learning, or an opening book",
+        description="Write samples as Parquet shards that 'rookery train supervised' learns, or an "
+        "opening book.",
     )
     kinds = parser.add_subparsers(title="sources", metavar="SOURCE", required=True)
     pgn = kinds.add_parser("pgn", help="moves and results of games")
@@ -69,6 +70,26 @@ def register(subparsers: Subparsers) -> None:
         )
         source.add_argument("--json", action="store_true", help="one JSON object on stdout")
         source.set_defaults(run=run)
+    _register_book(kinds)
+
+
+def _register_book(kinds: Subparsers) -> None:
+    book = kinds.add_parser(
+        "book",
+        help="an opening book of the moves of games",
+        description="Make a Polyglot opening book. The weight of a move is 2 for each game that "
+        "its side won and 1 for each draw; moves of weight 0 are left out.",
+    )
+    book.add_argument("files", metavar="FILE", nargs="+", help="PGN, plain or gzipped")
+    book.add_argument("--out", required=True, metavar="FILE.bin", help="the book")
+    book.add_argument("--plies", type=int, default=20, metavar="N", help="of each game (20)")
+    book.add_argument(
+        "--least-games", type=int, default=2, metavar="N", help="with a move, to keep it (2)"
+    )
+    book.add_argument("--least-elo", type=int, default=0, metavar="ELO", help="of both players (0)")
+    book.add_argument("--limit", type=int, metavar="N", help="most games")
+    book.add_argument("--json", action="store_true", help="one JSON object on stdout")
+    book.set_defaults(run=run_book)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -84,10 +105,7 @@ def run(args: argparse.Namespace) -> int:
     if args.observation not in OBSERVATIONS:
         hint = nearest(args.observation, OBSERVATIONS)
         raise ValueError(f"--observation {args.observation!r} is unknown; {hint}")
-    for name in ("limit", "count", "nodes", "lines", "workers"):
-        number = getattr(args, name, None)
-        if number is not None and number < 1:
-            raise ValueError(f"--{name} is {number}; it must be 1 or more")
+    _check_numbers(args)
     writer = SampleWriter(Path(args.out), args.observation)
     counts = args.source(args, writer)
     counts["samples"] = writer.close()
@@ -102,6 +120,49 @@ def run(args: argparse.Namespace) -> int:
             f"learn them: rookery train supervised --set data.samples={args.out}", file=sys.stderr
         )
     return 0
+
+
+def run_book(args: argparse.Namespace) -> int:
+    """Make the book and say how large it is."""
+    from pathlib import Path
+
+    from rookery.data.book_writer import book_from_pgn
+    from rookery.training.storage import atomic_write
+
+    _check_numbers(args)
+    path = Path(args.out)
+    if path.suffix != ".bin":
+        raise ValueError(f"--out {args.out!r} must end in .bin")
+    if path.is_dir():
+        raise ValueError(f"--out {args.out!r} is a folder; name a file")
+    paths = [Path(name) for name in args.files]
+    content, counts = book_from_pgn(paths, args.plies, args.least_games, args.least_elo, args.limit)
+    if not counts["games"]:
+        raise ValueError(f"no game with a result came out of {' '.join(args.files)}")
+    if not content:
+        raise ValueError(
+            f"no move has points in {args.least_games} or more of {counts['games']} games; lower "
+            "--least-games or give more games"
+        )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    atomic_write(path, content)
+    if args.json:
+        write_json({"file": args.out, **counts})
+    else:
+        print(f"{args.out}: " + ", ".join(f"{count} {name}" for name, count in counts.items()))
+        print(f"play from it: rookery play PLAYER,book={args.out}", file=sys.stderr)
+    return 0
+
+
+def _check_numbers(args: argparse.Namespace) -> None:
+    """Refuse numbers that are too small to mean anything, by the names of their options."""
+    least = dict.fromkeys(("limit", "count", "nodes", "lines", "workers", "plies"), 1)
+    least |= dict.fromkeys(("skip", "least_elo", "seed"), 0) | {"least_games": 1}
+    for name, low in least.items():
+        number = getattr(args, name, None)
+        if number is not None and number < low:
+            option = name.replace("_", "-")
+            raise ValueError(f"--{option} is {number}; it must be {low} or more")
 
 
 def _pgn(args: argparse.Namespace, writer: SampleWriter) -> dict[str, int]:

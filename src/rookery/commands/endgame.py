@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from rookery.commands import Subparsers, write_json
-from rookery.commands._match_options import ProgressLine
+from rookery.commands._match_options import ProgressLine, check_numbers, ready_player
 
 if TYPE_CHECKING:
     from rookery.arena.endgames import EndgameResult, Outcome, Referee
@@ -73,14 +73,20 @@ def run(args: argparse.Namespace) -> int:
     from rookery.arena.endgames import Referee
     from rookery.arena.endings import parse_ending
     from rookery.data.tablebases import HOW_TO_GET, find_tablebases
-    from rookery.players.registry import check_player, make_player
+    from rookery.players.registry import make_player
     from rookery.players.tablebase import CachedTables
 
     ending = parse_ending(args.ending)
-    name = check_player(args.player)
-    goal = args.goal or ("promotion" if "P" in ending.split("v")[0] else "mate")
+    check_numbers(args)
+    pawn = "P" in ending.split("v")[0]
+    if args.goal == "promotion" and not pawn:
+        raise ValueError(f"--goal promotion: White has no pawn in {args.ending}; use --goal mate")
+    goal = args.goal or ("promotion" if pawn else "mate")
     if args.max_moves < 1:
         raise ValueError(f"--max-moves is {args.max_moves}; it must be 1 or more")
+    name = ready_player(args.player)
+    if args.against not in ("perfect", "worst"):
+        ready_player(args.against)
     with find_tablebases() as tables:
         if not tables.available:
             raise ValueError(f"'rookery endgame' needs endgame tables; {HOW_TO_GET}")
@@ -141,7 +147,7 @@ def _attack(
 ) -> EndgameResult:
     import numpy as np
 
-    from rookery.arena.endgames import EndgameResult, Follower
+    from rookery.arena.endgames import EndgameResult, Follower, LevelResult
     from rookery.arena.questions import Questions
 
     memoryless = bool(getattr(player, "memoryless", False))
@@ -152,6 +158,7 @@ def _attack(
         )
     method = "follow" if follow else "play out"
     result = EndgameResult(ending, name, args.against, referee.goal, method)
+    result.levels = {level: LevelResult() for level in _levels(ending)}
     result.metric = positions[0].metric
     line = ProgressLine(f"{args.ending} {name}: ")
     if follow:
@@ -180,11 +187,12 @@ def _defend(
 ) -> dict[str, object]:
     import numpy as np
 
-    from rookery.arena.defence import DefenceResult, held_positions
+    from rookery.arena.defence import DefenceLevel, DefenceResult, held_positions
     from rookery.arena.endgames import Outcome
     from rookery.arena.questions import Questions
 
     result = DefenceResult(ending, name, args.against, referee.goal, "play out")
+    result.levels = {level: DefenceLevel() for level in _levels(ending)}
     drawn = [position for position in positions if position.result == 0]
     played = [position for position in positions if position.result < 0]  # the player should win
     line = ProgressLine(f"{args.ending} {name}: ")
@@ -207,6 +215,13 @@ def _defend(
         result.add(outcome)
     line.clear()
     return result.to_json()
+
+
+def _levels(ending: str) -> tuple[str, ...]:
+    """The levels of an ending, whether or not the sample has positions of each."""
+    from rookery.arena.endings import LEVELS
+
+    return LEVELS if ending == "KPvK" else ()
 
 
 class _Board:

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
 
-from rookery.commands import Subparsers, interrupt_at_once, write_json
+from rookery.commands import Subparsers, write_json
+
+if TYPE_CHECKING:
+    from rookery._core import Game
 
 MOST_PLIES = 64  # as the core
+# A call into C++ cannot be interrupted: by this estimate none takes long.
+MOST_NODES = 10**8
+USUAL_MOVES = 30  # of a position; one with fewer moves, a check for example, leads to others
 
 
 def register(subparsers: Subparsers) -> None:
@@ -29,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
     """Count, and print the count with its speed."""
     import time
 
-    from rookery._core import STARTING_FEN, perft, perft_divide
+    from rookery._core import STARTING_FEN, Game
 
     if not 0 <= args.depth <= MOST_PLIES:
         raise ValueError(f"DEPTH is {args.depth}; it must be from 0 to {MOST_PLIES}")
@@ -37,13 +44,13 @@ def run(args: argparse.Namespace) -> int:
         raise ValueError("--divide needs a DEPTH of 1 or more")
     fen = STARTING_FEN if args.fen == "startpos" else args.fen
     began = time.perf_counter()
+    game = Game(fen, args.chess960)
     divided: dict[str, int] = {}
-    with interrupt_at_once():
-        if args.divide:
-            divided = perft_divide(fen, args.depth, args.chess960)
-            nodes = sum(divided.values())
-        else:
-            nodes = perft(fen, args.depth, args.chess960)
+    if args.divide:
+        divided = {move: leaves(game, args.depth, move) for move in game.legal_moves()}
+        nodes = sum(divided.values())
+    else:
+        nodes = leaves(game, args.depth)
     seconds = time.perf_counter() - began
     speed = nodes / max(seconds, 1e-9)
     if args.json:
@@ -57,3 +64,20 @@ def run(args: argparse.Namespace) -> int:
         print(f"{move}: {count}")
     print(f"{nodes} nodes in {seconds:.3f} s, {speed / 1e6:.1f} million per second")
     return 0
+
+
+def leaves(game: Game, depth: int, move: str | None = None) -> int:
+    """Leaves `depth` plies from a game's position on; with a move, only those behind it.
+
+    Calls into C++ are kept short, so that Ctrl-C is heard between them.
+    """
+    from rookery._core import perft
+
+    if move is not None:
+        game.push(move)
+        found = leaves(game, depth - 1)
+        game.pop()
+        return found
+    if depth == 0 or max(game.legal_count(), USUAL_MOVES) ** depth <= MOST_NODES:
+        return perft(f"{game.epd()} 0 1", depth, game.chess960)
+    return sum(leaves(game, depth, first) for first in game.legal_moves())

@@ -7,7 +7,13 @@ from collections.abc import Callable
 from typing import Any
 
 from rookery.commands import Subparsers, write_json
-from rookery.commands._match_options import ProgressLine, add_limit_options, limits_of
+from rookery.commands._match_options import (
+    ProgressLine,
+    add_limit_options,
+    check_numbers,
+    limits_of,
+    ready_player,
+)
 
 
 def register(subparsers: Subparsers) -> None:
@@ -44,9 +50,12 @@ def run(args: argparse.Namespace) -> int:
     from pathlib import Path
 
     from rookery.arena import mates, puzzles
-    from rookery.players.registry import check_player, make_player
+    from rookery.players.registry import make_player
 
-    name = check_player(args.player)
+    check_numbers(args)
+    if args.missed and args.mate is None:
+        raise ValueError("--missed lists missed mates; add --mate N, or leave it out")
+    name = ready_player(args.player)
     if args.tc:
         raise ValueError(
             "puzzles have no clock; use --movetime, --nodes or --depth instead of --tc"

@@ -7,7 +7,13 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from rookery.commands import Subparsers, write_json
-from rookery.commands._match_options import ProgressLine, add_limit_options, limits_of
+from rookery.commands._match_options import (
+    ProgressLine,
+    add_limit_options,
+    check_numbers,
+    limits_of,
+    ready_player,
+)
 
 if TYPE_CHECKING:
     from rookery.arena.ladder import PlayerRating
@@ -55,17 +61,19 @@ def register(subparsers: Subparsers) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Rate, show the ladder, or calibrate it."""
+    check_numbers(args)
+    if not 0 < args.width < float("inf"):
+        raise ValueError(f"--width is {args.width:g}; it must be above 0, in Elo")
     if args.calibrate:
         return calibrate(args)
     if args.ladder:
         return show_ladder(args)
     if not args.players:
         raise ValueError("which player? for example: rookery rate greedy-safe")
-    from rookery.players.registry import check_player
 
     players = expand(args.players, args.checkpoints)
     for player in players:
-        check_player(player)  # a mistake in the last one must not cost the hours of the first
+        ready_player(player)  # a mistake in the last one must not cost the hours of the first
     objects = []
     for player in players:
         objects.append(rate_one(args, player).to_json())
@@ -82,7 +90,10 @@ def expand(players: list[str], checkpoints: bool) -> list[str]:
         return players
     from rookery.arena.runs import checkpoint_players
 
-    return [entry for player in players for entry in checkpoint_players(player)]
+    found = [entry for player in players for entry in checkpoint_players(player)]
+    if found == players:
+        raise ValueError(f"--checkpoints: {players[0]!r} is no run folder, such as runs/ppo")
+    return found
 
 
 def rate_one(args: argparse.Namespace, player: str) -> PlayerRating:
@@ -132,19 +143,29 @@ def rate_one(args: argparse.Namespace, player: str) -> PlayerRating:
 def usable_rungs() -> list[Rung]:
     """The rungs whose engines are installed; a note says what is missing."""
     from rookery.arena.rungs import ladder
-    from rookery.players.registry import check_player
-    from rookery.players.spec import SpecError
+    from rookery.players.spec import parse_spec
 
-    usable, missing = [], {}
+    # One rung tells for all of the same program, and starting it takes a moment.
+    problems: dict[str, str] = {}
+    usable = []
     for rung in ladder():
-        try:
-            check_player(rung.player)
+        program = parse_spec(rung.player).name
+        if program not in problems:
+            problems[program] = _problem(rung.player)
+        if not problems[program]:
             usable.append(rung)
-        except SpecError as error:
-            missing[str(error)] = rung.player
-    for text in missing:
+    for text in filter(None, problems.values()):
         print(f"rookery: warning: rungs left out: {text}", file=sys.stderr)
     return usable
+
+
+def _problem(player: str) -> str:
+    """Why a player cannot play; "" if it can."""
+    try:
+        ready_player(player)
+    except ValueError as error:
+        return str(error)
+    return ""
 
 
 def report(rating: dict[str, Any]) -> str:
@@ -205,14 +226,26 @@ def calibrate(args: argparse.Namespace) -> int:
     from rookery.players.registry import make_player
 
     path = Path(args.calibrate)
+    if path.is_dir():
+        raise ValueError(f"--calibrate {args.calibrate!r} is a folder; name a file")
+    only = set(args.players)
+    pairs = [
+        (number, pair)
+        for number, pair in enumerate(calibration_pairs())
+        if not only or set(pair) <= only
+    ]
+    if not pairs:
+        raise ValueError(
+            f"--calibrate: no two of {', '.join(args.players)} are rungs that meet; "
+            "name neighbours on the ladder (--ladder), or no player for all of them"
+        )
     known = {(e.first, e.second): e for e in load_encounters(path)}
     before = load_conditions(path)
-    only = set(args.players)
-    for number, (first, second) in enumerate(calibration_pairs()):
-        if only and not {first, second} <= only:
-            continue
+    for number, (first, second) in pairs:
         if known.get((first, second)) and known[first, second].games >= args.games:
             continue
+        for player in (first, second):
+            ready_player(player)
         timed = "movetime" in first + second
         result = run_match(
             lambda first=first: make_player(first),  # type: ignore[misc]

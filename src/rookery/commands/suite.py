@@ -5,7 +5,13 @@ from __future__ import annotations
 import argparse
 
 from rookery.commands import Subparsers, write_json
-from rookery.commands._match_options import ProgressLine, add_limit_options, limits_of
+from rookery.commands._match_options import (
+    ProgressLine,
+    add_limit_options,
+    check_numbers,
+    limits_of,
+    ready_player,
+)
 
 
 def register(subparsers: Subparsers) -> None:
@@ -39,9 +45,10 @@ def run(args: argparse.Namespace) -> int:
     from pathlib import Path
 
     from rookery.arena.suites import read_suite, run_suite, summarise_suite
-    from rookery.players.registry import check_player, make_player
+    from rookery.players.registry import make_player
 
-    name = check_player(args.player)
+    check_numbers(args)
+    name = ready_player(args.player)
     if args.limit is not None and args.limit < 1:
         raise ValueError(f"--limit is {args.limit}; it must be 1 or more")
     if args.tc:

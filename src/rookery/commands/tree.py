@@ -42,6 +42,10 @@ def run(args: argparse.Namespace) -> int:
     for name in ("nodes", "depth"):
         if getattr(args, name) < 1:
             raise ValueError(f"--{name} is {getattr(args, name)}; it must be 1 or more")
+    for name in ("out", "policy"):
+        file = getattr(args, name)
+        if file is not None and Path(file).suffix != ".svg":
+            raise ValueError(f"--{name} {file!r} must end in .svg")
     spec = parse_spec(args.player)
     # Any network can be searched with; without options by the player's defaults.
     player: MctsPlayer = mcts_player(spec.name, spec.options)
@@ -52,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
     title = f"{player.name}: {simulations} simulations, best {decision.move}"
     tree = player.search.tree(1, args.depth)
     Path(args.out).write_text(tree_svg(tree, title, args.nodes, args.depth))
-    if args.policy:
+    if args.policy is not None:
         from rookery.report.policy import policy_svg
 
         Path(args.policy).write_text(policy_svg(player.evaluator, game, player.name))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import chess
@@ -13,15 +13,21 @@ from rookery._core import FenError, Game
 from rookery.data.sample_writer import SampleWriter
 
 RESULTS = {"1-0": 1, "0-1": -1, "1/2-1/2": 0}
+STANDARD = ("standard", "from position")  # variants with the usual rules
 
 
-def read_games(path: Path) -> Iterator[chess.pgn.Game]:
-    """Games of a PGN file, plain or gzipped, one at a time."""
+def open_pgn(path: Path) -> io.StringIO:
+    """The text of a PGN file, plain or gzipped."""
     from rookery.arena.openings import read_text
 
     if not path.is_file():
         raise ValueError(f"PGN {str(path)!r}: there is no such file")
-    stream = io.StringIO(read_text(path))
+    return io.StringIO(read_text(path))
+
+
+def read_games(path: Path) -> Iterator[chess.pgn.Game]:
+    """Games of a PGN file, plain or gzipped, one at a time."""
+    stream = open_pgn(path)
     while True:
         game = chess.pgn.read_game(stream)
         if game is None:
@@ -29,9 +35,9 @@ def read_games(path: Path) -> Iterator[chess.pgn.Game]:
         yield game
 
 
-def rating_of(game: chess.pgn.Game) -> int:
+def rating_of(headers: Mapping[str, str]) -> int:
     """The lower of both players' ratings; 0 if one is unknown."""
-    texts = [game.headers.get(name, "") for name in ("WhiteElo", "BlackElo")]
+    texts = [headers.get(name, "") for name in ("WhiteElo", "BlackElo")]
     return min(int(text) if text.isdigit() else 0 for text in texts)
 
 
@@ -72,8 +78,8 @@ def write_pgn_samples(
             result = RESULTS.get(game.headers.get("Result", "*"))
             variant = game.headers.get("Variant", "Standard").lower()
             moves = sum(1 for _ in game.mainline_moves())
-            strange = game.errors or variant not in ("standard", "from position")
-            if result is None or strange or not moves or rating_of(game) < least_rating:
+            strange = game.errors or variant not in STANDARD
+            if result is None or strange or not moves or rating_of(game.headers) < least_rating:
                 counts["skipped"] += 1
                 continue
             counts["games"] += 1

@@ -20,6 +20,8 @@ class SampleWriter:
 
     def __init__(self, folder: Path, observation: str, shard: int = SHARD) -> None:
         """Write into a folder that has no samples yet."""
+        if folder.exists() and not folder.is_dir():
+            raise ValueError(f"{folder} is a file; name a folder with --out")
         if any(folder.glob("*.parquet")):
             raise ValueError(f"{folder} has samples already; name another folder with --out")
         self.folder = folder

@@ -341,6 +341,7 @@ def read_network(source: str) -> NnueNetwork:
     Raises:
         ModelFileError: naming the source and what is wrong with it.
     """
+    from rookery.encodings import NO_ACTIONS
     from rookery.evaluator import read_model
     from rookery.model_arrays import parse_arrays
     from rookery.model_file import ModelFileError
@@ -356,9 +357,20 @@ def read_network(source: str) -> NnueNetwork:
             f"{', '.join(sorted(arrays))}; the engine needs 'nnue' with {', '.join(names)}"
         )
     try:
-        return NnueNetwork(*(arrays[name] for name in names))
+        network = NnueNetwork(*(arrays[name] for name in names))
     except NetworkError as error:
         raise ModelFileError(f"{origin}: {error}") from None
+    said = {"observation": info.observation, "actions": info.actions, "sizes": dict(info.sizes)}
+    buckets, width = arrays["output_weights"].shape
+    sizes = {"hidden": width // 2, "buckets": buckets}
+    real = {"observation": "nnue768", "actions": NO_ACTIONS, "sizes": sizes}
+    for entry, value in real.items():
+        if said[entry] != value:
+            raise ModelFileError(
+                f"{origin}: the metadata says {entry} {str(said[entry])[:100]}, but its tensors "
+                f"are those of {entry} {value}"
+            )
+    return network
 
 
 def alphabeta_player(name: str, source: str, options: Mapping[str, Any]) -> AlphaBetaPlayer:

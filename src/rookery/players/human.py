@@ -23,12 +23,12 @@ class HumanPlayer:
 
     def __init__(
         self,
-        ask: Callable[[str], str] = input,
+        ask: Callable[[str], str] | None = None,
         output: TextIO | None = None,
         unicode_pieces: bool = True,
     ) -> None:
-        """Read answers by `ask` and write the board to `output` (standard error)."""
-        self._ask = ask
+        """Read answers by `ask` (standard input) and write to `output` (standard error)."""
+        self._ask = ask or ask_aside
         self._output = output
         self._unicode = unicode_pieces
 
@@ -42,7 +42,7 @@ class HumanPlayer:
             try:
                 typed = self._ask("White: " if game.turn else "Black: ").strip()
             except EOFError:
-                raise EngineFault("crash", "no more input") from None
+                raise EngineFault("error", "the person left: the input ended") from None
             if typed in ("quit", "resign"):
                 raise EngineFault("error", "resigned")
             if typed == "draw":
@@ -85,6 +85,14 @@ class HumanPlayer:
 
     def _write(self, text: str) -> None:
         print(text, file=self._output or sys.stderr, flush=True)
+
+
+def ask_aside(prompt: str) -> str:
+    """`input` that keeps standard output free for results unless it is the terminal, too."""
+    if sys.stdin.isatty() and sys.stdout.isatty():
+        return input(prompt)  # it knows where the line begins, and can edit it
+    print(prompt, end="", file=sys.stderr, flush=True)
+    return input()
 
 
 def read_move(game: Game, typed: str) -> str:

@@ -17,8 +17,12 @@ import numpy as np
 
 from rookery._core import Game
 from rookery.players.base import Decision, Limits, Player
+from rookery.players.spec import SpecError
 
 SEPARATOR = "\t"  # between the position (EPD) and the move
+_PIECES = r"[1-8KQRBNPkqrbnp/]+"
+_ANSWER = re.compile(rf"({_PIECES} [wb] \S+ \S+){SEPARATOR}([a-h][1-8][a-h][1-8][qrbn]?)")
+_TORN = re.compile(rf"{_PIECES}( .*)?")
 
 
 class RememberedPlayer:
@@ -28,12 +32,20 @@ class RememberedPlayer:
     timed = False
 
     def __init__(self, inner: Player, file: Path | None) -> None:
-        """Read the answers in `file`, if it exists; new ones are added to it."""
+        """Read the answers in `file`, if it exists; new ones are added to it.
+
+        Raises:
+            SpecError: `file` is not a file of answers.
+        """
         self.inner = inner
         self.name = inner.name
         self.file = file
         self.asked = 0  # questions that the inner player had to answer
-        self.answers: dict[str, str] = _read(file) if file is not None else {}
+        try:
+            self.answers: dict[str, str] = _read(file) if file is not None else {}
+        except SpecError:
+            inner.close()
+            raise
         self._output: TextIO | None = None
 
     def choose(
@@ -57,6 +69,8 @@ class RememberedPlayer:
         if self._output is None:
             self.file.parent.mkdir(parents=True, exist_ok=True)
             self._output = self.file.open("a", encoding="utf-8", buffering=1)
+            if _is_torn(self.file):
+                line = f"\n{line}"
         self._output.write(line)
 
     def new_game(self) -> None:
@@ -79,11 +93,30 @@ def answers_file(name: str) -> Path:
     return Path(folder) / "answers" / (re.sub(r"[^A-Za-z0-9,=.-]", "_", name) + ".tsv")
 
 
+def _is_torn(file: Path) -> bool:
+    """Whether a file ends in the middle of a line."""
+    with file.open("rb") as content:
+        if not content.seek(0, os.SEEK_END):
+            return False
+        content.seek(-1, os.SEEK_END)
+        return content.read() != b"\n"
+
+
 def _read(file: Path) -> dict[str, str]:
-    """The answers in a file; a line that was cut off (the machine stopped) does not count."""
-    if not file.is_file():
+    """The answers in a file; a line that was cut off (the machine stopped) does not count.
+
+    Raises:
+        SpecError: it is not a file of answers, and would be spoilt by adding some.
+    """
+    if not file.exists():
         return {}
-    text = file.read_text(encoding="utf-8", errors="replace")
-    lines = text.split("\n")[:-1]
-    pairs = (line.split(SEPARATOR) for line in lines)
-    return {pair[0]: pair[1] for pair in pairs if len(pair) == 2 and pair[1]}
+    wayout = "name a new file, or write remember=auto"
+    if not file.is_file():
+        kind = "a folder" if file.is_dir() else "not a regular file"
+        raise SpecError(f"remember={str(file)!r} is {kind}; {wayout}")
+    *lines, torn = file.read_text(encoding="utf-8", errors="replace").split("\n")
+    found = [_ANSWER.fullmatch(line) for line in lines]
+    answers = {match[1]: match[2] for match in found if match}
+    if not answers and (any(lines) or (torn and not _TORN.fullmatch(torn))):
+        raise SpecError(f"remember={str(file)!r} holds something else than answers; {wayout}")
+    return answers

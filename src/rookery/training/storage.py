@@ -23,6 +23,7 @@ _EXPLANATIONS = {
     errno.ELOOP: "a symbolic link stands in its place; remove it",
     errno.ENOENT: "there is no such file or folder",
     errno.EISDIR: "it is a folder; name a file",
+    errno.EEXIST: "a file stands in the way; choose another name",
     errno.ENOTDIR: "a part of the path is no folder",
 }
 
