@@ -36,12 +36,10 @@ def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
 @pytest.mark.parametrize(
     "words",
     [
-        ["arena", MISSING, "random", "--games", "2"],
-        ["arena", "random", MISSING, "--games", "2"],
-        ["arena", "stockfish,command=/no/such/engine", "random"],
-        ["arena", "random", f"{MISSING},remember=answers.tsv"],
-        ["arena", "random", f'book,otherwise="{MISSING}"'],
         ["rate", "random", MISSING],
+        ["rate", "stockfish,command=/no/such/engine"],
+        ["rate", f"{MISSING},remember=answers.tsv"],
+        ["rate", f'book,otherwise="{MISSING}"'],
         ["suite", MISSING, "suite.epd"],
         ["puzzles", MISSING, "puzzles.csv"],
         ["endgame", "KQK", MISSING],
@@ -58,14 +56,13 @@ def test_an_engine_that_is_not_there_plays_no_game(
     if "book" in words[-1]:
         (tmp_path / "book.bin").write_bytes(bytes(16))
         words = [*words[:-1], f"{words[-1]},file=book.bin"]
-    pgn = ["--pgn", "games.pgn"] if words[0] == "arena" else []
-    found = refused(capsys, *words, *pgn)
+    found = refused(capsys, *words)
     assert "cannot start '/no/such/engine'" in found and "name a program that runs" in found
-    assert not list(tmp_path.glob("*.pgn")) and not list(tmp_path.glob("*.tsv"))
+    assert not list(tmp_path.glob("*.tsv"))
 
 
 def test_a_folder_is_no_engine(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    assert "cannot start" in refused(capsys, "arena", f"uci,command={tmp_path}", "random")
+    assert "cannot start" in refused(capsys, "rate", f"uci,command={tmp_path}")
 
 
 @pytest.mark.skipif(find_stockfish() is None, reason="needs: apt install stockfish")
@@ -80,7 +77,7 @@ def test_a_folder_is_no_engine(capsys: pytest.CaptureFixture[str], tmp_path: Pat
 def test_an_option_that_the_engine_refuses(
     player: str, message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    found = refused(capsys, "arena", player, "random", "--games", "2")
+    found = refused(capsys, "rate", player)
     assert message in found and "change this option" in found
 
 

@@ -60,9 +60,9 @@ def test_human_readable_output(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_broken_engine_is_named(capsys: pytest.CaptureFixture[str]) -> None:
-    found = run_json(capsys, "arena", bad_engine("illegal"), "random", "--games", "4")
+    found = run_json(capsys, "arena", "uci,command=/no/such/engine", "random", "--games", "4")
     assert found["losses"] == 4 and found["faults"] == {"first": 4, "second": 0}
-    assert found["fault_kinds"]["first"] == {"illegal": 4}  # type: ignore[index]
+    assert found["fault_kinds"]["first"] == {"missing": 4}  # type: ignore[index]
 
 
 @pytest.mark.parametrize(
@@ -249,7 +249,7 @@ def test_a_defender_may_win(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_stall_or_a_double_failure_blames_nobody(capsys: pytest.CaptureFixture[str]) -> None:
-    broken = bad_engine("exit-at-start")
+    broken = "uci,command=/no/such/engine"
     assert main(["arena", broken, broken, "--games", "2"]) == 0
     captured = capsys.readouterr()
     assert "2 games are void" in captured.err and "own fault" not in captured.err

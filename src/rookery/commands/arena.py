@@ -14,7 +14,6 @@ from rookery.commands._match_options import (
     adjudication_of,
     check_numbers,
     limits_of,
-    ready_player,
 )
 
 if TYPE_CHECKING:
@@ -71,10 +70,10 @@ def run(args: argparse.Namespace) -> int:
 
     from rookery.arena.match import MatchSettings, run_match
     from rookery.arena.sprt import Sprt
-    from rookery.players.registry import make_player
+    from rookery.players.registry import check_player, make_player
 
     check_numbers(args)
-    names = (ready_player(args.first), ready_player(args.second))
+    names = (check_player(args.first), check_player(args.second))  # who cannot start forfeits
     settings = MatchSettings(
         games=args.games,
         openings=args.openings,
