@@ -51,6 +51,7 @@ check: build ## Lint, formatting and types: everything but the tests
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports
 	$(BIN)/codespell
 	$(BIN)/clang-format --dry-run -Werror $(wildcard core/*.cpp core/*.h core/tests/*.cpp core/tests/*.h)
 

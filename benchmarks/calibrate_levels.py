@@ -25,14 +25,14 @@ from pathlib import Path
 
 import numpy as np
 
-from rookery.arena.batches import BatchFile
-from rookery.arena.ladder import Climb, LadderSettings
 from rookery.arena.limits import MatchLimits
-from rookery.arena.rungs import Rung
 from rookery.commands.rate import report, usable_rungs
 from rookery.players import levels
 from rookery.players.levels import LEVELS
 from rookery.players.registry import make_player
+from rookery.rating.batches import BatchFile
+from rookery.rating.ladder import Climb, LadderSettings
+from rookery.rating.rungs import Rung
 
 LONG_NODES = 10_000  # a move; levels beyond get half the games
 

@@ -21,8 +21,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from rookery.training.checkpoint import STATE, Checkpoints
-from rookery.training.metrics import read_rows
+from rookery.runs.checkpoint import STATE, Checkpoints
+from rookery.runs.metrics import read_rows
 
 LARGEST_LOSS = 60.0  # seconds of work
 

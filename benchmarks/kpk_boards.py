@@ -21,9 +21,9 @@ import chess.svg
 import numpy as np
 
 from rookery import Game
-from rookery.algorithms.dqn_worlds import won_starts
 from rookery.data.kpk_levels import kpk_fen, kpk_squares
-from rookery.model_file import load_model
+from rookery.nets.model_file import load_model
+from rookery.papers.kanis2016.worlds import won_starts
 from rookery.players.endgame import EndgamePlayer
 from rookery.players.registry import make_player
 

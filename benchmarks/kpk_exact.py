@@ -22,9 +22,9 @@ import torch
 from numpy.typing import NDArray
 
 from rookery import Game
-from rookery.algorithms.dqn_worlds import STEPS, won_starts
 from rookery.data.kpk_levels import LEVELS, kpk_fen, kpk_squares
-from rookery.model_file import load_model
+from rookery.nets.model_file import load_model
+from rookery.papers.kanis2016.worlds import STEPS, won_starts
 from rookery.players.base import Player
 from rookery.players.registry import make_player
 

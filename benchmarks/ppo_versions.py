@@ -13,10 +13,17 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
+from rookery.papers.salisch2023.claims import rows
+from rookery.papers.salisch2023.report import (
+    CHANGES,
+    OPPONENT,
+    PUBLISHED,
+    VERSION,
+    curves,
+    published,
+)
 from rookery.report.chart import HEIGHT, WIDTH, Series, line_chart
 from rookery.report.groups import Group, group_runs, net_wins
-from rookery.report.paper_000 import CHANGES, OPPONENT, PUBLISHED, VERSION, curves, published
-from rookery.report.paper_000_claims import rows
 from rookery.report.read import RunData, read_runs
 
 COLUMNS, SCALE = 2, 0.85

@@ -19,10 +19,11 @@ import numpy as np
 
 from rookery import Game
 from rookery._core import NOT_WON, EndingStates
-from rookery.algorithms.endgame import Values, grade, judge, state_rows, truth_of
+from rookery.algorithms.endgame import grade, truth_of
 from rookery.data.tablebases import find_tablebases
-from rookery.model_file import load_model, save_model
 from rookery.nets.endgame import halved
+from rookery.nets.endgame_states import Values, state_distances, state_rows
+from rookery.nets.model_file import load_model, save_model
 
 
 def compare_with_tables(states: EndingStates, truth: Values, count: int) -> dict[str, int]:
@@ -53,7 +54,7 @@ def main() -> None:
     network, info = load_model(source)
     small: Any = network if network.sizes.half_rows else halved(network)
     states = EndingStates(small.sizes.endings, small.sizes.goal)
-    truth, values = truth_of(states), judge(small, state_rows(states, small))
+    truth, values = truth_of(states), state_distances(small, state_rows(states, small))
     found: dict[str, Any] = dataclasses.asdict(grade(states, values, truth))
     found |= {"states": len(states), "wrong": int((values != truth).sum())}
     found["tables"] = compare_with_tables(states, truth, args.sample)

@@ -1,6 +1,6 @@
 """A flood of good, bad and absurd UCI lines: no crash, no hang, one bestmove for every go.
 
-    python benchmarks/uci_fuzz.py --lines 1000000 --driver "tests/uci_driver.py quick"
+    python benchmarks/uci_fuzz.py --lines 1000000 --driver "tests/support/uci_driver.py quick"
     python benchmarks/uci_fuzz.py --lines 200000 --player rookery --seed 7
 
 Every session starts `rookery uci`, writes lines without waiting for answers, and from time to time
@@ -330,7 +330,8 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--player", action="append", help="players in turn (greedy-safe, random)")
     parser.add_argument(
-        "--driver", help="an engine program that takes its turn, as tests/uci_driver.py quick"
+        "--driver",
+        help="a further engine program, such as tests/support/uci_driver.py quick",
     )
     args = parser.parse_args()
     rookery = [sys.executable, "-m", "rookery.cli", "uci"]

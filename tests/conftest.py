@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,11 +18,6 @@ from hypothesis import HealthCheck, settings
 # Started in the background of a shell, everything inherits an ignored SIGINT; the tests send it.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
-
-PROJECT = Path(__file__).resolve().parent.parent
-for _folder in (PROJECT / "tests", PROJECT / "benchmarks"):  # reference/, differential.py
-    if str(_folder) not in sys.path:
-        sys.path.insert(0, str(_folder))
 
 settings.register_profile(
     "rookery",
@@ -48,7 +42,7 @@ def data_dir() -> Path:
 
 @pytest.fixture
 def no_console_errors(page: Any) -> Iterator[None]:
-    """For tests of a web page (`page`, a `browser_parts.Page`): nothing was logged as an error."""
+    """For tests of a web page (`support.browser_parts.Page`): nothing was logged as an error."""
     page.console()
     yield
     assert page.console() == []

@@ -33,7 +33,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from rookery import __version__, commands
-from rookery.commands import write_json
+from rookery.base.json_output import write_json
 
 INTERRUPTED = 128 + signal.SIGINT
 USAGE_ERROR = 2
@@ -113,7 +113,7 @@ def _one_line(error: Exception) -> str:
     """Reduce an error to one line."""
     text = str(error)
     if isinstance(error, OSError) and error.errno is not None:
-        from rookery.training.storage import explain
+        from rookery.base.storage import explain
 
         text = explain(error)
     elif isinstance(error, MemoryError):

@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from rookery._core import STARTING_FEN, perft
+from rookery.base.extras import how_to_install
 from rookery.data import books, tablebases
 from rookery.data.paths import data_folder
-from rookery.extras import how_to_install
-from rookery.players import engines
+from rookery.engines import find
 
 # Packages by what they are for; the extra that brings them, or "" for the base install.
 PACKAGES = (
@@ -149,7 +149,7 @@ def _package(name: str, purpose: str, extra: str) -> dict[str, Any]:
 def _engine(name: str, remedy: str) -> dict[str, Any]:
     """Describe one engine."""
     variable = f"ROOKERY_{name.upper().replace('-', '_')}"
-    path = engines.find_sunfish() if name == "sunfish" else engines.find_program(name, variable)
+    path = find.find_sunfish() if name == "sunfish" else find.find_program(name, variable)
     return {"name": name, "path": path, "remedy": "" if path else remedy}
 
 

@@ -24,9 +24,8 @@ import numpy as np
 import torch
 
 from rookery.algorithms.alphazero_recipe import AlphaZeroRecipe
-from rookery.algorithms.collector import Collector, Harvest, Order
-from rookery.algorithms.local_collectors import BatchCollector, ThreadCollector
-from rookery.algorithms.policy_value import (
+from rookery.data.samples import SampleBlock, concatenate, read_samples
+from rookery.learning.policy_value import (
     Losses,
     learn_step,
     learning_rate,
@@ -34,19 +33,20 @@ from rookery.algorithms.policy_value import (
     mean_losses,
     update_average,
 )
-from rookery.algorithms.prediction_messages import GROUPS
-from rookery.algorithms.prediction_server import ServerCollector
-from rookery.algorithms.search_matches import play_networks, play_search_bot
-from rookery.algorithms.selfplay_games import write_selfplay_games
-from rookery.algorithms.starts import start_fens
-from rookery.algorithms.window import Sampler, SampleWindow
-from rookery.data.samples import SampleBlock, concatenate, read_samples
-from rookery.evaluator import Evaluator, TorchEvaluator, read_model
-from rookery.model_file import parse_model
+from rookery.learning.search_matches import play_networks, play_search_bot
+from rookery.learning.starts import start_fens
+from rookery.learning.window import Sampler, SampleWindow
 from rookery.nets import Network, make_network
+from rookery.nets.evaluator import Evaluator, TorchEvaluator, read_model
 from rookery.nets.inference import InferenceNetwork
+from rookery.nets.model_file import parse_model
 from rookery.nets.native import NativeSquaresEvaluator, native_network
-from rookery.training.state import State
+from rookery.runs.state import State
+from rookery.selfplay.collector import Collector, Harvest, Order
+from rookery.selfplay.games import write_selfplay_games
+from rookery.selfplay.local import BatchCollector, ThreadCollector
+from rookery.selfplay.server import ServerCollector
+from rookery.selfplay.server_messages import GROUPS
 from rookery.training.trainer import Algorithm, Context, Evaluation, Metrics
 
 
@@ -148,7 +148,7 @@ class AlphaZeroTrainer:
             "max_plies": play.max_plies,
             "random_share": play.random_share,
             "random_plies": (play.random_plies[0], play.random_plies[1]),
-            "start_fens": start_fens(play, self.context.generator("starts"), self.context.log),
+            "start_fens": self._start_fens(),
             "starts_share": play.starts_share,
             "resign_below": play.resign_below,
             "resign_check_share": play.resign_check_share,
@@ -159,6 +159,13 @@ class AlphaZeroTrainer:
                 }
             ),
         }  # fmt: skip
+
+    def _start_fens(self) -> list[str]:
+        play = self.context.recipe.selfplay
+        if not play.starts_share:
+            return []
+        rng = self.context.generator("starts")
+        return start_fens(play.start_file, play.start_themes, play.endings, rng, self.context.log)
 
     # --- One iteration ---
 
@@ -308,7 +315,7 @@ class AlphaZeroTrainer:
 
     def evaluate(self, rng: np.random.Generator) -> list[Evaluation]:
         """Matches against simple players, with search or by the policy alone."""
-        from rookery.algorithms.evaluation import play_bot
+        from rookery.learning.policy_matches import play_bot
 
         settings = self.context.recipe.evaluation
         self.best.eval()

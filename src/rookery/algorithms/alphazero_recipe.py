@@ -6,10 +6,10 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from rookery.algorithms.policy_value import LearnSettings, NetworkSettings
+from rookery.base.section import Section
 from rookery.encodings import require_observation
+from rookery.learning.policy_value import LearnSettings, NetworkSettings
 from rookery.training.recipe import Recipe
-from rookery.training.section import Section
 
 
 class TreeSettings(Section):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pydantic import Field
 
+from rookery.base.section import Section
 from rookery.nets.endgame import EndgameSizes
 from rookery.training.recipe import Recipe
-from rookery.training.section import Section
 
 
 class FittingSettings(Section):

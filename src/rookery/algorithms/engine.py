@@ -36,14 +36,14 @@ from rookery.algorithms.engine_learning import (
     tensors_of,
     widen,
 )
-from rookery.algorithms.engine_match import bot_evaluation, network_evaluation
 from rookery.algorithms.engine_recipe import EngineRecipe
 from rookery.arena.elo import estimate_from_pairs, pentanomial_of
 from rookery.arena.sprt import Sprt
-from rookery.data.positions import Samples, fields
+from rookery.learning.engine_matches import bot_evaluation, network_evaluation
 from rookery.nets import Network, make_network
-from rookery.training.live import write_live
-from rookery.training.state import State
+from rookery.runs.live import write_live
+from rookery.runs.positions import Samples, fields
+from rookery.runs.state import State
 from rookery.training.trainer import Algorithm, Context, Evaluation, Metrics
 
 # Shares of the budget by which the last generation must have been learnt from, and tested.

@@ -17,11 +17,11 @@ import torch
 from numpy.typing import NDArray
 
 from rookery._core import NnueLearner
-from rookery.data.positions import PositionFormat, Samples, fields, results
 from rookery.nets import make_network
 from rookery.nets.nnue import TENSORS
-from rookery.training.replay import Replay
-from rookery.training.state import Json, State
+from rookery.runs.positions import PositionFormat, Samples, fields, results
+from rookery.runs.replay import Replay
+from rookery.runs.state import Json, State
 
 HELD_OUT = 64  # one game of so many is not learnt from, but tested on
 BATCHES_AT_ONCE = 16  # of the native learner, so that Ctrl-C is noticed

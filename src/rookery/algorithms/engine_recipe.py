@@ -9,8 +9,8 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
+from rookery.base.section import Section
 from rookery.training.recipe import Recipe
-from rookery.training.section import Section
 
 
 class PlaySettings(Section):

@@ -24,18 +24,18 @@ from torch import Tensor
 from torch.nn import functional
 
 from rookery._core import STARTING_FEN, VectorGames, random_position
-from rookery.algorithms.evaluation import play_bot
-from rookery.algorithms.interim import InterimJudge
 from rookery.algorithms.mlp_update import MlpUpdate, Weights
 from rookery.algorithms.ppo_recipe import PPORecipe
-from rookery.algorithms.rollout import Collector, Incentives, Rollout
 from rookery.data.books import find_book
 from rookery.data.paths import MissingDataError
 from rookery.data.tablebases import find_tablebases
 from rookery.envs.rewards import Rewards
+from rookery.learning.policy_matches import play_bot
 from rookery.nets import Network, make_network, ragged
-from rookery.training.live import write_live
-from rookery.training.state import State
+from rookery.runs.live import write_live
+from rookery.runs.state import State
+from rookery.selfplay.interim import InterimJudge
+from rookery.selfplay.rollout import Collector, Incentives, Rollout
 from rookery.training.trainer import Algorithm, Context, Evaluation, Metrics
 
 SHOWN_GAMES = 8  # to whoever watches the run

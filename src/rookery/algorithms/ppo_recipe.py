@@ -7,12 +7,12 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from rookery._core import random_position
+from rookery.base.section import Section
 from rookery.encodings import require_observation
 from rookery.nets.mlp import MlpSizes
 from rookery.nets.resnet import ResnetSizes
 from rookery.nets.squares import SquaresSizes
 from rookery.training.recipe import Recipe
-from rookery.training.section import Section
 
 
 class PPOSettings(Section):

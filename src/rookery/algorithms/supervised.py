@@ -14,7 +14,9 @@ import numpy as np
 import torch
 from pydantic import Field
 
-from rookery.algorithms.policy_value import (
+from rookery.base.section import Section
+from rookery.data.samples import SampleBlock, SampleError, read_samples
+from rookery.learning.policy_value import (
     LearnSettings,
     NetworkSettings,
     learn_step,
@@ -23,12 +25,10 @@ from rookery.algorithms.policy_value import (
     make_optimizer,
     mean_losses,
 )
-from rookery.algorithms.window import Sampler
-from rookery.data.samples import SampleBlock, SampleError, read_samples
+from rookery.learning.window import Sampler
 from rookery.nets import Network, make_network
+from rookery.runs.state import State
 from rookery.training.recipe import Recipe
-from rookery.training.section import Section
-from rookery.training.state import State
 from rookery.training.trainer import Algorithm, Context, Evaluation, Metrics
 
 HELD_OUT_MOST = 4096  # samples that are looked at each time
@@ -146,7 +146,7 @@ class SupervisedTrainer:
 
     def evaluate(self, rng: np.random.Generator) -> list[Evaluation]:
         """A match of the policy alone against random moves."""
-        from rookery.algorithms.evaluation import play_bot
+        from rookery.learning.policy_matches import play_bot
 
         self.network.eval()
         games = self.context.recipe.evaluation.games

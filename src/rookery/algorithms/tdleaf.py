@@ -34,13 +34,13 @@ from rookery._core import (
     play_random_plies,
 )
 from rookery.algorithms.engine_learning import new_weights, tensors_of
-from rookery.algorithms.tdleaf_match import play_bot
+from rookery.base.section import Section
 from rookery.encodings import OBSERVATIONS
+from rookery.learning.tdleaf_matches import play_bot
 from rookery.nets import Network, make_network
 from rookery.players import leaf_search
+from rookery.runs.state import State
 from rookery.training.recipe import Recipe
-from rookery.training.section import Section
-from rookery.training.state import State
 from rookery.training.trainer import Algorithm, Context, Evaluation, Metrics
 
 Values = NDArray[np.float64]

@@ -16,10 +16,10 @@ import numpy as np
 
 from rookery._core import Game
 from rookery.arena.limits import Adjudication, MatchLimits, ValueJudge
-from rookery.arena.openings import Opening
+from rookery.data.openings import Opening
 from rookery.data.tablebases import Tablebases
+from rookery.engines.faults import clean, fault_of
 from rookery.players.base import Decision, Player
-from rookery.players.faults import clean, fault_of
 
 POINTS = {"1-0": 1.0, "0-1": 0.0, "1/2-1/2": 0.5}  # White's
 

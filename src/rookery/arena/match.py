@@ -23,12 +23,12 @@ from rookery.arena.game import GameRecord, play_game
 from rookery.arena.limits import Adjudication, MatchLimits
 from rookery.arena.load import LoadMonitor
 from rookery.arena.native import native_bots, play_native
-from rookery.arena.openings import OpeningBook, load_openings, split_plies
 from rookery.arena.pgn import Journal, StoredGame, stored
 from rookery.arena.results import Tally, describe, missing_games
 from rookery.arena.sprt import Sprt
-from rookery.arena.workers import run_workers
+from rookery.data.openings import OpeningBook, load_openings, split_plies
 from rookery.data.tablebases import Tablebases, find_tablebases
+from rookery.engines.workers import run_workers
 from rookery.players.base import Player
 
 PlayerFactory = Callable[[], Player]

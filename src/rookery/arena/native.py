@@ -15,7 +15,7 @@ import numpy as np
 from rookery._core import play_bot_games
 from rookery.arena.game import GameRecord
 from rookery.arena.limits import Adjudication
-from rookery.arena.openings import OpeningBook
+from rookery.data.openings import OpeningBook
 from rookery.players.base import Player
 
 BATCH = 128  # games a call: large enough to hide its cost, small enough for Ctrl-C and progress

@@ -53,7 +53,7 @@ def main(names: Sequence[str], json: bool) -> int:
     With `json` one object goes to standard output: per benchmark its `value` and `unit`, and
     where it compares `peer`, `peer_value`, `ratio` and the list `comparisons`.
     """
-    from rookery.commands import write_json
+    from rookery.base.json_output import write_json
 
     chosen = list(dict.fromkeys(names)) or list(BENCHMARKS)
     for name in chosen:

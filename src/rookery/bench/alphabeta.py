@@ -21,7 +21,7 @@ HASH = 16  # MiB
 
 def network_to_measure() -> tuple[NnueNetwork, str]:
     """The shipped network if there is one, and what it is."""
-    from rookery.model_file import ModelFileError
+    from rookery.nets.model_file import ModelFileError
     from rookery.players.alphabeta import SHIPPED, read_network
 
     try:
@@ -87,7 +87,7 @@ class StockfishSearch(StockfishPerft):
 
 def run() -> Result:
     """Measure both in turn."""
-    from rookery.players.engines import find_stockfish
+    from rookery.engines.find import find_stockfish
 
     network, what = network_to_measure()
     participants: dict[str, Participant] = {"rookery": OwnSearch(network).measure}

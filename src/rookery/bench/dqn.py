@@ -19,8 +19,8 @@ def training(games: int = GAMES) -> Participant:
     """The recipe `kpk-random-king`, one thread."""
     import torch
 
-    from rookery.algorithms.dqn import DQNTrainer
-    from rookery.algorithms.dqn_recipe import DQNRecipe, DQNSettings
+    from rookery.papers.kanis2016.dqn import DQNTrainer
+    from rookery.papers.kanis2016.recipe import DQNRecipe, DQNSettings
     from rookery.training.trainer import Context
 
     torch.set_num_threads(1)

@@ -108,8 +108,8 @@ def native_selfplay(native: Any, cores: int) -> Participant:
 
 def residual(observation: str, blocks: int, filters: int) -> Any:
     """An evaluator of an untrained residual network, in the precision that suits the machine."""
-    from rookery.evaluator import TorchEvaluator
     from rookery.nets import make_network
+    from rookery.nets.evaluator import TorchEvaluator
     from rookery.nets.inference import InferenceNetwork, has_fast_bfloat16
 
     sizes = {"blocks": blocks, "filters": filters}

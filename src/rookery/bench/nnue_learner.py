@@ -13,9 +13,9 @@ import torch
 
 from rookery._core import Game, NnueLearner, pack_samples, play_random_plies
 from rookery.bench.measure import Comparison, Participant, Result, interleave, rate
-from rookery.data.positions import Samples, results
 from rookery.nets import make_network
 from rookery.nets.nnue import MAX_PIECES, sparse_rows
+from rookery.runs.positions import Samples, results
 
 HIDDEN = 64
 BATCH = 16384

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from rookery.extras import how_to_install
+from rookery.base.extras import how_to_install
 
 RUNNER = Path(__file__).parent / "peers" / "run.py"
 EXTRAS = {"maskable_ppo": "sb3,train"}  # that bring a peer; else `bench`

@@ -105,7 +105,7 @@ class StockfishPerft:
 
 def run() -> Result:
     """Measure all in turn."""
-    from rookery.players.engines import find_stockfish
+    from rookery.engines.find import find_stockfish
 
     participants: dict[str, Participant] = {
         "rookery": measure_rookery,

@@ -14,9 +14,9 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from rookery.algorithms.collector import Collector, Order
 from rookery.bench.mcts import residual
 from rookery.bench.measure import Comparison, Result
+from rookery.selfplay.collector import Collector, Order
 
 SECONDS = 2.0
 REPETITIONS = 3
@@ -61,11 +61,11 @@ def measure(
 
 def collectors(cores: int) -> dict[str, tuple[Collector, Any, int]]:
     """Everything that is measured by name: collector, network, samples of an order."""
-    from rookery.algorithms.local_collectors import BatchCollector, ThreadCollector
-    from rookery.algorithms.prediction_messages import GROUPS
-    from rookery.algorithms.prediction_server import ServerCollector
     from rookery.nets import make_network
     from rookery.nets.native import NativeSquaresEvaluator
+    from rookery.selfplay.local import BatchCollector, ThreadCollector
+    from rookery.selfplay.server import ServerCollector
+    from rookery.selfplay.server_messages import GROUPS
 
     judge = residual("planes119", 6, 64)
     squares = make_network("squares", "tactical70", "az4672")

@@ -26,7 +26,7 @@ def ready_player(text: str) -> str:
     A program that is not there or refuses its options would forfeit every game, and that would
     look like a result. Whatever else goes wrong at the start may go right in the next game.
     """
-    from rookery.players.faults import EngineFault
+    from rookery.engines.faults import EngineFault
     from rookery.players.registry import make_player
     from rookery.players.spec import parse_spec
     from rookery.players.uci_engine import UciPlayer

@@ -7,7 +7,8 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from rookery.commands import Subparsers, write_json
+from rookery.base.json_output import write_json
+from rookery.commands import Subparsers
 
 if TYPE_CHECKING:
     from rookery.data.sample_writer import SampleWriter
@@ -126,8 +127,8 @@ def run_book(args: argparse.Namespace) -> int:
     """Make the book and say how large it is."""
     from pathlib import Path
 
+    from rookery.base.storage import atomic_write
     from rookery.data.book_writer import book_from_pgn
-    from rookery.training.storage import atomic_write
 
     _check_numbers(args)
     path = Path(args.out)
@@ -188,8 +189,8 @@ def _label(args: argparse.Namespace, writer: SampleWriter) -> dict[str, int]:
     from pathlib import Path
 
     from rookery.data.label_samples import LabelSettings, write_labels
-    from rookery.players.engines import find_stockfish
-    from rookery.players.faults import EngineFault
+    from rookery.engines.faults import EngineFault
+    from rookery.engines.find import find_stockfish
 
     if not args.temperature > 0:
         raise ValueError(f"--temperature is {args.temperature}; it must be above 0")

@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from rookery.commands import Subparsers, write_json
+from rookery.base.json_output import write_json
+from rookery.commands import Subparsers
 from rookery.commands._match_options import ProgressLine, check_numbers, ready_player
 
 if TYPE_CHECKING:
-    from rookery.arena.endgames import EndgameResult, Outcome, Referee
-    from rookery.arena.endings import EndgamePosition
+    from rookery.exams.endgames import EndgameResult, Outcome, Referee
+    from rookery.exams.endings import EndgamePosition
     from rookery.players.base import Player
 
 
@@ -70,9 +71,9 @@ def register(subparsers: Subparsers) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Examine and report."""
-    from rookery.arena.endgames import Referee
-    from rookery.arena.endings import parse_ending
     from rookery.data.tablebases import HOW_TO_GET, find_tablebases
+    from rookery.exams.endgames import Referee
+    from rookery.exams.endings import parse_ending
     from rookery.players.registry import make_player
     from rookery.players.tablebase import CachedTables
 
@@ -111,8 +112,8 @@ def run(args: argparse.Namespace) -> int:
 def _positions(args: argparse.Namespace, ending: str, cached: Any) -> list[EndgamePosition]:
     import numpy as np
 
-    from rookery.arena.endings import all_positions, kpk_levels, sample_positions, with_truth
     from rookery.data.kpk_levels import kpk_fens
+    from rookery.exams.endings import all_positions, kpk_levels, sample_positions, with_truth
 
     if args.positions == "all":
         fens = all_positions(ending)
@@ -147,8 +148,8 @@ def _attack(
 ) -> EndgameResult:
     import numpy as np
 
-    from rookery.arena.endgames import EndgameResult, Follower, LevelResult
-    from rookery.arena.questions import Questions
+    from rookery.exams.endgames import EndgameResult, Follower, LevelResult
+    from rookery.exams.questions import Questions
 
     memoryless = bool(getattr(player, "memoryless", False))
     follow = memoryless and args.against in ("perfect", "worst")
@@ -187,9 +188,9 @@ def _defend(
 ) -> dict[str, object]:
     import numpy as np
 
-    from rookery.arena.defence import DefenceLevel, DefenceResult, held_positions
-    from rookery.arena.endgames import Outcome
-    from rookery.arena.questions import Questions
+    from rookery.exams.defence import DefenceLevel, DefenceResult, held_positions
+    from rookery.exams.endgames import Outcome
+    from rookery.exams.questions import Questions
 
     result = DefenceResult(ending, name, args.against, referee.goal, "play out")
     result.levels = {level: DefenceLevel() for level in _levels(ending)}
@@ -219,7 +220,7 @@ def _defend(
 
 def _levels(ending: str) -> tuple[str, ...]:
     """The levels of an ending, whether or not the sample has positions of each."""
-    from rookery.arena.endings import LEVELS
+    from rookery.exams.endings import LEVELS
 
     return LEVELS if ending == "KPvK" else ()
 
@@ -246,8 +247,8 @@ def _play_all(
     line: ProgressLine,
     examined: int = 0,
 ) -> list[Outcome]:
-    from rookery.arena.endgames import play_out
-    from rookery.arena.workers import ask_all
+    from rookery.engines.workers import ask_all
+    from rookery.exams.endgames import play_out
 
     def ask(board: _Board, position: EndgamePosition, number: int) -> Outcome:
         rngs = _rngs(args.seed, number)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from rookery.commands import Subparsers, write_json
+from rookery.base.json_output import write_json
+from rookery.commands import Subparsers
 
 
 def register(subparsers: Subparsers) -> None:
@@ -27,7 +28,7 @@ def run(args: argparse.Namespace) -> int:
     """Export and say what was written."""
     from pathlib import Path
 
-    from rookery.onnx_export import export_onnx
+    from rookery.nets.onnx_export import export_onnx
 
     path = Path(args.onnx)
     if path.suffix != ".onnx":

@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
 
     player = args.player or default_player()
     if args.terminal:
-        from rookery import terminal_play
+        from rookery.terminal import play as terminal_play
 
         return terminal_play.run(player, args.color)
     from rookery.players.registry import check_player

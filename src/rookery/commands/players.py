@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from rookery.commands import Subparsers, write_json
+from rookery.base.json_output import write_json
+from rookery.commands import Subparsers
 
 
 def register(subparsers: Subparsers) -> None:

@@ -6,7 +6,8 @@ import argparse
 from collections.abc import Callable
 from typing import Any
 
-from rookery.commands import Subparsers, write_json
+from rookery.base.json_output import write_json
+from rookery.commands import Subparsers
 from rookery.commands._match_options import (
     ProgressLine,
     add_limit_options,
@@ -49,7 +50,8 @@ def run(args: argparse.Namespace) -> int:
     """Solve and report."""
     from pathlib import Path
 
-    from rookery.arena import mates, puzzles
+    from rookery.data.puzzles import read_puzzles
+    from rookery.exams import mates, puzzles
     from rookery.players.registry import make_player
 
     check_numbers(args)
@@ -75,7 +77,7 @@ def run(args: argparse.Namespace) -> int:
         return answers
 
     if args.mate is None:
-        tasks = puzzles.read_puzzles(path, args.limit, args.seed)
+        tasks = read_puzzles(path, args.limit, args.seed)
         summary = puzzles.summarise_puzzles(name, solve(puzzles.run_puzzles, tasks))
         text = report(summary)
     else:

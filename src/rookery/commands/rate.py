@@ -6,7 +6,8 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
-from rookery.commands import Subparsers, write_json
+from rookery.base.json_output import write_json
+from rookery.commands import Subparsers
 from rookery.commands._match_options import (
     ProgressLine,
     add_limit_options,
@@ -16,8 +17,8 @@ from rookery.commands._match_options import (
 )
 
 if TYPE_CHECKING:
-    from rookery.arena.ladder import PlayerRating
-    from rookery.arena.rungs import Rung
+    from rookery.rating.ladder import PlayerRating
+    from rookery.rating.rungs import Rung
 
 
 def register(subparsers: Subparsers) -> None:
@@ -88,7 +89,7 @@ def expand(players: list[str], checkpoints: bool) -> list[str]:
     """Replace run folders by their checkpoints where that is wanted."""
     if not checkpoints:
         return players
-    from rookery.arena.runs import checkpoint_players
+    from rookery.rating.runs import checkpoint_players
 
     found = [entry for player in players for entry in checkpoint_players(player)]
     if found == players:
@@ -100,10 +101,10 @@ def rate_one(args: argparse.Namespace, player: str) -> PlayerRating:
     """Rate one player."""
     from pathlib import Path
 
-    from rookery.arena.batches import BatchFile
-    from rookery.arena.ladder import Climb, LadderSettings
-    from rookery.arena.runs import record_rating
     from rookery.players.registry import check_player, make_player
+    from rookery.rating.batches import BatchFile
+    from rookery.rating.ladder import Climb, LadderSettings
+    from rookery.rating.runs import record_rating
 
     name = check_player(player)
     rungs = usable_rungs()
@@ -142,8 +143,8 @@ def rate_one(args: argparse.Namespace, player: str) -> PlayerRating:
 
 def usable_rungs() -> list[Rung]:
     """The rungs whose engines are installed; a note says what is missing."""
-    from rookery.arena.rungs import ladder
     from rookery.players.spec import parse_spec
+    from rookery.rating.rungs import ladder
 
     # One rung tells for all of the same program, and starting it takes a moment.
     problems: dict[str, str] = {}
@@ -198,7 +199,7 @@ def report(rating: dict[str, Any]) -> str:
 
 def show_ladder(args: argparse.Namespace) -> int:
     """Print the rungs."""
-    from rookery.arena.rungs import SOURCE, ladder
+    from rookery.rating.rungs import SOURCE, ladder
 
     rungs = ladder()
     if args.json:
@@ -216,14 +217,14 @@ def calibrate(args: argparse.Namespace) -> int:
     from pathlib import Path
 
     from rookery.arena.match import MatchSettings, run_match
-    from rookery.arena.rating import Encounter
-    from rookery.arena.rungs import (
+    from rookery.players.registry import make_player
+    from rookery.rating.rating import Encounter
+    from rookery.rating.rungs import (
         calibration_pairs,
         load_conditions,
         load_encounters,
         save_encounters,
     )
-    from rookery.players.registry import make_player
 
     path = Path(args.calibrate)
     if path.is_dir():

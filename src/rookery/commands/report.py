@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from rookery.commands import Subparsers, write_json
+from rookery.base.json_output import write_json
+from rookery.commands import Subparsers
 
 
 def register(subparsers: Subparsers) -> None:
@@ -29,9 +30,9 @@ def run(args: argparse.Namespace) -> int:
     from rookery.training import require_extra
 
     require_extra("pydantic")
+    from rookery.base.storage import atomic_write
     from rookery.report.page import make_page
     from rookery.report.read import read_runs
-    from rookery.training.storage import atomic_write
 
     out = Path(args.out)
     page = make_page(read_runs([Path(name) for name in args.runs]), args.title)

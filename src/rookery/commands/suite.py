@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from rookery.commands import Subparsers, write_json
+from rookery.base.json_output import write_json
+from rookery.commands import Subparsers
 from rookery.commands._match_options import (
     ProgressLine,
     add_limit_options,
@@ -44,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
     """Solve and report."""
     from pathlib import Path
 
-    from rookery.arena.suites import read_suite, run_suite, summarise_suite
+    from rookery.exams.suites import read_suite, run_suite, summarise_suite
     from rookery.players.registry import make_player
 
     check_numbers(args)

@@ -6,7 +6,8 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from rookery.commands import Subparsers, write_json
+from rookery.base.json_output import write_json
+from rookery.commands import Subparsers
 
 if TYPE_CHECKING:
     from rookery.training.progress import Outcome

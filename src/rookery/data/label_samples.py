@@ -20,10 +20,10 @@ from pathlib import Path
 import numpy as np
 
 from rookery._core import Game, play_random_plies
-from rookery.arena.workers import ask_all
-from rookery.data.label_engine import LabelEngine, Ranked
 from rookery.data.pgn_samples import RESULTS, positions_of, read_games
 from rookery.data.sample_writer import SampleWriter
+from rookery.engines.label_engine import LabelEngine, Ranked
+from rookery.engines.workers import ask_all
 
 VALUE_SCALE = 400.0  # centipawns: value = 2 / (1 + exp(-score / 400)) - 1
 OPENING_PLIES = (2, 12)  # random ones at the start of a game, least and most

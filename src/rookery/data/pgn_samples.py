@@ -18,7 +18,7 @@ STANDARD = ("standard", "from position")  # variants with the usual rules
 
 def open_pgn(path: Path) -> io.StringIO:
     """The text of a PGN file, plain or gzipped."""
-    from rookery.arena.openings import read_text
+    from rookery.data.openings import read_text
 
     if not path.is_file():
         raise ValueError(f"PGN {str(path)!r}: there is no such file")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from rookery._core import Game
-from rookery.arena.puzzles import read_puzzles
+from rookery.data.puzzles import read_puzzles
 from rookery.data.sample_writer import SampleWriter
 
 

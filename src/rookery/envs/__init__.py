@@ -15,7 +15,7 @@ their libraries are optional.
 
 from __future__ import annotations
 
-from rookery.extras import how_to_install
+from rookery.base.extras import how_to_install
 
 try:
     import gymnasium

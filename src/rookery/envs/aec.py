@@ -7,6 +7,7 @@ from typing import Any, Unpack
 import gymnasium
 import numpy as np
 
+from rookery.base.extras import how_to_install
 from rookery.envs.chess_env import board_text
 from rookery.envs.episode import (
     AGENTS,
@@ -17,7 +18,6 @@ from rookery.envs.episode import (
     side_of,
 )
 from rookery.envs.spaces import action_space, masked_observation_space
-from rookery.extras import how_to_install
 
 try:
     from pettingzoo import AECEnv

@@ -17,9 +17,9 @@ from typing import Any
 import gymnasium
 import numpy as np
 
+from rookery.base.extras import how_to_install
 from rookery.envs.episode import AGENTS, Episode, agent_of, reset_options
 from rookery.envs.spaces import action_space, observation_space
-from rookery.extras import how_to_install
 
 try:
     from ray.rllib.core.rl_module.multi_rl_module import MultiRLModuleSpec

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 if TYPE_CHECKING:
     import torch
 
-    from rookery.training.section import Section
+    from rookery.base.section import Section
 
 # Family -> module with NETWORK (the class) and SIZES (its typed sizes).
 _MODULES = {
@@ -32,7 +32,7 @@ _MODULES = {
     "resnet": "rookery.nets.resnet",
     "squares": "rookery.nets.squares",
     "endgame": "rookery.nets.endgame",
-    "pyramid": "rookery.nets.pyramid",
+    "pyramid": "rookery.papers.kanis2016.pyramid",
 }
 
 

@@ -29,7 +29,7 @@ from pydantic import Field, field_validator
 from torch import Tensor, nn
 from torch.nn import functional
 
-from rookery.training.section import Section
+from rookery.base.section import Section
 
 PIECES = "QRBNP"  # the order of the pieces beside the kings
 PLANES = [4, 3, 2, 1, 0]  # where planes12 has them

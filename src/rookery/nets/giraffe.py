@@ -15,8 +15,8 @@ import torch
 from pydantic import Field
 from torch import Tensor, nn
 
+from rookery.base.section import Section
 from rookery.encodings import NO_ACTIONS, OBSERVATIONS
-from rookery.training.section import Section
 
 GROUPS = ("global", "piece", "square")
 

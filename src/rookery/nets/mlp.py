@@ -14,9 +14,9 @@ import torch
 from pydantic import Field
 from torch import Tensor, nn
 
+from rookery.base.section import Section
 from rookery.encodings import ACTIONS, OBSERVATIONS
 from rookery.nets.ragged import legal_product
-from rookery.training.section import Section
 
 OUTPUT_SCALE = 0.01  # RLlib's: the first policy is close to uniform, the first value close to zero
 

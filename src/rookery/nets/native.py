@@ -1,7 +1,7 @@
 """Networks that the core evaluates by itself, for searches that cannot wait for Python.
 
 So far the family `squares` with the actions `az4672`; everything else is asked through an
-`Evaluator` (`rookery.evaluator`).
+`Evaluator` (`rookery.nets.evaluator`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rookery._core import SquaresNet
-from rookery.evaluator import Answer, check_answer, check_batch
+from rookery.nets.evaluator import Answer, check_answer, check_batch
 
 
 def native_network(network: Any) -> SquaresNet | None:

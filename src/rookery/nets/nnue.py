@@ -24,8 +24,8 @@ from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional
 
+from rookery.base.section import Section
 from rookery.encodings import NO_ACTIONS
-from rookery.training.section import Section
 
 FEATURES = 768
 SCALE = 400.0  # centipawn-like units per unit of raw output
@@ -113,7 +113,7 @@ def sparse_rows(samples: NDArray[np.uint8]) -> Tensor:
 
     Written for tests and small batches; the engine has its own way (core/nnue_learner.cpp).
     """
-    from rookery.data.positions import unpack_boards
+    from rookery.runs.positions import unpack_boards
 
     colours, types, side = unpack_boards(samples)
     result = np.full((len(samples), 2 * MAX_PIECES + 1), PADDING, dtype=np.int64)

@@ -14,8 +14,9 @@ import torch
 from pydantic import Field
 from torch import Tensor, nn
 
-from rookery.encodings import OBSERVATIONS, PLANES_PER_ORIGIN, WHITE
-from rookery.training.section import Section
+from rookery.base.section import Section
+from rookery.encodings import OBSERVATIONS, PLANES_PER_ORIGIN
+from rookery.encodings.layout import WHITE
 
 SQUARES = 64
 

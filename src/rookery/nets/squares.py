@@ -21,9 +21,9 @@ from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional
 
+from rookery.base.section import Section
 from rookery.encodings import ACTIONS, DIRECTIONS, KNIGHT_JUMPS, PLANES_PER_ORIGIN
 from rookery.nets.ragged import row_sum
-from rookery.training.section import Section
 
 PIECES, STATES = 13, 12  # piece codes of a square; own attackers (0, 1, more) x opponent's (4)
 CODES = PIECES * STATES

@@ -342,9 +342,9 @@ def read_network(source: str) -> NnueNetwork:
         ModelFileError: naming the source and what is wrong with it.
     """
     from rookery.encodings import NO_ACTIONS
-    from rookery.evaluator import read_model
-    from rookery.model_arrays import parse_arrays
-    from rookery.model_file import ModelFileError
+    from rookery.nets.evaluator import read_model
+    from rookery.nets.model_arrays import parse_arrays
+    from rookery.nets.model_file import ModelFileError
 
     if source == MATERIAL:
         return NnueNetwork.material()
@@ -375,7 +375,7 @@ def read_network(source: str) -> NnueNetwork:
 
 def alphabeta_player(name: str, source: str, options: Mapping[str, Any]) -> AlphaBetaPlayer:
     """Make a player; `options` are the parsed ones of `registry.ALPHABETA_OPTIONS`."""
-    from rookery.model_file import ModelFileError
+    from rookery.nets.model_file import ModelFileError
 
     known = ("depth", "nodes", "movetime", "threads", "hash", "level", "elo")
     source = str(options.get("network", source))

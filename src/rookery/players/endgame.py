@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rookery._core import EndingStates, Game, MoveError
-from rookery.evaluator import TorchEvaluator, read_model
-from rookery.extras import how_to_install
-from rookery.model_file import parse_model
+from rookery.base.extras import how_to_install
+from rookery.nets.evaluator import TorchEvaluator, read_model
+from rookery.nets.model_file import parse_model
 from rookery.players.base import Decision, Limits, Player
 from rookery.players.spec import SpecError, inner_spec, nearest
 from rookery.players.thinking import MoveNote
@@ -101,7 +101,7 @@ class EndgamePlayer:
     def _recall(self, network: Any, game: Game, moves: list[str]) -> NDArray[np.float32]:
         """The same from what the network has said about all positions."""
         if id(network) not in self._remembered:
-            from rookery.algorithms.endgame import state_worth
+            from rookery.nets.endgame_states import state_worth
 
             states = EndingStates(network.sizes.endings, network.sizes.goal)
             self._remembered[id(network)] = states, state_worth(network, states)

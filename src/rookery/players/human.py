@@ -10,8 +10,8 @@ import chess
 import numpy as np
 
 from rookery._core import Game
+from rookery.engines.faults import EngineFault
 from rookery.players.base import Decision, Limits
-from rookery.players.faults import EngineFault
 
 HELP = "moves: e2e4, Nf3, O-O, e8=Q; 'moves' lists them, 'draw' claims, 'quit' resigns"
 

@@ -136,8 +136,8 @@ def network_judge(network: object) -> Judge:
 
 def leaf_search_player(source: str, options: dict[str, str]) -> LeafSearchPlayer:
     """Make a player from a model file or run folder of family `giraffe`; option: depth."""
-    from rookery.evaluator import read_model
-    from rookery.model_file import parse_model
+    from rookery.nets.evaluator import read_model
+    from rookery.nets.model_file import parse_model
     from rookery.players.spec import PlayerSpec, SpecError, positive_int
 
     left = dict(options)

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from rookery._core import Game, MctsSearch, MoveError, NativeEvaluator
-from rookery.evaluator import Evaluator, load_evaluator
+from rookery.nets.evaluator import Evaluator, load_evaluator
 from rookery.players import spec as kinds
 from rookery.players.base import Decision, Limits
 from rookery.players.spec import SpecError, nearest

@@ -47,8 +47,8 @@ def load_player(source: str, options: Mapping[str, str]) -> Player:
 
 def origin_of(source: str) -> tuple[str, str]:
     """Family of a model's network and the algorithm that taught it; empty where unknown."""
-    from rookery.evaluator import read_model
-    from rookery.model_file import info_of
+    from rookery.nets.evaluator import read_model
+    from rookery.nets.model_file import info_of
 
     if source.endswith(".onnx"):
         return "", ""

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from rookery._core import Game, MoveError
-from rookery.evaluator import Evaluator, load_evaluator
+from rookery.nets.evaluator import Evaluator, load_evaluator
 from rookery.players.base import Decision, Limits
 from rookery.players.spec import SpecError, nearest
 from rookery.players.thinking import MoveNote

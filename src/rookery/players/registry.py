@@ -47,10 +47,11 @@ def _bot(name: str, options: dict[str, Any]) -> Player:
     return RandomPlayer(name, claims=True) if options.get("claims") else BotPlayer(kind)
 
 
-def _engine(function: str) -> Callable[[str, dict[str, Any]], Player]:
+def _engine(
+    function: str, module: str = "rookery.players.engines"
+) -> Callable[[str, dict[str, Any]], Player]:
     def build(name: str, options: dict[str, Any]) -> Player:
-        engines = importlib.import_module("rookery.players.engines")
-        made: Player = getattr(engines, function)(name, options)
+        made: Player = getattr(importlib.import_module(module), function)(name, options)
         return made
 
     return build
@@ -218,7 +219,7 @@ KINDS: dict[str, PlayerKind] = {
         PlayerKind(
             "sunfish",
             "Sunfish, a small engine in Python",
-            _engine("sunfish_player"),
+            _engine("sunfish_player", "rookery.papers.kanis2016.sunfish"),
             (
                 *_SEARCH,
                 Option("native", kinds.boolean, "a copy of its search: same moves at fixed nodes"),

@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from rookery._core import Game
+from rookery.engines.faults import EngineFault
+from rookery.engines.process import EngineProcess, ProcessLimits
 from rookery.players.base import Decision, Limits
-from rookery.players.faults import EngineFault
-from rookery.players.process import EngineProcess, ProcessLimits
 
 MATE_VALUE = 1.0
 CENTIPAWN_SCALE = 800.0 / np.log(10.0)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import importlib
 import json
 import re
 from collections.abc import Sequence
@@ -22,10 +23,11 @@ from rookery.report.alarms import alarms
 from rookery.report.chart import COLOURS, Bar, Series, bar_chart, line_chart
 from rookery.report.groups import Group, group_runs, net_wins
 from rookery.report.html import charts, legend, section, table
-from rookery.report.paper_000 import study
 from rookery.report.read import RunData, number
 from rookery.training.budget import duration
 
+# Modules with sections of their own for the runs of one paper: study(groups, colours) -> HTML.
+STUDIES = ("rookery.papers.salisch2023.report",)
 GROUPS = {"losses": "Losses", "values": "Measures", "results": "Results", "endings": "Endings"}
 SHARES = ("results", "endings")  # counts, shown as shares of their sum
 
@@ -42,7 +44,7 @@ def make_page(runs: Sequence[RunData], title: str = "Training report") -> str:
     body = [
         f"<h1>{escape(title)}</h1>",
         legend(colours),
-        study(groups, colours),
+        *(importlib.import_module(name).study(groups, colours) for name in STUDIES),
         section("Runs", _summary(runs)),
         section("Evaluation", _evaluation(runs)),
         section("Curves", _curves(runs)),

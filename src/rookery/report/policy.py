@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from rookery._core import Game
 from rookery.encodings import DIRECTIONS, PLANES_PER_ORIGIN
-from rookery.evaluator import Evaluator
+from rookery.nets.evaluator import Evaluator
 
 ACTIONS = 64 * PLANES_PER_ORIGIN
 CELL, GAP, COLUMNS = 5, 9, 15

@@ -10,8 +10,8 @@ from typing import Any
 import chess
 import chess.pgn
 
+from rookery.runs.metrics import read_rows
 from rookery.training.folder import RunError, RunFolder
-from rookery.training.metrics import read_rows
 from rookery.training.recipe import flatten
 
 LARGEST_PGN = 1 << 20  # bytes of a file that are read

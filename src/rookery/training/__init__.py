@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import importlib
 
-from rookery.extras import how_to_install
+from rookery.base.extras import how_to_install
 
 
 def require_extra(*packages: str) -> None:

@@ -27,15 +27,15 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from rookery.training.checkpoint import Checkpoints, folder_name
-from rookery.training.recipe import Recipe, RecipeError, dump_recipe, resolve
-from rookery.training.storage import (
+from rookery.base.storage import (
     atomic_folder,
     atomic_write,
     explain,
     remove_leftovers,
     write_all,
 )
+from rookery.runs.checkpoint import Checkpoints, folder_name
+from rookery.training.recipe import Recipe, RecipeError, dump_recipe, resolve
 
 RECIPE = "recipe.toml"
 RATINGS = "ratings.json"

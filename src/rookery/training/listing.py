@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import tomllib
 from importlib import resources
+from importlib.resources.abc import Traversable
 
 NOT_MEASURED = "not yet measured"
 SUFFIX = ".toml"
 
 
+def _files() -> dict[str, Traversable]:
+    """All recipes by name: our own, and those in `papers/` that reproduce one."""
+    folder = resources.files("rookery.recipes")
+    entries = [*folder.iterdir(), *(folder / "papers").iterdir()]
+    return {e.name.removesuffix(SUFFIX): e for e in entries if e.name.endswith(SUFFIX)}
+
+
 def recipe_names() -> list[str]:
     """Names of all recipes, numbers in them sorted as numbers (v2 before v10)."""
-    folder = resources.files("rookery.recipes")
-    names = (entry.name for entry in folder.iterdir())
-    found = [name.removesuffix(SUFFIX) for name in names if name.endswith(SUFFIX)]
-    return sorted(found, key=_natural)
+    return sorted(_files(), key=_natural)
 
 
 def recipe_bytes(name: str) -> bytes:
     """Content of a recipe by its name."""
-    return (resources.files("rookery.recipes") / f"{name}{SUFFIX}").read_bytes()
+    return _files()[name].read_bytes()
 
 
 def list_recipes() -> list[dict[str, str]]:

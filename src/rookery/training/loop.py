@@ -17,20 +17,20 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
 from typing import Any
 
-from rookery.model_file import describe, model_bytes
+from rookery.base.storage import atomic_write, explain
+from rookery.nets.model_file import describe, model_bytes
+from rookery.runs.checkpoint import MODEL, Counters, folder_name
+from rookery.runs.lock import FolderLock
+from rookery.runs.metrics import JsonLines, TensorBoard
+from rookery.runs.state import State, seed_of
 from rookery.training.budget import duration, parse_budget
-from rookery.training.checkpoint import MODEL, Counters, folder_name
 from rookery.training.folder import RunError, RunFolder
-from rookery.training.lock import FolderLock
 from rookery.training.memory import keep_freed_memory
-from rookery.training.metrics import JsonLines, TensorBoard
 from rookery.training.progress import Outcome, Snapshot, View
 from rookery.training.ratings import rating_row, rating_text
 from rookery.training.recipe import Recipe, differences
 from rookery.training.registry import algorithm
 from rookery.training.signals import StopRequest
-from rookery.training.state import State, seed_of
-from rookery.training.storage import atomic_write, explain
 from rookery.training.trainer import Context, Evaluating, Metrics, Trainer
 
 LONG_ITERATION = 60.0  # seconds

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from rookery.runs.checkpoint import Counters
 from rookery.training.budget import Budget
-from rookery.training.checkpoint import Counters
 from rookery.training.recipe import Recipe
 from rookery.training.trainer import Metrics
 

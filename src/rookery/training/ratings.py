@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rookery.arena.elo import estimate_from_games
-from rookery.training.checkpoint import Counters
-from rookery.training.metrics import finite
+from rookery.runs.checkpoint import Counters
+from rookery.runs.metrics import finite
 from rookery.training.trainer import Evaluation
 
 KEYS = ("wins", "draws", "losses")

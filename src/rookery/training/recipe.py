@@ -24,11 +24,11 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, Field, ValidationError
 
+from rookery.base.section import Section
+from rookery.base.toml import to_toml
 from rookery.training.budget import parse_budget
 from rookery.training.listing import NOT_MEASURED, SUFFIX, recipe_bytes, recipe_names
 from rookery.training.registry import algorithm
-from rookery.training.section import Section
-from rookery.training.toml import to_toml
 
 
 class RecipeError(ValueError):

@@ -16,7 +16,7 @@ _MODULES: dict[str, str] = {
     "ppo": "rookery.algorithms.ppo",
     "supervised": "rookery.algorithms.supervised",
     "tdleaf": "rookery.algorithms.tdleaf",
-    "dqn": "rookery.algorithms.dqn",
+    "dqn": "rookery.papers.kanis2016.dqn",
     "endgame": "rookery.algorithms.endgame",
 }
 

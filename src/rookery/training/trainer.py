@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
+from rookery.runs.state import State, seed_of
 from rookery.training.recipe import Recipe
-from rookery.training.state import State, seed_of
 
 if TYPE_CHECKING:
     import torch

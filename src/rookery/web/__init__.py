@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import importlib.util
 
-from rookery.extras import how_to_install
+from rookery.base.extras import how_to_install
 
 
 def require_extra() -> None:

@@ -189,7 +189,7 @@ def _report(run: Path, matches: list[dict[str, Any]], settings: DemoSettings) ->
     content = {"run": str(run), "recipe": settings.recipe, "budget": settings.budget}
     document = {**content, "nodes": NODES, "matches": matches}
     if settings.json:
-        from rookery.commands import write_json
+        from rookery.base.json_output import write_json
 
         write_json(document)
         return

@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from rookery.training.live import read_live
+from rookery.runs.live import read_live
 from rookery.web.choices import START, checkpoint_steps, run_names, thinned
 
 MOST_POINTS = 600  # of one curve

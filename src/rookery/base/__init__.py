@@ -1,0 +1,1 @@
+"""Files, settings and optional packages; imports nothing else of Rookery."""

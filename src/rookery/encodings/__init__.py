@@ -1,0 +1,78 @@
+"""Named observation and action layouts, as tables in words.
+
+This is the single place where a layout is described: what each entry of an observation means, in
+which range and from whose point of view, and which index stands for which move. The numbers
+themselves are computed in C++ (`core/encode/`); a test compares both, entry by entry, with slow
+Python encoders written from these tables. `docs/encodings.md` is generated from here (`doc.py`).
+
+Words used in the tables:
+
+- *own* is the side to move, *opponent* the other one.
+- *White's orientation*: rank index 0 is rank 1, file index 0 is the a-file.
+- *Mover's orientation*: the same for White; for Black the ranks are flipped (rank index 0 is
+  rank 8) and the files are not. A position and its colour-mirrored twin (colours swapped, ranks
+  flipped) therefore look the same to their movers.
+- A square has the index `8 * rank + file` in the orientation of its layout.
+- Planes are indexed `[plane][rank][file]`; pieces come in the order P N B R Q K.
+
+A layout's version rises whenever the meaning of any entry changes, so that a network trained on
+one version is never fed another (`require_version`).
+"""
+
+from __future__ import annotations
+
+import difflib
+
+from rookery.encodings.actions import ACTIONS, DIRECTIONS, KNIGHT_JUMPS, PLANES_PER_ORIGIN
+from rookery.encodings.layout import ActionLayout, Layout, Slice
+from rookery.encodings.observations import NNUE768, OBSERVATIONS
+
+__all__ = [
+    "ACTIONS", "DIRECTIONS", "KNIGHT_JUMPS", "NNUE768", "NO_ACTIONS", "OBSERVATIONS",
+    "PLANES_PER_ORIGIN", "SPARSE_OBSERVATIONS", "ActionLayout", "Layout", "Slice",
+    "layout_version", "require_observation", "require_version",
+]  # fmt: skip
+
+# What networks may name although it is no array: sparse observations, and `none` for the actions
+# of a network that judges positions and has no policy.
+SPARSE_OBSERVATIONS = {"nnue768": 1}
+NO_ACTIONS = "none"
+
+
+def layout_version(name: str) -> int:
+    """The version of a layout, or of what stands in its place, that this code computes.
+
+    Raises:
+        ValueError: naming the layouts that exist.
+    """
+    layout = OBSERVATIONS.get(name) or ACTIONS.get(name)
+    if layout is not None:
+        return layout.version
+    if name in SPARSE_OBSERVATIONS:
+        return SPARSE_OBSERVATIONS[name]
+    if name == NO_ACTIONS:
+        return 1
+    known = ", ".join([*OBSERVATIONS, *SPARSE_OBSERVATIONS, *ACTIONS, NO_ACTIONS])
+    raise ValueError(f"unknown layout {name!r}; known are {known}")
+
+
+def require_observation(name: str, key: str) -> None:
+    """Refuse an observation that does not exist, naming the setting `key` and the nearest name."""
+    if name not in OBSERVATIONS:
+        near = difflib.get_close_matches(name, OBSERVATIONS, 1)
+        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(OBSERVATIONS)}"
+        raise ValueError(f"{key} is {name!r}; {hint}")
+
+
+def require_version(name: str, version: int) -> None:
+    """Refuse a layout whose version is not the one that this code computes.
+
+    Raises:
+        ValueError: naming both versions, or the layouts that exist.
+    """
+    ours = layout_version(name)
+    if ours != version:
+        raise ValueError(
+            f"layout {name!r} has version {version} in the file but {ours} in this "
+            f"version of Rookery; use the release that wrote the file, or train again"
+        )

@@ -1,0 +1,343 @@
+"""A line-based engine process that can never block, flood or outlive us.
+
+The process runs in a session of its own. All its pipes are non-blocking and every read has a
+deadline; how much it may print before it must be judged is bounded. `close` ends it politely,
+then by force, together with everything it started: first the process group, then (on Linux)
+whatever escaped into a group of its own but still carries our mark in its environment.
+
+Nothing here knows UCI; see `uci_engine.py`.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import re
+import secrets
+import selectors
+import signal
+import subprocess
+import sys
+import threading
+import time
+import weakref
+from collections import deque
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rookery.engines.faults import EngineFault, clean
+
+MARK = "ROOKERY_ENGINE_MARK"
+"""Environment variable by which descendants that left the process group are found again."""
+
+_LINE_END = re.compile(rb"\r\n|\n|\r")
+
+# Engines that run now: whoever stops early (Ctrl-C, the end of the interpreter) ends them from
+# outside, although the thread that talks to them is waiting for an answer.
+_live: weakref.WeakSet[EngineProcess] = weakref.WeakSet()
+_live_lock = threading.Lock()
+
+
+@dataclass(frozen=True)
+class ProcessLimits:
+    """Bounds on a misbehaving program.
+
+    Fields:
+        line_bytes: longest line that is still read as one.
+        output_bytes: most output (both streams) between a question and its answer.
+        write_seconds: how long the program may leave its input unread.
+        memory_bytes: address space of each of its processes; None leaves the system's limit.
+        quit_seconds: how long it may take to leave after `quit`.
+    """
+
+    line_bytes: int = 1 << 20
+    output_bytes: int = 1 << 24
+    write_seconds: float = 5.0
+    memory_bytes: int | None = None
+    quit_seconds: float = 1.0
+
+
+class EngineProcess:
+    """A child process spoken to in lines; every fault is an `EngineFault`."""
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        limits: ProcessLimits | None = None,
+        environment: Mapping[str, str] | None = None,
+        directory: str | None = None,
+    ) -> None:
+        """Start `command` (an argument list; no shell ever sees it)."""
+        if not command or not command[0]:
+            raise EngineFault("missing", "empty engine command")
+        self.limits = limits or ProcessLimits()
+        self.command = list(command)
+        self._mark = secrets.token_hex(16)
+        self._lines: deque[tuple[str, float]] = deque()
+        self._partial = bytearray()
+        self._stderr_tail = bytearray()
+        self._printed = 0
+        self._ended = False
+        self._closed = False
+        self._owner = (os.getpid(), threading.get_ident())
+        self._reaping = threading.Lock()
+        try:
+            self._process = subprocess.Popen(
+                self.command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                bufsize=0,
+                start_new_session=True,
+                cwd=directory,
+                env={**os.environ, **(environment or {}), MARK: self._mark},
+            )
+        except (OSError, ValueError) as error:
+            raise EngineFault("missing", f"cannot start {self.command[0]!r}: {error}") from error
+        with _live_lock:
+            _live.add(self)
+        self._limit_memory()
+        assert self._process.stdin and self._process.stdout and self._process.stderr
+        self._stdin = self._process.stdin.fileno()
+        self._stdout = self._process.stdout.fileno()
+        self._stderr = self._process.stderr.fileno()
+        for descriptor in (self._stdin, self._stdout, self._stderr):
+            os.set_blocking(descriptor, False)
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(self._stdout, selectors.EVENT_READ)
+        self._selector.register(self._stderr, selectors.EVENT_READ)
+
+    @property
+    def pid(self) -> int:
+        """Process id of the program."""
+        return self._process.pid
+
+    def send(self, line: str) -> None:
+        """Write one line; a program that does not read it in time is at fault."""
+        if "\n" in line or "\r" in line:
+            raise ValueError(f"a command is one line, got {line!r}")
+        data = line.encode() + b"\n"
+        deadline = time.monotonic() + self.limits.write_seconds
+        while data:
+            try:
+                data = data[os.write(self._stdin, data) :]
+            except BlockingIOError:
+                if time.monotonic() > deadline:
+                    raise EngineFault("hang", f"does not read its input ({line[:60]!r})") from None
+                # A program may be stuck writing to us: taking its output can free it.
+                self._pump(0.01)
+            except OSError as error:
+                self._pump(0.05)
+                raise EngineFault("crash", f"{error.strerror}; {self.obituary()}") from None
+
+    def begin_answer(self) -> None:
+        """Start counting output afresh: a new question is about to be asked."""
+        self._printed = 0
+
+    def read_line(self, deadline: float) -> tuple[str, float] | None:
+        """Next line with its time of arrival, or None if `deadline` (monotonic) passes first."""
+        while True:
+            if self._lines:
+                return self._lines.popleft()
+            if self._ended:
+                raise EngineFault("crash", self.obituary())
+            remaining = deadline - time.monotonic()
+            if remaining <= 0:
+                # What came in time but was not yet read still counts.
+                self._pump(0.0)
+                return self._lines.popleft() if self._lines else None
+            self._pump(remaining)
+
+    def pending_lines(self) -> list[str]:
+        """Take whatever has already arrived, without waiting."""
+        if not self._ended:
+            self._pump(0.0)
+        lines = [line for line, _ in self._lines]
+        self._lines.clear()
+        return lines
+
+    def obituary(self) -> str:
+        """What is known about the end of the process: exit code and last words."""
+        code = self._exit_code()
+        how = "output closed" if code is None else f"exit code {code}"
+        if code is not None and code < 0:
+            with contextlib.suppress(ValueError):
+                how = f"killed by {signal.Signals(-code).name}"
+        words = clean(
+            self._stderr_tail.decode("utf-8", "replace").strip().replace("\n", " | "), 160
+        )
+        return f"{how}; stderr: {words}" if words else how
+
+    def close(self, farewell: str = "quit") -> None:
+        """End the program and all its descendants; never raises, never waits long."""
+        if self._closed or os.getpid() != self._owner[0]:
+            return  # a forked copy of us does not own the engine
+        self._closed = True
+        with contextlib.suppress(EngineFault, OSError):
+            self.send(farewell)
+        with contextlib.suppress(OSError):
+            self._process.stdin.close()  # type: ignore[union-attr]
+        self._wait_quietly(self.limits.quit_seconds)
+        if not self._has_exited():
+            self._signal_group(signal.SIGTERM)
+            self._wait_quietly(min(0.2, self.limits.quit_seconds))
+        # The group is killed before the leader is reaped, while its number cannot be reused.
+        self._signal_group(signal.SIGKILL)
+        kill_marked(self._mark)
+        with self._reaping, contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(5.0)
+        self._selector.close()
+        for stream in (self._process.stdout, self._process.stderr):
+            with contextlib.suppress(OSError):
+                if stream is not None:
+                    stream.close()
+
+    def kill(self) -> None:
+        """End the program at once; safe from any thread, while another waits for its answer.
+
+        Whoever is reading sees the end of the output, and still has to `close`.
+        """
+        with self._reaping:  # as long as it is not reaped, its number cannot be reused
+            if self._process.returncode is None:
+                self._signal_group(signal.SIGKILL)
+        kill_marked(self._mark)
+
+    def belongs_to(self, threads: Container[int] | None) -> bool:
+        """Whether this process, and one of these threads (None: any), started the engine."""
+        return os.getpid() == self._owner[0] and (threads is None or self._owner[1] in threads)
+
+    def __del__(self) -> None:
+        """Last resort for a forgotten `close`."""
+        if getattr(self, "_selector", None) is not None and not self._closed:
+            with contextlib.suppress(Exception):
+                self.limits = ProcessLimits(quit_seconds=0.0, write_seconds=0.0)
+                self.close()
+
+    # Reading
+
+    def _pump(self, timeout: float) -> None:
+        """Wait up to `timeout` seconds for output and take one helping of it."""
+        for key, _ in self._selector.select(max(0.0, timeout)):
+            try:
+                data = os.read(key.fd, 65536)
+            except BlockingIOError:
+                continue
+            except OSError:
+                data = b""
+            arrival = time.monotonic()
+            if not data:
+                self._selector.unregister(key.fd)
+                self._ended = self._ended or key.fd == self._stdout
+                continue
+            self._printed += len(data)
+            if key.fd == self._stderr:
+                self._stderr_tail = (self._stderr_tail + data)[-2048:]
+            else:
+                self._take(data, arrival)
+        if self._printed > self.limits.output_bytes:
+            raise EngineFault("flood", f"printed {self._printed} bytes without an answer")
+
+    def _take(self, data: bytes, arrival: float) -> None:
+        self._partial += data
+        *lines, rest = _LINE_END.split(bytes(self._partial))
+        self._lines.extend((line.decode("utf-8", "replace"), arrival) for line in lines if line)
+        self._partial = bytearray(rest)
+        if len(self._partial) > self.limits.line_bytes:
+            raise EngineFault("flood", f"a line of more than {self.limits.line_bytes} bytes")
+
+    # Ending
+
+    def _limit_memory(self) -> None:
+        if self.limits.memory_bytes is None:
+            return
+        import resource
+
+        prlimit = getattr(resource, "prlimit", None)  # Linux only
+        if prlimit is not None:
+            # More than the system can express, or more than it allows anyway, is no limit.
+            bound = min(self.limits.memory_bytes, sys.maxsize)
+            with contextlib.suppress(OSError, ValueError):
+                prlimit(self._process.pid, resource.RLIMIT_AS, (bound, bound))
+
+    def _has_exited(self) -> bool:
+        """Whether the leader is gone, without reaping it."""
+        if self._process.returncode is not None:
+            return True
+        try:
+            flags = os.WEXITED | os.WNOHANG | os.WNOWAIT
+            return os.waitid(os.P_PID, self._process.pid, flags) is not None
+        except ChildProcessError:
+            return True
+
+    def _exit_code(self) -> int | None:
+        """Exit code without reaping (negative: the signal), or None while running."""
+        deadline = time.monotonic() + 0.1
+        while not self._has_exited() and time.monotonic() < deadline:
+            time.sleep(0.002)
+        if self._process.returncode is not None:
+            return self._process.returncode
+        with contextlib.suppress(ChildProcessError):
+            flags = os.WEXITED | os.WNOHANG | os.WNOWAIT
+            status = os.waitid(os.P_PID, self._process.pid, flags)
+            if status is not None:
+                exited = status.si_code == os.CLD_EXITED
+                return status.si_status if exited else -status.si_status
+        return None
+
+    def _wait_quietly(self, seconds: float) -> None:
+        deadline = time.monotonic() + seconds
+        while not self._has_exited():
+            remaining = deadline - time.monotonic()
+            if remaining <= 0:
+                return
+            self._printed = 0
+            self._lines.clear()
+            self._partial.clear()
+            # Keep its output flowing: a program blocked on a full pipe cannot quit.
+            if self._selector.get_map():
+                with contextlib.suppress(EngineFault):
+                    self._pump(min(remaining, 0.02))
+            else:
+                time.sleep(min(remaining, 0.02))
+
+    def _signal_group(self, number: signal.Signals) -> None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, number)
+
+
+def kill_engines(threads: Container[int] | None = None) -> int:
+    """Kill the running engines that these threads (identifiers; None: all) started."""
+    with _live_lock:
+        engines = [engine for engine in _live if engine.belongs_to(threads)]
+    for engine in engines:
+        engine.kill()
+    return len(engines)
+
+
+atexit.register(kill_engines)
+
+
+def kill_marked(mark: str) -> int:
+    """Kill processes that carry `mark` in their environment; returns how many were found.
+
+    Finds grandchildren that started a session of their own. Only the processes we started can
+    carry the mark: it is random and handed to one child. Without /proc nothing is done.
+    """
+    needle = f"{MARK}={mark}".encode()
+    found = 0
+    for _ in range(3):  # a fork may race with one pass
+        victims = []
+        for entry in Path("/proc").glob("[0-9]*/environ"):
+            with contextlib.suppress(OSError):
+                if needle in entry.read_bytes().split(b"\0"):
+                    victims.append(int(entry.parent.name))
+        if not victims:
+            break
+        for pid in victims:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        found += len(victims)
+        time.sleep(0.005)
+    return found

@@ -1,0 +1,221 @@
+"""Mates in a few moves: is a player's first move one that forces the mate in time?
+
+Taken from puzzles whose line ends in checkmate, or from a list of positions. Any move after which
+the mate is forced in the moves that remain is right, whatever the line says: what is not the first
+move of the line is proved by trying everything. A player that thinks aloud is stopped as soon as
+it announces a mate that is short enough, so that thousands of easy ones take no time.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from rookery._core import Game
+from rookery.data.openings import complete_fen, read_text
+from rookery.data.puzzles import Puzzle, read_puzzles
+from rookery.engines.faults import fault_of
+from rookery.engines.workers import ask_all
+from rookery.exams.questions import patient_choice
+from rookery.players.base import Limits, Player
+from rookery.players.thinking import Thought
+
+MOST_PROVEN = 3  # moves of a mate; trying everything takes too long beyond
+POSITION_FILES = (".fen", ".epd", ".fen.gz", ".epd.gz")
+
+
+@dataclass(frozen=True)
+class Mate:
+    """A position whose side to move can force checkmate."""
+
+    name: str
+    fen: str
+    moves: int  # of the solver, the mating one included
+    first: str = ""  # first move of the known line; "" if none is known
+
+
+@dataclass(frozen=True)
+class MateAnswer:
+    """What a player did with it."""
+
+    mate: Mate
+    move: str
+    solved: bool
+    announced: int | None  # moves to mate as the player saw it, in the end; None: it saw none
+    seconds: float
+    fault: str = ""
+
+
+def read_mates(path: Path, most: int, limit: int | None = None, seed: int = 0) -> list[Mate]:
+    """Mates in at most `most` moves; in a list of positions all are taken for mates in `most`."""
+    if most < 1:
+        raise ValueError(f"--mate is {most}; it must be 1 or more")
+    if path.name.endswith(POSITION_FILES):
+        if most > MOST_PROVEN:
+            raise ValueError(f"--mate is {most}; without solutions it must be 1 to {MOST_PROVEN}")
+        mates = _read_positions(path, most)
+    else:
+        mates = list(mates_of(read_puzzles(path), most))
+    if not mates:
+        raise ValueError(f"{str(path)!r} holds no mate in {most} moves or fewer")
+    if limit is not None and limit < 1:
+        raise ValueError(f"--limit is {limit}; it must be 1 or more")
+    if limit is not None and limit < len(mates):
+        chosen = np.random.default_rng(seed).permutation(len(mates))[:limit]
+        mates = [mates[i] for i in sorted(chosen)]
+    return mates
+
+
+def _read_positions(path: Path, moves: int) -> list[Mate]:
+    if not path.is_file():
+        raise ValueError(f"mates {str(path)!r}: there is no such file")
+    found = []
+    for number, line in enumerate(read_text(path).splitlines(), 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        try:
+            game = Game(complete_fen(" ".join(line.split(";")[0].split()[:6])))
+        except ValueError as error:
+            raise ValueError(f"mates {str(path)!r}, line {number}: {error}") from error
+        found.append(Mate(f"line {number}", game.fen(), moves))
+    return found
+
+
+def mates_of(puzzles: Iterable[Puzzle], most: int) -> Iterable[Mate]:
+    """Puzzles whose line ends with the solver's checkmate after at most `most` moves."""
+    for puzzle in puzzles:
+        moves = (len(puzzle.line) + 1) // 2
+        if moves > most or len(puzzle.line) % 2 == 0:
+            continue
+        game = Game(puzzle.fen)
+        for move in puzzle.line:
+            game.push(move)
+        if _is_mate(game):
+            yield Mate(puzzle.name, puzzle.fen, moves, puzzle.line[0])
+
+
+def solve_mate(player: Player, mate: Mate, rng: np.random.Generator, limits: Limits) -> MateAnswer:
+    """Ask a player for its move, and judge it."""
+    game = Game(mate.fen)
+    announced: int | None = None
+
+    def enough(thought: Thought) -> bool:
+        nonlocal announced
+        announced = thought.lines[0].mate if thought.lines else None
+        return announced is not None and 0 < announced <= mate.moves
+
+    began = time.monotonic()
+    try:
+        player.new_game()
+        decision = patient_choice(player, game, rng, limits, enough)
+    except Exception as error:
+        return MateAnswer(mate, "", False, None, time.monotonic() - began, str(fault_of(error)))
+    seconds = time.monotonic() - began
+    seen = decision.details.get("mate", announced)
+    announced = seen if isinstance(seen, int) else None
+    return MateAnswer(mate, decision.move, is_right(mate, decision.move), announced, seconds)
+
+
+def is_right(mate: Mate, move: str) -> bool:
+    """Whether the move forces checkmate in as many moves as the position allows."""
+    if move == mate.first:
+        return True
+    if mate.moves > MOST_PROVEN:
+        return False
+    game = Game(mate.fen)
+    game.push(move)
+    return is_forced(game, mate.moves - 1)
+
+
+def is_forced(game: Game, moves: int) -> bool:
+    """Whether the side to move is checkmated, or will be in `moves` moves, whatever it does."""
+    if _is_mate(game):
+        return True
+    if moves == 0 or game.outcome() is not None:
+        return False
+    for reply in game.legal_moves():
+        game.push(reply)
+        lost = _can_mate(game, moves)
+        game.pop()
+        if not lost:
+            return False
+    return True
+
+
+def _can_mate(game: Game, moves: int) -> bool:
+    if game.outcome() is not None:
+        return False
+    for move in game.legal_moves():
+        game.push(move)
+        found = is_forced(game, moves - 1)
+        game.pop()
+        if found:
+            return True
+    return False
+
+
+def _is_mate(game: Game) -> bool:
+    return game.in_check and game.legal_count() == 0
+
+
+def run_mates(
+    make_player: Callable[[], Player],
+    mates: Sequence[Mate],
+    limits: Limits,
+    seed: int = 0,
+    workers: int = 1,
+    progress: Callable[[int], None] | None = None,
+) -> list[MateAnswer]:
+    """Let a player solve all of them."""
+
+    def ask(player: Player, mate: Mate, number: int) -> MateAnswer:
+        rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(8, number)))
+        return solve_mate(player, mate, rng, limits)
+
+    return ask_all(make_player, mates, ask, workers, progress)
+
+
+def summarise_mates(player: str, answers: Sequence[MateAnswer]) -> dict[str, object]:
+    """The object of `rookery puzzles --mate N --json`."""
+    by_moves: defaultdict[int, list[MateAnswer]] = defaultdict(list)
+    for answer in answers:
+        by_moves[answer.mate.moves].append(answer)
+    return {
+        "player": player,
+        **_counts(answers),
+        "faults": sum(bool(answer.fault) for answer in answers),
+        "seconds": round(sum(answer.seconds for answer in answers), 1),
+        "moves": {str(moves): _counts(by_moves[moves]) for moves in sorted(by_moves)},
+        "missed": [
+            {
+                "id": answer.mate.name,
+                "fen": answer.mate.fen,
+                "moves": answer.mate.moves,
+                "first": answer.mate.first,
+                "played": answer.move,
+                "announced": answer.announced,
+                "fault": answer.fault,
+            }
+            for answer in answers
+            if not answer.solved
+        ],
+    }
+
+
+def _counts(answers: Sequence[MateAnswer]) -> dict[str, object]:
+    solved = sum(answer.solved for answer in answers)
+    return {
+        "total": len(answers),
+        "solved": solved,
+        "rate": solved / len(answers) if answers else None,
+        "announced": sum(_announced_in_time(answer) for answer in answers),
+    }
+
+
+def _announced_in_time(answer: MateAnswer) -> bool:
+    return answer.announced is not None and 0 < answer.announced <= answer.mate.moves

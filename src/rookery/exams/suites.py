@@ -1,0 +1,219 @@
+"""EPD test suites: does a player find the key moves?
+
+Understood: `bm` (best moves) and `am` (moves to avoid) in SAN or UCI, `bm #N` (a mate in N,
+judged by endgame tables), and the points of the Strategic Test Suite (`c8` with the moves of
+`c9` or `c7`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import chess
+import numpy as np
+
+from rookery._core import Game
+from rookery.data.openings import complete_fen, read_text
+from rookery.data.tablebases import HOW_TO_GET, Tablebases, find_tablebases
+from rookery.engines.faults import fault_of
+from rookery.engines.workers import ask_all
+from rookery.exams.questions import legal_choice, patient_choice
+from rookery.players.base import Limits, Player
+from rookery.players.thinking import Thought
+
+_OPERATION = re.compile(r'\s*(\w+)\s+((?:"[^"]*"|[^;"])*);?')
+
+
+@dataclass(frozen=True)
+class SuitePosition:
+    """One position of a suite with its key; moves in UCI."""
+
+    fen: str
+    name: str
+    best: frozenset[str]  # empty: anything but `avoid`
+    avoid: frozenset[str]
+    points: dict[str, int] = field(default_factory=dict)  # of moves, where the suite gives them
+
+
+@dataclass(frozen=True)
+class SuiteAnswer:
+    """What a player chose in a position."""
+
+    position: SuitePosition
+    move: str
+    solved: bool
+    points: int
+    fault: str = ""
+
+
+def read_suite(path: Path) -> list[SuitePosition]:
+    """Read an EPD file; a line without a key or with an unreadable one is an error."""
+    if not path.is_file():
+        raise ValueError(f"suite {str(path)!r}: there is no such file")
+    positions = []
+    with find_tablebases() as tables:
+        for number, line in enumerate(read_text(path).splitlines(), 1):
+            line = line.strip()
+            if not line or line.startswith("#"):
+                continue
+            try:
+                positions.append(parse_line(line, f"line {number}", tables))
+            except ValueError as error:
+                raise ValueError(f"suite {str(path)!r}, line {number}: {error}") from error
+    if not positions:
+        raise ValueError(f"suite {str(path)!r} holds no position")
+    return positions
+
+
+def parse_line(line: str, name: str = "", tables: Tablebases | None = None) -> SuitePosition:
+    """One EPD line with `bm` or `am`; `tables` judge mates given by their number."""
+    words = line.split(None, 4)
+    operations = _operations(words[4] if len(words) > 4 else "")
+    fen = complete_fen(" ".join(words[:4]))
+    board = chess.Board(Game(fen).fen())
+    best = operations.get("bm", "")
+    if best.startswith("#"):
+        keys = _table_mates(board, best, tables)
+    else:
+        keys = frozenset(_move(board, word) for word in best.replace(",", " ").split())
+    avoid = frozenset(_move(board, w) for w in operations.get("am", "").replace(",", " ").split())
+    if not keys and not avoid:
+        raise ValueError("it has neither 'bm' nor 'am'")
+    return SuitePosition(
+        board.fen(), operations.get("id", "") or name, keys, avoid, _points(board, operations)
+    )
+
+
+def _operations(text: str) -> dict[str, str]:
+    # The two counters of a FEN may come first.
+    text = re.sub(r"^\s*\d+\s+\d+\s*", "", text)
+    return {key: value.strip().strip('"') for key, value in _OPERATION.findall(text)}
+
+
+def _move(board: chess.Board, word: str) -> str:
+    """UCI of a move given in SAN (checks and annotations optional) or UCI."""
+    clean = word.strip().rstrip("!?")
+    try:
+        return board.uci(board.parse_san(clean))
+    except ValueError:
+        try:
+            return board.uci(board.parse_uci(clean))
+        except ValueError:
+            raise ValueError(f"key move {word!r} is illegal in {board.fen()}") from None
+
+
+def _points(board: chess.Board, operations: dict[str, str]) -> dict[str, int]:
+    numbers = operations.get("c8", "").split()
+    moves = operations.get("c9", "").split() or operations.get("c7", "").split()
+    if not numbers or len(numbers) != len(moves):
+        return {}
+    return {_move(board, move): int(number) for move, number in zip(moves, numbers, strict=True)}
+
+
+def _table_mates(board: chess.Board, key: str, tables: Tablebases | None) -> frozenset[str]:
+    """Moves that mate in N (`#N`) or put a mate off till N (`#-N`), by the endgame tables."""
+    try:
+        number = int(key[1:])
+    except ValueError:
+        raise ValueError(f"key {key!r} is not a mate such as #4 or #-4") from None
+    # After the move the other side is to move: lost in one ply less, or winning in one ply less.
+    wdl, plies = (-2, 2 * number - 2) if number > 0 else (2, -2 * number - 1)
+    found = set()
+    game = Game(board.fen())
+    for move in game.legal_moves():
+        game.push(move)
+        probe = tables.probe(game, "dtm") if tables is not None else None
+        game.pop()
+        if probe is None:
+            raise ValueError(f"{key} needs an endgame table that knows it; {HOW_TO_GET}")
+        if (probe.wdl, probe.distance) == (wdl, plies):
+            found.add(move)
+    if not found:
+        raise ValueError(f"no move agrees with {key} by the endgame tables")
+    return frozenset(found)
+
+
+def is_right(position: SuitePosition, move: str) -> bool:
+    """Whether a move solves a position."""
+    return move not in position.avoid and (not position.best or move in position.best)
+
+
+class _Settled:
+    """Whether a player has preferred right moves for so many depths in a row."""
+
+    def __init__(self, position: SuitePosition, depths: int) -> None:
+        self._position, self._wanted = position, depths
+        self._since: int | None = None  # depth from which on the best move was right
+
+    def __call__(self, thought: Thought) -> bool:
+        moves = thought.lines[0].moves if thought.lines else ()
+        if not moves or not is_right(self._position, moves[0]):
+            self._since = None
+            return False
+        if self._since is None:
+            self._since = thought.depth
+        return thought.depth - self._since >= self._wanted
+
+
+def run_suite(
+    make_player: Callable[[], Player],
+    positions: list[SuitePosition],
+    limits: Limits,
+    seed: int = 0,
+    workers: int = 1,
+    progress: Callable[[int], None] | None = None,
+    settled: int = 0,
+) -> list[SuiteAnswer]:
+    """Ask a player for its move in every position.
+
+    Args:
+        make_player: Called once a worker.
+        positions: Of the suite.
+        limits: Of a move.
+        seed: Of players that draw.
+        workers: Threads, each with a player of its own.
+        progress: Told how many positions are done.
+        settled: Depths in a row that a player who thinks aloud must have preferred a right move
+            for, to be stopped before its limits; 0: it is never stopped. Saves time, and spares
+            the player from changing its mind.
+    """
+
+    def ask(player: Player, position: SuitePosition, number: int) -> SuiteAnswer:
+        rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(6, number)))
+        game = Game(position.fen)
+        try:
+            player.new_game()
+            if settled:
+                move = patient_choice(player, game, rng, limits, _Settled(position, settled)).move
+            else:
+                move = legal_choice(player, game, rng, limits)
+        except Exception as error:
+            return SuiteAnswer(position, "", False, 0, str(fault_of(error)))
+        return SuiteAnswer(position, move, is_right(position, move), position.points.get(move, 0))
+
+    return ask_all(make_player, positions, ask, workers, progress)
+
+
+def summarise_suite(player: str, answers: list[SuiteAnswer]) -> dict[str, object]:
+    """The object of `rookery suite --json`."""
+    solved = sum(answer.solved for answer in answers)
+    summary: dict[str, object] = {
+        "player": player,
+        "total": len(answers),
+        "solved": solved,
+        "rate": solved / len(answers) if answers else None,
+        "faults": sum(bool(answer.fault) for answer in answers),
+        "missed": [
+            {"id": a.position.name, "fen": a.position.fen, "played": a.move, "fault": a.fault}
+            for a in answers
+            if not a.solved
+        ],
+    }
+    scored = [answer for answer in answers if answer.position.points]
+    if scored:
+        summary["points"] = sum(answer.points for answer in scored)
+        summary["max_points"] = sum(max(a.position.points.values()) for a in scored)
+    return summary

@@ -1,0 +1,1 @@
+"""What several algorithms share: losses, windows of samples, matches during training."""

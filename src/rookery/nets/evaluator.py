@@ -1,0 +1,252 @@
+"""The seam between networks and whatever uses them: a batch of positions in, opinions out.
+
+An `Evaluator` is given encoded positions and their legal actions, one list behind the other, and
+answers with logits over these legal actions and a value per position. Searches, players and
+collectors know networks only through this protocol.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable
+from importlib import resources
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rookery.base.extras import how_to_install
+from rookery.encodings import ACTIONS, OBSERVATIONS
+from rookery.nets.model_file import KEY, ModelFileError, parse_info, parse_model, require_layouts
+
+Floats = NDArray[np.float32]
+Answer = tuple[Floats, Floats]  # logits [L] over the legal actions, values [B] of the side to move
+
+
+class EvaluatorError(ValueError):
+    """A network that answers with something that is not a number, or a batch that is malformed."""
+
+
+@runtime_checkable
+class Evaluator(Protocol):
+    """Judges batches of positions."""
+
+    name: str
+    observation: str  # layouts of rookery.encodings
+    actions: str
+    bounded: bool  # whether values are in [-1, 1]; otherwise they are in units of reward
+
+    def evaluate(
+        self,
+        observations: NDArray[Any],
+        legal_actions: NDArray[Any],
+        legal_offsets: NDArray[Any],
+    ) -> Answer:
+        """Judge B positions.
+
+        Args:
+            observations: [B, *shape], float32 or uint8.
+            legal_actions: Integers [L], the legal actions of all positions.
+            legal_offsets: Integers [B + 1], where each position's begin and end.
+        """
+        ...
+
+
+class TorchEvaluator:
+    """A network on the processor, through torch."""
+
+    def __init__(self, network: Any, name: str = "network") -> None:
+        """Take a network of `rookery.nets`; it stays the caller's."""
+        self.name = name
+        self.observation: str = network.observation
+        self.actions: str = network.actions
+        self.bounded: bool = network.bounded
+        self._network = network
+
+    def evaluate(
+        self,
+        observations: NDArray[Any],
+        legal_actions: NDArray[Any],
+        legal_offsets: NDArray[Any],
+    ) -> Answer:
+        """Judge B positions; only the legal actions' logits are computed."""
+        import torch
+
+        rows = check_batch(self, observations, legal_actions, legal_offsets)
+        training = self._network.training
+        self._network.eval()
+        with torch.inference_mode():
+            logits, values = self._network(
+                torch.from_numpy(np.ascontiguousarray(observations)),
+                torch.from_numpy(np.asarray(legal_actions, dtype=np.int64)),
+                torch.from_numpy(rows),
+            )
+        self._network.train(training)
+        return check_answer(self, logits.numpy(), values.numpy())
+
+
+class OnnxEvaluator:
+    """An exported network, through ONNX Runtime; needs no torch."""
+
+    def __init__(self, path: Path, threads: int = 1) -> None:
+        """Load a file that `rookery export` made."""
+        try:
+            import onnxruntime
+        except ImportError:
+            raise ImportError(
+                f"an .onnx file needs onnxruntime; install it with: {how_to_install('train')}"
+            ) from None
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = threads
+        options.inter_op_num_threads = 1
+        options.log_severity_level = 3
+        content = path.read_bytes()
+        try:
+            self._session = onnxruntime.InferenceSession(
+                content, options, providers=["CPUExecutionProvider"]
+            )
+        except Exception as error:  # its exception types are not public
+            raise ModelFileError(f"{path} is not a usable ONNX file: {error}") from None
+        metadata = self._session.get_modelmeta().custom_metadata_map
+        if KEY not in metadata:
+            raise ModelFileError(f"{path} was not exported by Rookery: it lacks the metadata")
+        self.info = parse_info(metadata[KEY], str(path))
+        require_layouts(self.info, str(path))
+        self.name = path.stem
+        self.observation = self.info.observation
+        self.actions = self.info.actions
+        self.bounded = metadata.get("bounded") == "true"
+
+    def evaluate(
+        self,
+        observations: NDArray[Any],
+        legal_actions: NDArray[Any],
+        legal_offsets: NDArray[Any],
+    ) -> Answer:
+        """Judge B positions; all logits are computed and the legal ones gathered."""
+        rows = check_batch(self, observations, legal_actions, legal_offsets)
+        inputs = np.ascontiguousarray(observations, dtype=np.float32)
+        logits, values = self._session.run(None, {"observations": inputs})
+        return check_answer(self, logits[rows, legal_actions], values)
+
+
+class FakeEvaluator:
+    """Answers without a network: the same for the same position and action, otherwise arbitrary.
+
+    With `function` (observation, legal actions -> logits, value) tests decide the answers.
+    """
+
+    def __init__(
+        self,
+        observation: str = "planes22",
+        actions: str = "az4672",
+        function: Callable[[NDArray[Any], NDArray[Any]], tuple[Any, float]] | None = None,
+    ) -> None:
+        """Answer for these layouts."""
+        self.name = "fake"
+        self.observation = observation
+        self.actions = actions
+        self.bounded = True
+        self._function = function or _arbitrary
+
+    def evaluate(
+        self,
+        observations: NDArray[Any],
+        legal_actions: NDArray[Any],
+        legal_offsets: NDArray[Any],
+    ) -> Answer:
+        """Judge B positions, one by one."""
+        check_batch(self, observations, legal_actions, legal_offsets)
+        logits = np.zeros(len(legal_actions), np.float32)
+        values = np.zeros(len(observations), np.float32)
+        for index, observation in enumerate(observations):
+            part = slice(legal_offsets[index], legal_offsets[index + 1])
+            logits[part], values[index] = self._function(observation, legal_actions[part])
+        return check_answer(self, logits, values)
+
+
+def load_evaluator(source: str, threads: int = 1) -> TorchEvaluator | OnnxEvaluator:
+    """Load a network: a model file, an .onnx file, a run folder, or a network that is shipped.
+
+    torch knows one number of threads for the whole process; it becomes `threads`.
+    """
+    if source.endswith(".onnx"):
+        return OnnxEvaluator(Path(source), threads)
+    origin, data = read_model(source)
+    try:
+        import torch
+    except ImportError:
+        raise ImportError(
+            f"{source} needs torch; install it with: {how_to_install('train')}"
+        ) from None
+    torch.set_num_threads(threads)
+    network, _ = parse_model(data, origin)
+    return TorchEvaluator(network, Path(source).name.removesuffix(".safetensors"))
+
+
+def read_model(source: str) -> tuple[str, bytes]:
+    """Where a model comes from, and its content.
+
+    A run folder gives the model of its newest sound checkpoint, a checkpoint its own; a bare name
+    that is no path gives a shipped network.
+    """
+    from rookery.runs.checkpoint import Checkpoints
+
+    path = Path(source)
+    if path.parent.name == "checkpoints" and (path / "model.safetensors").is_file():
+        path = path / "model.safetensors"
+    if path.is_dir():
+        found = Checkpoints(path / "checkpoints").newest_model()
+        if found is None:
+            raise ModelFileError(f"{source} is not a run folder, or it has no sound checkpoint")
+        return str(found[0]), found[1]
+    if not path.exists() and "/" not in source:
+        shipped = resources.files("rookery") / "networks" / f"{source}.safetensors"
+        if shipped.is_file():
+            return source, shipped.read_bytes()
+    if not path.is_file():
+        raise ModelFileError(f"{source} is no model file, run folder or shipped network")
+    return source, path.read_bytes()
+
+
+def check_batch(
+    evaluator: Evaluator,
+    observations: NDArray[Any],
+    legal_actions: NDArray[Any],
+    legal_offsets: NDArray[Any],
+) -> NDArray[np.int64]:
+    """Refuse a malformed batch; return the position of each legal action, [L]."""
+    shape = OBSERVATIONS[evaluator.observation].shape
+    count = len(observations)
+    if observations.shape[1:] != shape:
+        raise EvaluatorError(
+            f"observations have the shape {observations.shape[1:]}, but {evaluator.name} needs "
+            f"{evaluator.observation} of shape {shape}"
+        )
+    lengths = np.diff(legal_offsets)
+    ends = (int(legal_offsets[0]), int(legal_offsets[-1])) if len(legal_offsets) else (0, -1)
+    if len(lengths) != count or ends != (0, len(legal_actions)) or (count and lengths.min() < 1):
+        raise EvaluatorError(
+            f"offsets [{len(legal_offsets)}] do not split {len(legal_actions)} legal actions into "
+            f"{count} lists of at least one"
+        )
+    limit = ACTIONS[evaluator.actions].count
+    if len(legal_actions) and not 0 <= int(legal_actions.min()) <= int(legal_actions.max()) < limit:
+        raise EvaluatorError(f"a legal action is outside [0, {limit}) of {evaluator.actions}")
+    return np.repeat(np.arange(count, dtype=np.int64), lengths)
+
+
+def check_answer(evaluator: Evaluator, logits: Floats, values: Floats) -> Answer:
+    """Refuse answers that are not numbers, which no search may ever see."""
+    if not (np.isfinite(logits).all() and np.isfinite(values).all()):
+        raise EvaluatorError(f"{evaluator.name} answered with a NaN or an infinity")
+    return np.asarray(logits, np.float32), np.asarray(values, np.float32)
+
+
+def _arbitrary(observation: NDArray[Any], legal: NDArray[Any]) -> tuple[Any, float]:
+    seed = zlib.crc32(np.ascontiguousarray(observation, dtype=np.float32).tobytes())
+    # A multiplicative hash: cheap, the same on every machine, different for each action.
+    mixed = (np.asarray(legal, np.uint64) + np.uint64(seed)) * np.uint64(0x9E3779B97F4A7C15)
+    logits = (mixed >> np.uint64(40)).astype(np.float64) / (1 << 24) * 4 - 2
+    return logits, (seed % 2001 - 1000) / 1000

@@ -1,0 +1,121 @@
+"""The network of paper 003 (section 3.3): three hidden layers that narrow, then a Q value per move.
+
+ReLU between the layers, a linear output. The figure with the widths is missing from the paper's
+text; ours are 128, 64 and 32. The zero-mean planes of `kpk3` have one raised square each, so the
+first layer is three rows looked up less a constant: the same function as the full product, at a
+fraction of its cost.
+
+    kpk3 [B, 3, 8, 8] = squares [B, 3] --rows--> [128] --> [64] --> [32] --> Q values [B, 10]
+
+With `dueling` (Wang et al. 2016) the last layer gives a value of the position and advantages of
+the moves. Without hidden layers this is the linear network of the paper's section 4.1.1.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from pydantic import Field
+from torch import Tensor, nn
+
+from rookery.base.section import Section
+from rookery.encodings import ACTIONS
+from rookery.nets.mlp import Width
+
+SQUARES = 64
+PIECES = 3  # strong king, pawn, weak king
+
+
+class PyramidSizes(Section):
+    """Sizes of the family `pyramid`."""
+
+    hidden: list[Width] = Field(default=[128, 64, 32], max_length=16)
+    """Widths of the hidden layers; none: a linear network."""
+    dueling: bool = False
+    """Q = value + advantage - mean advantage, instead of Q alone."""
+
+
+class Pyramid(nn.Module):
+    """Observations `kpk3`; see `rookery.nets.Network`. Values are in units of reward."""
+
+    family = "pyramid"
+    bounded = False
+
+    def __init__(self, observation: str, actions: str, sizes: PyramidSizes) -> None:
+        """Make the layers; their weights are meaningless until `initialise`."""
+        super().__init__()
+        if observation != "kpk3":
+            raise ValueError(f"the family 'pyramid' reads kpk3, not {observation!r}")
+        self.observation = observation
+        self.actions = actions
+        self.sizes = sizes
+        outputs = ACTIONS[actions].count + int(sizes.dueling)
+        first, *others = [*sizes.hidden, outputs]
+        self.rows = nn.EmbeddingBag(PIECES * SQUARES, first, mode="sum")
+        self.bias = nn.Parameter(torch.zeros(first))
+        layers: list[nn.Module] = []
+        width = first
+        for following in others:
+            layers += [nn.ReLU(), nn.Linear(width, following)]
+            width = following
+        self.layers = nn.Sequential(*layers)
+        starts = SQUARES * torch.arange(PIECES)
+        self.register_buffer("starts", starts, persistent=False)
+        self.starts: Tensor
+
+    def initialise(self, generator: torch.Generator | None = None) -> None:
+        """Draw new weights, uniform by the number of inputs (Glorot's rule, Lasagne's default)."""
+        with torch.no_grad():
+            bound = (6 / (PIECES * SQUARES + self.rows.embedding_dim)) ** 0.5
+            self.rows.weight.uniform_(-bound, bound, generator=generator)
+            self.bias.zero_()
+            for layer in self.layers:
+                if isinstance(layer, nn.Linear):
+                    bound = (6 / (layer.in_features + layer.out_features)) ** 0.5
+                    layer.weight.uniform_(-bound, bound, generator=generator)
+                    layer.bias.zero_()
+
+    def flat(self) -> NDArray[np.float32]:
+        """All weights behind each other, as `core/pyramid_net.h` wants them."""
+        return np.concatenate([tensor.detach().numpy().ravel() for tensor in self._ordered()])
+
+    def load_flat(self, values: NDArray[np.float32]) -> None:
+        """Take weights from such a vector."""
+        start = 0
+        with torch.no_grad():
+            for tensor in self._ordered():
+                part = values[start : start + tensor.numel()]
+                tensor.copy_(torch.from_numpy(part.reshape(tensor.shape)))
+                start += tensor.numel()
+
+    def _ordered(self) -> list[Tensor]:
+        return [self.rows.weight, self.bias, *self.layers.parameters()]
+
+    def forward(self, observations: Tensor, legal: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
+        """Q values [L] of the legal actions, and each position's best of them [B]."""
+        q_values, _ = self.dense(observations)
+        chosen = q_values[rows, legal]
+        best = torch.full((len(observations),), -torch.inf, dtype=chosen.dtype)
+        return chosen, best.scatter_reduce(0, rows, chosen, "amax")
+
+    def dense(self, observations: Tensor) -> tuple[Tensor, Tensor]:
+        """Q values [B, A] of all actions, legal or not, and the best of them [B]."""
+        squares = observations.reshape(-1, PIECES, SQUARES).argmax(-1)
+        q_values = self.q_values(squares)
+        return q_values, q_values.max(-1).values
+
+    def q_values(self, squares: Tensor) -> Tensor:
+        """Q values [B, A] from the squares [B, 3] of the pieces."""
+        # A plane is 63/64 on its square and -1/64 elsewhere: the row of the square less the mean.
+        hidden = self.rows(squares + self.starts) + self.bias
+        hidden = hidden - self.rows.weight.sum(0) / SQUARES
+        outputs: Tensor = self.layers(hidden)
+        if not self.sizes.dueling:
+            return outputs
+        value, advantages = outputs[:, :1], outputs[:, 1:]
+        return value + advantages - advantages.mean(-1, keepdim=True)
+
+
+NETWORK = Pyramid
+SIZES = PyramidSizes

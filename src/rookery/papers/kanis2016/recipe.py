@@ -1,0 +1,108 @@
+"""Settings of a DQN run; the defaults are paper 003's (Tables 2 and 3)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from rookery.base.section import Section
+from rookery.papers.kanis2016.pyramid import PyramidSizes
+from rookery.training.recipe import Recipe
+
+
+class DQNSettings(Section):
+    """The algorithm."""
+
+    games: int = Field(default=128, ge=1)
+    """Games played at a time."""
+    rounds: int = Field(default=50, ge=1)
+    """Moves of each game in an iteration."""
+    replay: int = Field(default=10_000, ge=1)
+    """Moves that the replay memory holds."""
+    replay_start: int = Field(default=1_000, ge=1)
+    """Moves in it before learning begins."""
+    prioritised: float = Field(default=0.0, ge=0, le=1)
+    """Exponent of the error that a move is drawn by (Schaul et al. 2016); 0: all alike."""
+    importance: float = Field(default=0.4, ge=0, le=1)
+    """Exponent of the weights that correct for prioritised drawing."""
+    batch: int = Field(default=32, ge=1)
+    """Moves learnt from for each move played."""
+    updates: int = Field(default=8, ge=1)
+    """Steps of the optimiser per round; they share the moves to learn from."""
+    target_games: int = Field(default=100, ge=1)
+    """Finished games after which the target network becomes a copy of the learner."""
+    epsilon_start: float = Field(default=1.0, ge=0, le=1)
+    """Share of random moves at the beginning."""
+    epsilon_end: float = Field(default=0.1, ge=0, le=1)
+    """Share of random moves in the end."""
+    epsilon_moves: int = Field(default=6_000, ge=1)
+    """Moves over which it falls, linearly."""
+    learning_rate: float = Field(default=1e-3, gt=0)
+    """Step size of Adam."""
+    final_learning_rate: float = Field(default=1e-3, ge=0)
+    """At the end of the run; linear in between."""
+    discount: float = Field(default=0.99, gt=0, le=1)
+    """Of rewards, per own move."""
+    steps: int = Field(default=1, ge=1, le=32)
+    """Own moves whose rewards are summed before the target network speaks (n-step)."""
+    double: bool = False
+    """The learner chooses the next move, the target network judges it (van Hasselt et al. 2016)."""
+    loss: Literal["squared", "huber"] = "squared"
+    illegal: Literal["penalty", "mask"] = "penalty"
+    """An illegal choice costs `world.illegal` and the turn is put again, or is never made."""
+
+
+class WorldSettings(Section):
+    """What is played."""
+
+    name: Literal["king", "king-pawn", "kpk"] = "kpk"
+    """A king that walks to the last rank; a king that brings its pawn there; the whole ending."""
+    opponent: str = "random"
+    """Player of the bare king in `kpk`; `random`, `greedy` and `greedy-safe` are fast."""
+    opponents: list[str] = Field(default=[], max_length=16)
+    """Instead of `opponent`: several, one after the other."""
+    shares: list[float] = Field(default=[], max_length=16)
+    """How much of the run each of them gets, of the sum of all; none given: equal parts."""
+    remember: bool = True
+    """Ask an engine of fixed nodes or depth about each position only once, without history, and
+    keep its answers in the cache folder for later runs."""
+    blocker: bool = False
+    """In `king`: a king of the other side stands still on a random square."""
+    win: float = 10.0
+    draw: float = -10.0
+    move: float = -1.0
+    illegal: float = -10.0
+    max_moves: int = Field(default=0, ge=0)
+    """Games are cut off after so many moves of the agent, without a result; 0: never."""
+
+
+class EvaluationSettings(Section):
+    """What is measured at every tenth of the run."""
+
+    games: int = Field(default=1000, ge=1)
+    """Greedy games from random positions."""
+    max_moves: int = Field(default=50, ge=1)
+    """They count as not won after so many moves of the agent."""
+    opponent: str = "random"
+    """Player of the bare king in `kpk`."""
+
+
+class DQNRecipe(Recipe):
+    """All settings of a DQN run."""
+
+    dqn: DQNSettings = DQNSettings()
+    world: WorldSettings = WorldSettings()
+    network: PyramidSizes = PyramidSizes()
+    evaluation: EvaluationSettings = EvaluationSettings()
+
+    @model_validator(mode="after")
+    def _check(self) -> DQNRecipe:
+        if self.dqn.replay_start > self.dqn.replay:
+            raise ValueError("dqn.replay_start must not be above dqn.replay")
+        if self.world.name != "kpk" and self.world.opponent != "random":
+            raise ValueError(f"the world {self.world.name!r} has no opponent")
+        shares = self.world.shares
+        if shares and (len(shares) != len(self.world.opponents) or min(shares) <= 0):
+            raise ValueError("world.shares must be one number above 0 for each of world.opponents")
+        return self

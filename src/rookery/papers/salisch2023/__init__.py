@@ -1,0 +1,1 @@
+"""Salisch 2023: ten versions of PPO on chess."""

@@ -1,0 +1,1 @@
+"""What a run folder holds, read and written: checkpoints, records, samples, the lock."""

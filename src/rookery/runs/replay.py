@@ -1,0 +1,198 @@
+"""Samples on disk: `replay/NUMBER.SUFFIX`, for algorithms that learn from older games.
+
+The list of valid shards, with their checksums, is part of the trainer's state, so that a resumed
+run sees exactly the samples that its checkpoint saw. A shard that is not on the list (written
+after the checkpoint) or that is damaged is moved to `replay/quarantine/` and counted. A shard that
+was dropped stays on the disk until no kept checkpoint names it.
+
+What is in a shard is a `ShardFormat`'s business: Parquet here, packed positions in
+`rookery.runs.positions`.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import shutil
+from collections import deque
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Generic, Protocol, TypeVar
+
+from rookery.base.storage import atomic_write, checksum
+from rookery.runs.state import Json, StateError
+
+QUARANTINE = "quarantine"
+
+Item = TypeVar("Item")
+
+
+class ShardFormat(Protocol[Item]):
+    """How the samples of a shard become bytes."""
+
+    suffix: str  # of the files' names
+
+    def pack(self, item: Item, label: int) -> bytes:
+        """The content of a file; a format may store the shard's label in it."""
+        ...
+
+    def unpack(self, data: bytes, source: str) -> Item:
+        """The samples of a file's content; raises ValueError naming `source` if it is not sound."""
+        ...
+
+    def rows(self, item: Item) -> int:
+        """How many samples there are."""
+        ...
+
+
+class Parquet:
+    """Tables of `pyarrow`."""
+
+    suffix = ".parquet"
+
+    def pack(self, item: Any, label: int) -> bytes:
+        """Write a table."""
+        import pyarrow.parquet
+
+        buffer = io.BytesIO()
+        pyarrow.parquet.write_table(item, buffer)
+        return buffer.getvalue()
+
+    def unpack(self, data: bytes, source: str) -> Any:
+        """Read a table."""
+        import pyarrow.parquet
+
+        try:
+            return pyarrow.parquet.read_table(io.BytesIO(data))
+        except (OSError, pyarrow.ArrowInvalid) as error:
+            raise StateError(f"{source} is no Parquet file: {error}") from None
+
+    def rows(self, item: Any) -> int:
+        """Rows of a table."""
+        return int(item.num_rows)
+
+
+class Replay(Generic[Item]):
+    """The shards of one run, oldest first.
+
+    In `Trainer.state()`: `state.values["replay"] = replay.state()`; in `load_state`:
+    `replay.restore(state.value("replay"))`, which gives the samples of all shards.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        format: ShardFormat[Item],
+        keep_checkpoints: int = 3,
+        report: Callable[[str], None] = lambda text: None,
+    ) -> None:
+        """Use `folder`, the run's replay/; nothing is read yet."""
+        self.folder = folder
+        self.quarantined = 0
+        self._format = format
+        self._shards: dict[str, dict[str, Json]] = {}  # name -> rows, sha256, label
+        self._next = 0
+        self._report = report
+        # Shards dropped since each of the last checkpoints; one more than are kept.
+        self._dropped: deque[list[str]] = deque([[]], maxlen=keep_checkpoints + 2)
+
+    @property
+    def rows(self) -> int:
+        """Samples in all shards."""
+        return sum(int(shard["rows"]) for shard in self._shards.values())
+
+    def names(self) -> list[str]:
+        """All shards, oldest first."""
+        return list(self._shards)
+
+    def label(self, name: str) -> int:
+        """The number that a shard was added with."""
+        return int(self._shards[name]["label"])
+
+    def add(self, item: Item, label: int = 0) -> str:
+        """Store samples as a new shard and return its name; `label` is, say, a generation."""
+        data = self._format.pack(item, label)
+        name = f"{self._next:08d}{self._format.suffix}"
+        atomic_write(self.folder / name, data)
+        self._next += 1
+        rows = self._format.rows(item)
+        self._shards[name] = {"rows": rows, "sha256": checksum(data), "label": label}
+        return name
+
+    def read(self, name: str) -> Item:
+        """The samples of a shard, checked."""
+        path, shard = self.folder / name, self._shards[name]
+        try:
+            data = path.read_bytes()
+        except OSError as error:
+            raise StateError(f"the shard {path} cannot be read: {error.strerror}") from None
+        if shard["sha256"] is not None and checksum(data) != shard["sha256"]:
+            raise StateError(f"the shard {path} is damaged")
+        item = self._format.unpack(data, str(path))
+        if self._format.rows(item) != shard["rows"]:
+            raise StateError(f"the shard {path} does not hold {shard['rows']} samples")
+        return item
+
+    def drop_oldest(self, rows: int) -> None:
+        """Forget the oldest shards while the others hold at least `rows` samples."""
+        for name in self.names():
+            if self.rows - int(self._shards[name]["rows"]) < rows:
+                return
+            self._drop(name)
+
+    def drop_before(self, label: int) -> None:
+        """Forget the shards with smaller labels."""
+        for name in self.names():
+            if self.label(name) < label:
+                self._drop(name)
+
+    def _drop(self, name: str) -> None:
+        del self._shards[name]
+        self._dropped[-1].append(name)
+
+    def state(self) -> Json:
+        """The list of shards, for the checkpoint that is being written."""
+        if len(self._dropped) == self._dropped.maxlen:
+            for name in self._dropped[0]:  # no checkpoint that is kept names these any more
+                (self.folder / name).unlink(missing_ok=True)
+        self._dropped.append([])
+        return {"shards": {name: dict(s) for name, s in self._shards.items()}, "next": self._next}
+
+    def restore(self, state: Json) -> dict[str, Item]:
+        """Go back to a list of shards and read them; all others, and bad ones, are quarantined."""
+        self._next = int(state["next"])
+        self._shards = {name: _entry(stored) for name, stored in state["shards"].items()}
+        sound: dict[str, Item] = {}
+        reasons = []
+        for name in self.names():
+            try:
+                sound[name] = self.read(name)
+            except ValueError as error:
+                reasons.append(str(error))
+                del self._shards[name]
+        if reasons:
+            self._report(
+                f"{len(reasons)} shards are missing or damaged; going on without them: "
+                f"{'; '.join(reasons)}"
+            )
+        self._quarantine_others()
+        return sound
+
+    def _quarantine_others(self) -> None:
+        aside = self.folder / QUARANTINE
+        shutil.rmtree(aside, ignore_errors=True)
+        self.quarantined = 0
+        for path in sorted(self.folder.glob(f"*{self._format.suffix}")):
+            if path.name not in self._shards:
+                aside.mkdir(exist_ok=True)
+                os.replace(path, aside / path.name)
+                self.quarantined += 1
+
+
+def _entry(stored: dict[str, Json]) -> dict[str, Json]:
+    """What is known of a shard; older checkpoints have other names, or no checksum or label."""
+    return {
+        "rows": stored["rows"] if "rows" in stored else stored["count"],
+        "sha256": stored.get("sha256"),
+        "label": stored.get("label", stored.get("generation", 0)),
+    }

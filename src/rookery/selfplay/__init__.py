@@ -1,0 +1,1 @@
+"""Games played in order to learn from them."""

@@ -1,0 +1,261 @@
+"""Games that a learning policy plays, recorded ply by ply.
+
+Many games advance together (`VectorGames`). In each, the learner holds one colour or both; the
+other colour is moved by a random mover, by the same weights without learning from it, or by an
+older snapshot. A `Rollout` keeps everything that targets and losses need; T plies, N games.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from rookery._core import ENDINGS, VectorGames
+from rookery.nets import ragged
+
+if TYPE_CHECKING:
+    from rookery.nets import Network
+    from rookery.selfplay.interim import InterimJudge
+
+WHITE, BLACK, BOTH = 1, 0, 2  # which colour the learner has; WHITE and BLACK as in `to_move`
+CENTIPAWNS = 100.0
+
+
+@dataclass
+class Rollout:
+    """What happened; arrays are [T, N] unless said otherwise. Colours: 1 White, 0 Black."""
+
+    observations: NDArray[Any]  # [T, N, *shape]
+    legal: list[NDArray[np.int64]]  # T flat lists of legal actions
+    offsets: list[NDArray[np.int64]]  # T times [N + 1]
+    log_probabilities: list[NDArray[np.float32]]  # T flat lists: the acting policy, for the KL
+    places: NDArray[np.int64]  # of the chosen action in its game's legal list
+    values: NDArray[np.float32]  # critic's, for the side to move
+    colours: NDArray[np.int64]  # of the side to move
+    learning: NDArray[np.bool_]  # the learner chose: this ply is a sample
+    rewards: NDArray[np.float32]  # for the side that moved
+    other_rewards: NDArray[np.float32]  # for the side that did not
+    ended: NDArray[np.bool_]  # the game ended with this ply, or was cut off
+    bootstrap: NDArray[np.float32]  # [T, N, 2] by colour: value of what was cut off, else 0
+    last_values: NDArray[np.float32]  # [N] critic's, of the positions after the last ply
+    last_colours: NDArray[np.int64]  # [N] to move there
+    endings: Counter[str] = field(default_factory=Counter)
+    results: Counter[str] = field(default_factory=Counter)  # learner's; White's if it has both
+    lengths: list[int] = field(default_factory=list)  # plies of the finished games
+
+
+@dataclass(frozen=True)
+class Incentives:
+    """Rewards on top of the games' own, for one rollout; all annealed to 0 by the caller."""
+
+    draw: float = 0.0  # added for both sides when a game is drawn
+    material: float = 0.0  # times the change in material (pawns) that a ply brings its side
+
+
+class Collector:
+    """Plays and records; owns the games and who plays what in them."""
+
+    def __init__(
+        self, games: VectorGames, rng: np.random.Generator, learn_both: bool, rival_share: float
+    ) -> None:
+        """Begin.
+
+        Args:
+            games: Reset, with rewards set.
+            rng: Who plays what, and sampled actions.
+            learn_both: Whether the learner has both colours in games without a rival.
+            rival_share: Share of the games against the rival of `collect`.
+        """
+        self.games = games
+        self.rng = rng
+        self.learn_both = learn_both
+        self.rival_share = rival_share
+        self.learner = np.zeros(len(games), dtype=np.int64)
+        self.against_rival = np.zeros(len(games), dtype=np.bool_)
+        self._assign(np.ones(len(games), dtype=np.bool_))
+
+    def _assign(self, which: NDArray[np.bool_]) -> None:
+        """Draw colours and opponents for games that begin."""
+        count = int(which.sum())
+        rival = self.rng.random(count) < self.rival_share
+        colours = self.rng.integers(2, size=count)
+        self.against_rival[which] = rival
+        self.learner[which] = np.where(rival | (not self.learn_both), colours, BOTH)
+
+    def collect(
+        self,
+        network: Network,
+        plies: int,
+        rival: Network | None = None,
+        incentives: Incentives | None = None,
+        judge: InterimJudge | None = None,
+        watch: Callable[[VectorGames], None] | None = None,
+    ) -> Rollout:
+        """Play `plies` plies in every game.
+
+        Args:
+            network: The learner's.
+            plies: T.
+            rival: Network of the rival; None: it moves at random.
+            incentives: Further rewards.
+            judge: Rewards for book moves and tablebase progress.
+            watch: Shown the games after every ply.
+        """
+        games, extra = self.games, incentives or Incentives()
+        rollout = _empty(games, plies)
+        for t in range(plies):
+            legal = games.legal_actions.astype(np.int64)
+            offsets = games.legal_offsets.copy()
+            colours = games.to_move.astype(np.int64)
+            learning = (self.learner == BOTH) | (self.learner == colours)
+            log_probabilities, values = _evaluate(network, games.observations, legal, offsets)
+            places = ragged.sample_places(log_probabilities, offsets, self.rng.random(len(colours)))
+            rollout.observations[t] = games.observations
+            rollout.legal.append(legal)
+            rollout.offsets.append(offsets)
+            rollout.log_probabilities.append(log_probabilities)
+            rollout.values[t], rollout.colours[t], rollout.learning[t] = values, colours, learning
+            rollout.places[t] = places - offsets[:-1]
+
+            actions = legal[places]
+            by_rival = ~learning & self.against_rival
+            if by_rival.any():
+                actions[by_rival] = self._rival_actions(rival, by_rival, legal, offsets)
+            if judge is not None:
+                judge.before(games, actions, learning)
+            material = games.material * np.where(colours == WHITE, 1, -1) / CENTIPAWNS
+            games.step(actions)
+            if watch is not None:
+                watch(games)
+            self._record_rewards(rollout, t, extra, material)
+            if judge is not None:
+                rollout.rewards[t] += judge.after(games)
+            ended = rollout.ended[t]
+            if ended.any():
+                self._record_endings(rollout, t, network, rival)
+                self._assign(ended)
+        legal, offsets = games.legal_actions.astype(np.int64), games.legal_offsets.copy()
+        _, rollout.last_values = _evaluate(network, games.observations, legal, offsets)
+        rollout.last_colours = games.to_move.astype(np.int64)
+        if rival is None:
+            _end_before_rival(rollout, self.against_rival)
+        return rollout
+
+    def _rival_actions(
+        self,
+        rival: Network | None,
+        which: NDArray[np.bool_],
+        legal: NDArray[np.int64],
+        offsets: NDArray[np.int64],
+    ) -> NDArray[np.int64]:
+        """Actions of the rival in the games `which` [N]."""
+        counts = np.diff(offsets)
+        if rival is None:
+            return legal[ragged.random_places(offsets, which, self.rng)]
+        its_legal = legal[np.repeat(which, counts)]
+        its_offsets = np.concatenate([[0], np.cumsum(counts[which])])
+        log_probabilities, _ = _evaluate(
+            rival, self.games.observations[which], its_legal, its_offsets
+        )
+        uniform = self.rng.random(len(its_offsets) - 1)
+        return its_legal[ragged.sample_places(log_probabilities, its_offsets, uniform)]
+
+    def _record_rewards(
+        self, rollout: Rollout, t: int, extra: Incentives, material: NDArray[np.float64]
+    ) -> None:
+        games = self.games
+        rollout.rewards[t] = games.rewards
+        rollout.other_rewards[t] = games.opponent_rewards
+        rollout.ended[t] = games.terminations | games.truncations
+        drawn = games.terminations & (games.results == 0)
+        rollout.rewards[t, drawn] += extra.draw
+        rollout.other_rewards[t, drawn] += extra.draw
+        if extra.material:
+            white_now = games.material / CENTIPAWNS
+            mine_now = np.where(rollout.colours[t] == WHITE, white_now, -white_now)
+            # The board of an ended game is the next game's; its last change is not counted.
+            gained = np.where(rollout.ended[t], 0.0, mine_now - material) * extra.material
+            rollout.rewards[t] += gained
+            rollout.other_rewards[t] -= gained
+
+    def _record_endings(
+        self, rollout: Rollout, t: int, network: Network, rival: Network | None
+    ) -> None:
+        games = self.games
+        cut = np.flatnonzero(games.truncations)
+        if len(cut):
+            # Of a game that was cut off, the critic says what it was worth to both sides.
+            values = _values(network, games.final_observations(cut.tolist()))
+            mover = rollout.colours[t, cut]
+            rollout.bootstrap[t, cut, 1 - mover] = values
+            to_come = -values
+            if rival is None:
+                # A random mover is to move: the learner's own last position stands for it.
+                to_come = np.where(self.against_rival[cut], rollout.values[t, cut], to_come)
+            rollout.bootstrap[t, cut, mover] = to_come
+        for index in np.flatnonzero(rollout.ended[t]):
+            rollout.endings[ENDINGS[games.endings[index]]] += 1
+            rollout.lengths.append(int(games.lengths[index]))
+            result = int(games.results[index]) * (-1 if self.learner[index] == BLACK else 1)
+            name = {1: "wins", 0: "draws", -1: "losses"}[result]
+            rollout.results["cut off" if games.truncations[index] else name] += 1
+
+
+def _end_before_rival(rollout: Rollout, against_rival: NDArray[np.bool_]) -> None:
+    """Where a random rival is to move after the last ply, end with the learner's last position.
+
+    The critic learns what positions are worth to a learner that moves; of one that a random mover
+    moves in it knows nothing. The last ply is then no sample but what the one before it leads to.
+    """
+    cut = against_rival & rollout.learning[-1] & ~rollout.ended[-1]
+    rollout.learning[-1, cut] = False
+    rollout.last_values[cut] = rollout.values[-1, cut]
+    rollout.last_colours[cut] = rollout.colours[-1, cut]
+
+
+def _empty(games: VectorGames, plies: int) -> Rollout:
+    shape = (plies, len(games))
+    observations = games.observations
+    return Rollout(
+        observations=np.empty((plies, *observations.shape), dtype=observations.dtype),
+        legal=[],
+        offsets=[],
+        log_probabilities=[],
+        places=np.zeros(shape, dtype=np.int64),
+        values=np.zeros(shape, dtype=np.float32),
+        colours=np.zeros(shape, dtype=np.int64),
+        learning=np.zeros(shape, dtype=np.bool_),
+        rewards=np.zeros(shape, dtype=np.float32),
+        other_rewards=np.zeros(shape, dtype=np.float32),
+        ended=np.zeros(shape, dtype=np.bool_),
+        bootstrap=np.zeros((*shape, 2), dtype=np.float32),
+        last_values=np.zeros(shape[1], dtype=np.float32),
+        last_colours=np.zeros(shape[1], dtype=np.int64),
+    )
+
+
+def _evaluate(
+    network: Network,
+    observations: NDArray[Any],
+    legal: NDArray[np.int64],
+    offsets: NDArray[np.int64],
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Log probabilities [L] of the legal actions, and values [N]."""
+    with torch.no_grad():
+        rows = ragged.rows_of(torch.from_numpy(offsets))
+        logits, values = network(torch.from_numpy(observations), torch.from_numpy(legal), rows)
+        log_probabilities = ragged.log_softmax(logits, rows, len(offsets) - 1)
+    return log_probabilities.numpy(), values.numpy()
+
+
+def _values(network: Network, observations: NDArray[Any]) -> NDArray[np.float32]:
+    """Values [B] alone: each position is given one action, whose logit is not looked at."""
+    rows = np.arange(len(observations))
+    offsets = np.arange(len(observations) + 1)
+    return _evaluate(network, observations, np.zeros_like(rows), offsets)[1]

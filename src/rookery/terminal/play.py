@@ -1,0 +1,383 @@
+"""A game against any player in the terminal: `rookery play --terminal`.
+
+Moves are typed as people write them; everything else is a word (`help` lists them). Input may come
+from a pipe. The game is added to a PGN file when it ends, in whatever way.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import sys
+from collections.abc import Callable
+from contextlib import nullcontext
+from pathlib import Path
+from typing import ClassVar, TextIO
+
+import chess
+import chess.pgn
+import numpy as np
+from rich.console import Console
+
+from rookery._core import STARTING_FEN, Game
+from rookery.engines.faults import EngineFault
+from rookery.players.base import Decision, Player
+from rookery.players.human import read_move, san_line
+from rookery.players.thinking import Setting, Thinker
+from rookery.terminal.board import draw_board
+from rookery.terminal.interruptible import choose_interruptibly
+
+PGN_FILE = "rookery-games.pgn"
+LEVEL_NAMES = ("Level", "Skill Level")  # how a player may call its level
+ENDINGS = {
+    "checkmate": "checkmate",
+    "stalemate": "stalemate",
+    "insufficient_material": "neither side can mate",
+    "seventyfive_moves": "75 moves without capture or pawn move",
+    "fivefold_repetition": "the same position for the fifth time",
+    "fifty_moves": "50 moves without capture or pawn move",
+    "threefold_repetition": "the same position for the third time",
+}
+HELP = """\
+Type a move: e2e4, Nf3, exd5, O-O, e8=Q. Other words:
+  moves      the legal moves            hint       what your opponent would play
+  undo       take your last move back   why        what it expected at its last move
+  draw       claim a draw               resign     give up
+  flip       turn the board             board      show the board again
+  fen, pgn   the position, the game     level N    make it weaker or stronger (elo N, too)
+  help       this list                  quit       leave; the game is saved"""
+
+
+class Over(Exception):
+    """The game has ended outside of the board, or the player leaves."""
+
+    def __init__(self, result: str, reason: str) -> None:
+        """Keep the result as PGN writes it ("*": unfinished), and why."""
+        super().__init__(reason)
+        self.result = result
+        self.reason = reason
+
+
+def run(
+    player: str | Player,
+    color: str = "white",
+    *,
+    fen: str = STARTING_FEN,
+    seed: int | None = None,
+    pgn: str | Path = PGN_FILE,
+    ask: Callable[[str], str] | None = None,
+    output: TextIO | None = None,
+) -> int:
+    """Play games until the person has enough; returns the exit status.
+
+    Args:
+        player: The opponent, in words or ready.
+        color: The person's: "white", "black" or "random".
+        fen: Where games start.
+        seed: Of everything random; None: a new one each time.
+        pgn: File that finished and broken-off games are added to.
+        ask: Asks for a line with a prompt; raises EOFError at the end.
+        output: Where to write; standard output if not given.
+    """
+    if color not in ("white", "black", "random"):
+        raise ValueError(f"color is {color!r}; it must be white, black or random")
+    console = Console(file=output, highlight=False, soft_wrap=True)
+    rng = np.random.default_rng(seed)
+    opponent = _made(player)
+    try:
+        while True:
+            white = bool(rng.integers(2)) if color == "random" else color == "white"
+            table = Table(opponent, white, Game(fen), rng, console, ask or _input())
+            again = table.play(Path(pgn))
+            if not again:
+                return 0
+    finally:
+        opponent.close()
+
+
+def _made(player: str | Player) -> Player:
+    if not isinstance(player, str):
+        return player
+    from rookery.players.registry import make_player
+
+    if player.split(",")[0] == "human":
+        raise ValueError("player 'human' is yourself; 'rookery players' lists the others")
+    return make_player(player)
+
+
+def _input() -> Callable[[str], str]:
+    """`input`, with editing and history of lines on a terminal."""
+    if sys.stdin is not None and sys.stdin.isatty():
+        with contextlib.suppress(ImportError):
+            import readline  # noqa: F401 (importing it is enough)
+    return input
+
+
+class Table:
+    """One game between a person and a player."""
+
+    def __init__(
+        self,
+        opponent: Player,
+        white: bool,
+        game: Game,
+        rng: np.random.Generator,
+        console: Console,
+        ask: Callable[[str], str],
+    ) -> None:
+        """Set the pieces up; `white`: the person has White."""
+        self.opponent = opponent
+        self.white = white
+        self.white_below = white
+        self.game = game
+        self.last: tuple[str, Decision] | None = None  # the opponent's: FEN before, and decision
+        self._rng = rng
+        self._console = console
+        self._ask = ask
+
+    def play(self, pgn: Path) -> bool:
+        """Play to the end, save, and ask whether to play again."""
+        side = "White" if self.white else "Black"
+        self._say(f"You have {side} against [bold]{_plain(self.opponent.name)}[/]. 'help' helps.")
+        self.opponent.new_game()
+        left = False
+        try:
+            result, reason = self._play()
+        except Over as over:
+            result, reason, left = over.result, over.reason, over.result == "*"
+        except KeyboardInterrupt:
+            result, reason, left = "*", "interrupted", True
+        self._finish(result, reason, pgn)
+        return not left and self._again()
+
+    def _play(self) -> tuple[str, str]:
+        while (outcome := self.game.outcome()) is None:
+            if self.game.turn == self.white:
+                self._persons_move()
+            else:
+                self._opponents_move()
+        draw_board(self._console, self.game, self.white_below)
+        kind, winner = outcome
+        return {None: "1/2-1/2", True: "1-0", False: "0-1"}[winner], ENDINGS.get(kind, kind)
+
+    def _persons_move(self) -> None:
+        draw_board(self._console, self.game, self.white_below)
+        if self.game.can_claim_draw():
+            self._say("You may claim a draw: type 'draw'.")
+        while self.game.turn == self.white:
+            try:
+                typed = self._ask("Your move: ").strip()
+            except EOFError:
+                raise Over("*", "no more input") from None
+            word, _, rest = typed.partition(" ")
+            command = self._commands.get(word.lower())
+            if command is not None:
+                command(self, rest.strip())
+                continue
+            try:
+                self.game.push(read_move(self.game, typed))
+            except ValueError as error:
+                self._say(f"{_plain(str(error))}. 'moves' lists the legal ones, 'help' all words.")
+
+    def _opponents_move(self) -> None:
+        decision = self._decision()
+        if decision.claims_draw and self.game.can_claim_draw():
+            raise Over("1/2-1/2", f"{self.opponent.name} claims a draw")
+        self.last = (self.game.fen(), decision)
+        opinion = ""
+        if decision.value is not None:
+            opinion = f" (it expects {50 + 50 * decision.value:.0f} %)"
+        name, move = _plain(self.opponent.name), self._san(decision.move)
+        self.game.push(decision.move)
+        self._say(f"{name} plays [bold]{move}[/]{opinion}")
+
+    def _decision(self) -> Decision:
+        """Ask the opponent in the present position."""
+        waiting = self._console.status("thinking") if self._console.is_terminal else nullcontext()
+        try:
+            with waiting:
+                return choose_interruptibly(self.opponent, self.game, self._rng)
+        except EngineFault as fault:
+            raise Over("*", f"{self.opponent.name} failed: {fault}") from fault
+
+    # Words
+
+    def _help(self, rest: str) -> None:
+        self._say(HELP)
+
+    def _moves(self, rest: str) -> None:
+        self._say(" ".join(self._san(move) for move in self.game.legal_moves()))
+
+    def _board(self, rest: str) -> None:
+        draw_board(self._console, self.game, self.white_below)
+
+    def _flip(self, rest: str) -> None:
+        self.white_below = not self.white_below
+        self._board(rest)
+
+    def _hint(self, rest: str) -> None:
+        decision = self._decision()
+        line = san_line(self.game.fen(), _line(decision), self.game.chess960)
+        self._say(f"{_plain(self.opponent.name)} would play [bold]{line}[/]")
+
+    def _why(self, rest: str) -> None:
+        if self.last is None:
+            self._say("It has not moved yet.")
+            return
+        fen, decision = self.last
+        words = [f"It expected {san_line(fen, _line(decision), self.game.chess960)}"]
+        if decision.value is not None:
+            words.append(f"and {50 + 50 * decision.value:.0f} % of the point for itself")
+        known = [
+            f"{key} {value}"
+            for key, value in decision.details.items()
+            if isinstance(value, int | float | str)
+        ]
+        if known:
+            words.append(f"({_plain(', '.join(known))})")
+        self._say(" ".join(words) + ".")
+
+    def _undo(self, rest: str) -> None:
+        if self.game.ply < 2:
+            self._say("There is no move of yours to take back.")
+            return
+        taken = [self.game.pop(), self.game.pop()][::-1]
+        self.last = None
+        self._board(rest)
+        self._say(f"Taken back: {' '.join(taken)}")
+
+    def _draw(self, rest: str) -> None:
+        if not self.game.can_claim_draw():
+            self._say("There is no draw to claim: neither 50 moves nor a third repetition.")
+            return
+        raise Over("1/2-1/2", "draw claimed")
+
+    def _resign(self, rest: str) -> None:
+        raise Over("0-1" if self.white else "1-0", "you resigned")
+
+    def _quit(self, rest: str) -> None:
+        raise Over("*", "you left")
+
+    def _fen(self, rest: str) -> None:
+        self._say(self.game.fen())
+
+    def _pgn(self, rest: str) -> None:
+        self._say(_plain(str(self.as_pgn("*", ""))))
+
+    def _level(self, rest: str) -> None:
+        chosen = [(name, rest) for name in LEVEL_NAMES]
+        if self._configure(chosen, "level ('elo N' may work)") and self._has("UCI_LimitStrength"):
+            self._configure([("UCI_LimitStrength", "false")], "Elo")  # it would go before the level
+
+    def _elo(self, rest: str) -> None:
+        if self._configure([("UCI_Elo", rest)], "Elo"):
+            self._configure([("UCI_LimitStrength", "true")], "Elo")
+
+    def _has(self, name: str) -> bool:
+        """Whether the opponent has a setting."""
+        return isinstance(self.opponent, Thinker) and any(
+            setting.name == name for setting in self.opponent.settings
+        )
+
+    def _configure(self, wanted: list[tuple[str, str]], what: str) -> bool:
+        """Change the first of these settings that the opponent has."""
+        if isinstance(self.opponent, Thinker):
+            for name, value in wanted:
+                setting = next((s for s in self.opponent.settings if s.name == name), None)
+                if setting is not None:
+                    return self._set(self.opponent, setting, value)
+        self._say(f"{_plain(self.opponent.name)} has no {what}.")
+        return False
+
+    def _set(self, opponent: Thinker, setting: Setting, value: str) -> bool:
+        numbers = setting.kind == "spin"
+        low, high = setting.low or 0, setting.high or 0
+        if numbers and not (value.isdecimal() and low <= int(value) <= high):
+            self._say(f"{setting.name} goes from {low} to {high}.")
+            return False
+        try:
+            opponent.configure(setting.name, value)
+        except ValueError as error:
+            self._say(_plain(str(error)))
+            return False
+        if numbers:
+            self._say(f"{setting.name} is {value} from now on.")
+        return True
+
+    _commands: ClassVar[dict[str, Callable[[Table, str], None]]] = {
+        "help": _help,
+        "?": _help,
+        "": _help,
+        "moves": _moves,
+        "board": _board,
+        "flip": _flip,
+        "hint": _hint,
+        "why": _why,
+        "undo": _undo,
+        "draw": _draw,
+        "resign": _resign,
+        "quit": _quit,
+        "exit": _quit,
+        "fen": _fen,
+        "pgn": _pgn,
+        "level": _level,
+        "elo": _elo,
+    }
+
+    # The end
+
+    def _finish(self, result: str, reason: str, pgn: Path) -> None:
+        mine, theirs = ("1-0", "0-1") if self.white else ("0-1", "1-0")
+        verdicts = {mine: "You win", theirs: "You lose", "1/2-1/2": "A draw", "*": "Not finished"}
+        verdict = verdicts[result]
+        self._say(f"[bold]{verdict}[/]: {_plain(reason)}. {result}")
+        if not self.game.ply:
+            return
+        text = f"{self.as_pgn(result, reason)}\n\n"
+        try:
+            with pgn.open("a", encoding="utf-8") as file:
+                file.write(text)
+            self._say(f"The game was added to {_plain(str(pgn))}.")
+        except OSError as error:
+            self._say(f"The game could not be saved ({_plain(str(error))}); here it is:")
+            self._say(_plain(text))
+
+    def _again(self) -> bool:
+        try:
+            return self._ask("Another game? [y/N] ").strip().lower() in ("y", "yes")
+        except (EOFError, KeyboardInterrupt):
+            return False
+
+    def as_pgn(self, result: str, reason: str) -> chess.pgn.Game:
+        """The game so far."""
+        board = chess.Board(self.game.start_fen, chess960=self.game.chess960)
+        record = chess.pgn.Game()
+        if self.game.start_fen != STARTING_FEN:
+            record.setup(board)
+        names = ("human", self.opponent.name) if self.white else (self.opponent.name, "human")
+        record.headers["Event"] = "Rookery, terminal game"
+        record.headers["Date"] = datetime.date.today().strftime("%Y.%m.%d")
+        record.headers["White"], record.headers["Black"] = names
+        record.headers["Result"] = result
+        if reason:
+            record.headers["Termination"] = reason
+        node: chess.pgn.GameNode = record
+        for move in self.game.moves():
+            node = node.add_variation(chess.Move.from_uci(move))
+        return record
+
+    def _san(self, move: str) -> str:
+        return san_line(self.game.fen(), (move,), self.game.chess960)
+
+    def _say(self, text: str) -> None:
+        self._console.print(text)
+
+
+def _line(decision: Decision) -> tuple[str, ...]:
+    """The beginning of what a player expects."""
+    return (decision.line or (decision.move,))[:8]
+
+
+def _plain(text: str) -> str:
+    """Foreign text without the markup that rich would read into it."""
+    return text.replace("[", r"\[")

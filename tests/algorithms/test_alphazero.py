@@ -1,0 +1,286 @@
+"""AlphaZero end to end, small: learning, exact resuming, gating, recipes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import chess.pgn
+import numpy as np
+import pyarrow.parquet
+import pytest
+import torch
+
+from rookery.algorithms.alphazero import ALGORITHM, AlphaZeroTrainer
+from rookery.algorithms.alphazero_recipe import AlphaZeroRecipe
+from rookery.learning.policy_value import LearnSettings, learning_rate, update_average
+from rookery.learning.search_matches import play_networks, play_search_bot
+from rookery.learning.starts import read_positions
+from rookery.nets import make_network
+from rookery.nets.model_file import save_model
+from rookery.training.recipe import load_recipe
+from rookery.training.trainer import Context
+
+torch.set_num_threads(1)
+
+SMALL: dict[str, Any] = {
+    "algorithm": "alphazero",
+    "tree": {"simulations": 8, "gumbel_actions": 4},
+    "selfplay": {"games": 8, "samples": 60, "max_plies": 40},
+    "replay": {"window": 400, "first_window": 120},
+    "network": {"family": "squares", "squares": {"width": 16, "key_width": 8}},
+    "learn": {"minibatch": 32},
+    "evaluation": {"games": 2, "simulations": 4, "opponents": ["random"]},
+}
+
+
+def trainer(folder: Path, workers: int = 1, **sections: Any) -> AlphaZeroTrainer:
+    recipe = AlphaZeroRecipe.model_validate(SMALL | sections)
+    (folder / "replay").mkdir(parents=True, exist_ok=True)  # as run folders have it
+    made = ALGORITHM.trainer(Context(recipe=recipe, folder=folder, workers=workers))
+    assert isinstance(made, AlphaZeroTrainer)
+    return made
+
+
+def advance(learner: AlphaZeroTrainer, iterations: int) -> list[dict[str, float]]:
+    seen = []
+    for _ in range(iterations):
+        metrics = learner.iterate()
+        seen.append({**metrics.losses, **metrics.values, "games": metrics.games})
+        learner.context.iteration += 1
+        learner.context.progress = min(1.0, learner.context.iteration / 10)
+    return seen
+
+
+RESNET = {"family": "resnet", "observation": "planes19", "resnet": {"blocks": 1, "filters": 4}}
+
+
+@pytest.mark.parametrize(
+    ("workers", "sections"),
+    [
+        (1, {}),
+        (2, {}),
+        (1, {"learn": {"minibatch": 32, "average": 0.5}}),
+        (1, {"selfplay": SMALL["selfplay"] | {"processes": 2}}),
+        (1, {"selfplay": SMALL["selfplay"] | {"processes": 2}, "network": RESNET}),
+    ],
+    ids=["one thread", "two threads", "a mean of weights", "two processes", "two processes, torch"],
+)
+def test_a_resumed_run_is_the_same_run(
+    tmp_path: Path, workers: int, sections: dict[str, Any]
+) -> None:
+    straight = trainer(tmp_path / "a", workers, **sections)
+    expected = advance(straight, 4)
+    first = trainer(tmp_path / "b", workers, **sections)
+    begun = advance(first, 2)
+    second = trainer(tmp_path / "b", workers, **sections)
+    second.load_state(first.state())
+    second.context.iteration = first.context.iteration
+    second.context.progress = first.context.progress
+    np.testing.assert_equal(begun + advance(second, 2), expected)
+    for name, weights in straight.network.state_dict().items():
+        assert torch.equal(weights, second.network.state_dict()[name]), name
+        assert torch.equal(straight.best.state_dict()[name], second.best.state_dict()[name]), name
+    assert len(straight.window) == len(second.window)
+    for learner in (straight, first, second):
+        learner.collector.close()
+
+
+def test_games_begin_anew_where_their_number_changes(tmp_path: Path) -> None:
+    first = trainer(tmp_path)
+    advance(first, 1)
+    second = trainer(tmp_path, selfplay=SMALL["selfplay"] | {"games": 6})
+    logged: list[str] = []
+    second.context.log = logged.append
+    second.load_state(first.state())
+    assert logged == ["6 games at a time instead of 8: all begin anew"]
+    advance(second, 1)
+
+
+def test_some_games_are_kept_as_pgn(tmp_path: Path) -> None:
+    """Those of the newest iterations, whole and legal, with their results."""
+    starts = {"endings": ["KQvK"], "starts_share": 0.5, "pgn_games": 3, "pgn_iterations": 2}
+    learner = trainer(tmp_path / "mine", selfplay=SMALL["selfplay"] | starts)
+    rows = advance(learner, 3)
+    files = sorted((tmp_path / "mine" / "games").iterdir())
+    assert [file.name for file in files] == ["00000002-selfplay.pgn", "00000003-selfplay.pgn"]
+    games = []
+    for file in files:
+        with file.open() as text:
+            while (game := chess.pgn.read_game(text)) is not None:
+                games.append(game)
+    assert len(games) == sum(min(3, int(row["games"])) for row in rows[1:])
+    for game in games:
+        assert not game.errors
+        board = game.end().board()
+        if game.headers["Ending"] == "checkmate":
+            assert board.is_checkmate() and game.headers["Result"] == board.result()
+        elif game.headers["Ending"] == "ply_cap":
+            assert game.headers["Result"] == "*" and board.ply() >= 40
+        assert "mine" in game.headers["Event"]
+
+
+def test_samples_are_parquet_that_any_tool_reads(tmp_path: Path) -> None:
+    learner = trainer(tmp_path)
+    advance(learner, 2)
+    table = pyarrow.parquet.read_table(sorted((tmp_path / "replay").glob("*.parquet")))
+    assert table.num_rows == len(learner.window)
+    row = table.slice(table.num_rows - 1, 1).to_pylist()[0]
+    assert len(row["observation"]) == 70 and len(row["legal"]) == len(row["policy"])
+    assert sum(row["policy"]) == pytest.approx(1.0, abs=1e-5)
+    assert -1 <= row["result"] <= 1
+
+
+def test_a_residual_network_trains_through_batches(tmp_path: Path) -> None:
+    learner = trainer(tmp_path, network=RESNET, tree={"simulations": 4, "gumbel_actions": 0})
+    for row in advance(learner, 2):
+        assert np.isfinite([row["policy"], row["value"]]).all()
+    [result] = learner.evaluate(np.random.default_rng(1))
+    assert sum(result.as_white) + sum(result.as_black) == 2
+
+
+def test_it_learns_to_mate(tmp_path: Path) -> None:
+    """Queen against king from random weights: the policy comes to agree with the search."""
+    learner = trainer(
+        tmp_path,
+        selfplay={
+            "games": 32, "samples": 600, "max_plies": 30, "random_share": 0.0,
+            "endings": ["KQvK"], "starts_share": 1.0, "temperature": 0.5,
+        },
+        tree={"simulations": 16, "gumbel_actions": 8},
+        learn={"minibatch": 128, "learning_rate": 3e-3, "schedule": "constant"},
+        replay={"window": 4000, "first_window": 4000},
+    )  # fmt: skip
+    rows = advance(learner, 14)
+    early, late = rows[:3], rows[-3:]
+
+    def mean(part: list[dict[str, float]], key: str) -> float:
+        return float(np.mean([row[key] for row in part]))
+
+    assert mean(late, "policy") < mean(early, "policy") - 0.2
+    assert mean(late, "agreement") > mean(early, "agreement") + 0.1
+
+
+def test_the_gate_keeps_the_old_network_until_the_new_one_is_better(tmp_path: Path) -> None:
+    closed = trainer(
+        tmp_path / "closed", gate={"games": 2, "every": 1, "simulations": 2, "score": 1.0}
+    )
+    before = {name: w.clone() for name, w in closed.best.state_dict().items()}
+    logged: list[str] = []
+    closed.context.log = logged.append
+    advance(closed, 1)
+    passed = closed.promotions == 1
+    same = all(torch.equal(w, closed.best.state_dict()[name]) for name, w in before.items())
+    assert same is not passed
+    assert "of 2 games" in logged[0]
+    opened = trainer(
+        tmp_path / "open", gate={"games": 2, "every": 1, "simulations": 2, "score": 0.0}
+    )
+    advance(opened, 1)
+    assert opened.promotions == 1
+    for name, weights in opened.network.state_dict().items():
+        assert torch.equal(weights, opened.best.state_dict()[name])
+    again = trainer(
+        tmp_path / "open", gate={"games": 2, "every": 1, "simulations": 2, "score": 0.0}
+    )
+    again.load_state(opened.state())
+    assert again.promotions == 1
+
+
+def test_the_network_that_plays_can_be_a_mean_of_the_learner_s_weights(tmp_path: Path) -> None:
+    learner = trainer(tmp_path, learn={"minibatch": 32, "average": 0.9})
+    assert learner.best is learner.average is learner.model()
+    mean = learner.network.value.weight.detach().clone()
+    for keep in (1 / 10, 2 / 11, 3 / 12):  # the first means are short
+        advance(learner, 1)
+        mean = keep * mean + (1 - keep) * learner.network.value.weight.detach()
+        torch.testing.assert_close(learner.best.value.weight.detach(), mean)
+    network, average = learner.network, learner.average
+    update_average(average, network, 0.9, 1000)
+    expected = 0.9 * mean + 0.1 * network.value.weight.detach()
+    torch.testing.assert_close(average.value.weight.detach(), expected)
+
+
+def test_the_same_network_scores_half_against_itself() -> None:
+    network = make_network("squares", "tactical70", "az4672", {"width": 16, "key_width": 8})
+    assert play_networks(network, network, 4, seed=1, simulations=4) == 0.5
+
+
+def test_search_wins_against_random_moves() -> None:
+    """Even a network that knows nothing mates and takes with a search behind it."""
+    network = make_network(
+        "squares", "tactical70", "az4672", {"width": 16, "key_width": 8},
+        torch.Generator().manual_seed(1),
+    )  # fmt: skip
+    result = play_search_bot(network, "random", 2, seed=1, simulations=16)
+    assert sum(result.as_white) == sum(result.as_black) == 1
+    assert len(result.games) == 2 and "[Result" in result.games[0]
+
+
+def test_runs_can_begin_with_other_weights(tmp_path: Path) -> None:
+    network = make_network("squares", "tactical70", "az4672", {"width": 16, "key_width": 8})
+    path = tmp_path / "first.safetensors"
+    save_model(path, network)
+    learner = trainer(tmp_path / "run", initial=str(path))
+    assert torch.equal(learner.network.value.weight, network.value.weight)
+    wrong = {"family": "resnet", "observation": "planes19", "resnet": {"blocks": 0, "filters": 2}}
+    with pytest.raises(ValueError, match="'squares' on 'tactical70'"):
+        trainer(tmp_path / "other", initial=str(path), network=wrong)
+
+
+@pytest.mark.parametrize("name", ["alphazero", "alphazero-paper", "alphazero-pretrained"])
+def test_the_recipes_are_sound(name: str) -> None:
+    recipe = load_recipe(name)
+    assert isinstance(recipe, AlphaZeroRecipe)
+    if name == "alphazero-paper":
+        assert recipe.tree.simulations == 400
+        assert (recipe.tree.c_base, recipe.tree.c_init) == (20000.0, 2.0)
+        assert recipe.tree.noise_alpha == 0.3
+        assert (recipe.learn.learning_rate, recipe.learn.minibatch) == (0.002, 64)
+        assert (recipe.network.resnet.blocks, recipe.network.resnet.filters) == (19, 256)
+
+
+def test_wrong_settings_are_refused() -> None:
+    for sections, text in (
+        ({"selfplay": {"starts_share": 0.5}}, "start_file"),
+        ({"selfplay": {"random_plies": [5, 2]}}, "random_plies"),
+        ({"network": {"observation": "planes23"}}, "planes23"),
+    ):
+        with pytest.raises(ValueError, match=text):
+            AlphaZeroRecipe.model_validate({"algorithm": "alphazero", **sections})
+
+
+@pytest.mark.parametrize(
+    ("schedule", "expected"),
+    [
+        ("constant", [1.0, 1.0, 1.0]),
+        ("linear", [1.0, 0.6, 0.2]),
+        ("cosine", [1.0, 0.6, 0.2]),
+        ("steps", [1.0, 0.1, 0.001]),
+        ("one-cycle", [0.2, 0.2 + 0.8 * 0.5 / 0.7, 0.2]),
+        ("cyclic", [0.2, 0.2, 0.2]),
+    ],
+)
+def test_learning_rates(schedule: Any, expected: list[float]) -> None:
+    settings = LearnSettings(learning_rate=1.0, final_learning_rate=0.2, schedule=schedule)
+    found = [learning_rate(settings, progress) for progress in (0.0, 0.5, 1.0)]
+    assert found == pytest.approx(expected)
+    if schedule == "cyclic":
+        assert learning_rate(settings, 0.05) == pytest.approx(1.0)
+
+
+def test_start_positions_come_from_puzzles_and_lists(tmp_path: Path) -> None:
+    puzzles = tmp_path / "puzzles.csv"
+    puzzles.write_text(
+        "PuzzleId,FEN,Moves,Rating,Themes\n"
+        "a,6k1/5ppp/8/8/8/8/r7/K2R4 w - - 0 1,a1a2 g8f8 d1d8,800,mate mateIn1\n"
+        "b,6k1/5ppp/8/8/8/8/8/K2R4 w - - 0 1,d1d7 g8f8,900,endgame\n"
+    )
+    [fen] = read_positions(puzzles, ["mateIn1"])
+    assert fen.split()[1] == "b"  # after the opponent's first move
+    assert len(read_positions(puzzles, [])) == 2
+    with pytest.raises(ValueError, match="mateIn9"):
+        read_positions(puzzles, ["mateIn9"])
+    plain = tmp_path / "positions.fen"
+    plain.write_text("# endings\n8/8/8/4k3/8/8/4P3/4K3 w - -\n")
+    assert read_positions(plain, ["mateIn1"]) == ["8/8/8/4k3/8/8/4P3/4K3 w - - 0 1"]

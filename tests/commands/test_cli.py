@@ -1,0 +1,223 @@
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+import types
+
+import pytest
+
+from rookery import cli
+from rookery.base.json_output import write_json
+
+KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"
+
+
+def run(capsys, *words: str) -> tuple[int, str, str]:
+    """Run a command; return status, standard output and standard error."""
+    try:
+        status = cli.main(words)
+    except SystemExit as exit:  # argparse leaves like this
+        status = int(exit.code or 0)
+    captured = capsys.readouterr()
+    return status, captured.out, captured.err
+
+
+def test_perft(capsys) -> None:
+    status, out, err = run(capsys, "perft", KIWIPETE, "3")
+    assert status == 0 and out.startswith("97862 nodes") and err == ""
+    status, out, _ = run(capsys, "perft", "startpos", "4", "--json")
+    result = json.loads(out)
+    assert (status, result["nodes"], result["depth"]) == (0, 197281, 4)
+
+
+def test_perft_divide(capsys) -> None:
+    status, out, _ = run(capsys, "perft", "startpos", "2", "--divide")
+    assert status == 0 and "e2e4: 20" in out and "400 nodes" in out
+    status, out, _ = run(capsys, "perft", KIWIPETE, "1", "--divide", "--json")
+    divided = json.loads(out)["divide"]
+    assert len(divided) == 48 and divided["e1g1"] == 1
+
+
+def test_perft_chess960(capsys) -> None:
+    fen = "bqnb1rkr/pp3ppp/3ppn2/2p5/5P2/P2P4/NPP1P1PP/BQ1BNRKR w HFhf - 2 9"
+    status, out, _ = run(capsys, "perft", fen, "3", "--chess960", "--json")
+    assert status == 0 and json.loads(out)["nodes"] == 12189
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "message"),
+    [
+        (["perft", "nonsense", "3"], 1, "nonsense"),
+        (["perft", "startpos", "-1"], 1, "-1"),
+        (["perft", "startpos", "65"], 1, "from 0 to 64"),
+        (["perft", "startpos", "3000000000"], 1, "3000000000"),
+        (["perft", "\udcff\udcfe", "1"], 1, "FEN"),
+        (["perft", "8/8/8/8/8/8/8/8 w \udcff - 0 1", "1"], 1, "FEN"),
+        (["\udcff"], 2, "unknown command"),
+        (["perft", "startpos", "0", "--divide"], 1, "--divide"),
+        (["perft", "startpos", "deep"], 2, "deep"),
+        (["perft", "startpos"], 2, "DEPTH"),
+        (["perf", "startpos", "1"], 2, "did you mean 'perft'"),
+        (["zzz"], 2, "doctor"),
+        ([], 2, "COMMAND"),
+        (["perft", "startpos", "1", "--jsn"], 2, "--jsn"),
+    ],
+)
+def test_errors_are_one_line_with_a_status(capsys, words, status: int, message: str) -> None:
+    got, out, err = run(capsys, *words)
+    assert got == status and out == ""
+    assert message in err and len(err.splitlines()) == 1
+
+
+def test_errors_with_json(capsys) -> None:
+    status, out, err = run(capsys, "perft", "nonsense", "3", "--json")
+    assert status == 1 and "nonsense" in json.loads(out)["error"] and "nonsense" in err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["perft", "startpos", "deep", "--json"],
+        ["perft", "--json"],
+        ["perft", "startpos", "1", "--json", "--jsn"],
+        ["perf", "--json"],
+        ["--json"],
+    ],
+)
+def test_wrong_usage_with_json(capsys, words) -> None:
+    status, out, err = run(capsys, *words)
+    assert status == 2 and len(err.splitlines()) == 1
+    assert json.loads(out)["error"] in err
+
+
+def test_huge_and_odd_fens(capsys) -> None:
+    for fen in ("8" * 10_000_000, "\0", "\uff18/8/8/8/8/8/8/8 w - - 0 1", ""):
+        status, out, err = run(capsys, "perft", fen, "1")
+        assert status == 1 and out == "" and len(err) < 2000
+
+
+def test_doctor(capsys) -> None:
+    status, out, _ = run(capsys, "doctor", "--json")
+    assert status == 0 and "machine" in json.loads(out)
+    status, out, _ = run(capsys, "doctor")
+    assert status == 0 and "Machine" in out
+
+
+def test_bench_hands_over(capsys, monkeypatch) -> None:
+    seen = []
+    fake = types.ModuleType("rookery.bench")
+    fake.main = lambda names, json: seen.append((names, json)) or 3  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "rookery.bench", fake)
+    monkeypatch.setattr("rookery.bench", fake, raising=False)
+    assert run(capsys, "bench", "perft", "env", "--json")[0] == 3
+    assert seen == [(["perft", "env"], True)]
+
+
+def test_a_missing_peer_is_one_line(capsys, monkeypatch) -> None:
+    from rookery import bench
+    from rookery.bench.peer_process import PeerMissingError
+
+    def fails(name: str):
+        raise PeerMissingError("some_chess", "the peer ended unasked")
+
+    monkeypatch.setattr(bench, "run", fails)
+    status, out, err = run(capsys, "bench", "env", "--json")
+    assert status == 1 and "ended unasked" in json.loads(out)["error"]
+    assert "Traceback" not in err and "ended unasked" in err
+
+
+def test_help_and_version(capsys) -> None:
+    status, out, _ = run(capsys, "--help")
+    assert status == 0
+    for name in cli.command_names():
+        assert f"    {name}" in out
+        status, text, _ = run(capsys, name, "--help")
+        assert status == 0 and "usage: rookery" in text
+    status, out, _ = run(capsys, "--version")
+    assert status == 0 and out.startswith("rookery ")
+
+
+def test_interruption_and_programming_errors(capsys, monkeypatch) -> None:
+    from rookery.commands import perft
+
+    def interrupted(args) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(perft, "run", interrupted)
+    status, out, err = run(capsys, "perft", "startpos", "1", "--json")
+    assert status == 130 and json.loads(out) == {"error": "interrupted"} and "interrupted" in err
+
+    def broken(args) -> int:
+        raise TypeError("a bug")
+
+    monkeypatch.setattr(perft, "run", broken)
+    with pytest.raises(TypeError):
+        cli.main(["perft", "startpos", "1"])
+
+
+def test_ctrl_c_ends_a_long_count() -> None:
+    code = (
+        "import sys; from rookery.cli import main; from rookery._core import perft; "
+        "print('ready', file=sys.stderr, flush=True); "
+        "sys.exit(main(['perft', 'startpos', '14', '--json']))"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stderr is not None and process.stderr.readline() == "ready\n"
+        time.sleep(1.0)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 130 and json.loads(out) == {"error": "interrupted"}
+    assert "interrupted" in err and len(err.splitlines()) == 1
+
+
+def test_a_long_count_is_made_of_short_ones(capsys, monkeypatch) -> None:
+    from rookery import _core
+
+    calls = []
+    real = _core.perft
+
+    def counted(fen: str, depth: int, chess960: bool = False) -> int:
+        calls.append(depth)
+        return real(fen, depth, chess960)
+
+    monkeypatch.setattr(_core, "perft", counted)
+    monkeypatch.setattr("rookery.commands.perft.MOST_NODES", 48**2)
+    status, out, _ = run(capsys, "perft", KIWIPETE, "4", "--json")
+    assert status == 0 and json.loads(out)["nodes"] == 4085603
+    assert max(calls) == 2 and len(calls) > 2000
+
+
+def test_tracebacks_on_request(monkeypatch) -> None:
+    monkeypatch.setenv("ROOKERY_TRACEBACK", "1")
+    with pytest.raises(ValueError, match="nonsense"):
+        cli.main(["perft", "nonsense", "1"])
+
+
+def test_json_has_no_infinities(capsys) -> None:
+    write_json({"elo": float("inf"), "pairs": (1, float("nan")), "name": "a"})
+    assert json.loads(capsys.readouterr().out) == {"elo": None, "pairs": [1, None], "name": "a"}
+
+
+def test_commands_import_nothing_heavy() -> None:
+    code = (
+        "import sys; from rookery import cli; cli.make_parser(cli.command_names()); "
+        "heavy = {'torch', 'ray', 'gymnasium', 'pettingzoo'} & set(sys.modules); "
+        "assert not heavy, heavy"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
+
+
+def test_a_reader_that_goes_away() -> None:
+    code = "from rookery.cli import main; import sys; sys.exit(main(['doctor']))"
+    done = subprocess.run(
+        ["bash", "-c", f'"{sys.executable}" -c "{code}" | true; exit ${{PIPESTATUS[0]}}'],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert "Traceback" not in done.stderr and "Exception" not in done.stderr

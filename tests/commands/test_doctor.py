@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from rookery import doctor
+from rookery.data import books, tablebases
+from rookery.engines import find
+
+
+@pytest.fixture(scope="module")
+def result():
+    return doctor.examine()
+
+
+def test_the_result_is_plain_data(result) -> None:
+    assert json.loads(json.dumps(result)) == result
+    machine = result["machine"]
+    assert machine["cores"] >= 1 and machine["perft_nodes_per_second"] > 1e6
+    assert {"avx2", "bmi2"} <= set(machine["features"])
+    assert {row["name"] for row in result["packages"]} >= {"numpy", "torch", "gymnasium", "ray"}
+    assert result["problems"] == []
+
+
+def test_missing_things_name_the_way_out(result) -> None:
+    for row in [*result["packages"], *result["engines"]]:
+        there = row.get("version") or row.get("path")
+        assert bool(there) != bool(row["remedy"]), row
+    text = doctor.report(result)
+    assert "Machine" in text and "Endgame tables" in text
+
+
+def test_an_empty_machine(tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("ROOKERY_DATA", str(tmp_path))
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.delenv("SYZYGY_PATH", raising=False)
+    monkeypatch.setattr(find, "GAMES_FOLDER", str(tmp_path))
+    monkeypatch.delenv("ROOKERY_STOCKFISH", raising=False)
+    monkeypatch.setattr(doctor, "_version", lambda package: None)
+    for module, name in (
+        (books, "USUAL_FOLDERS"),
+        (tablebases, "GAVIOTA_FOLDERS"),
+        (tablebases, "SYZYGY_FOLDERS"),
+    ):
+        monkeypatch.setattr(module, name, ())
+    result = doctor.examine()
+    assert result["books"] == [] and result["tablebases"]["endings"] == []
+    text = doctor.report(result)
+    assert "missing  torch (training): pip install -c constraints.txt '.[train]' (in" in text
+    assert "missing  numpy (arrays): pip install -c constraints.txt . (in" in text
+    assert "missing  stockfish (optional): apt-get install stockfish" in text
+    assert "book rewards are off" in text and "gaviotatb" in text
+    assert result["problems"] == []
+
+
+def test_a_broken_book_is_a_problem(tmp_path, monkeypatch) -> None:
+    (tmp_path / "openings").mkdir()
+    (tmp_path / "openings" / "bad.bin").write_bytes(b"no book")
+    monkeypatch.setenv("ROOKERY_DATA", str(tmp_path))
+    result = doctor.examine()
+    assert "bad.bin" in result["problems"][0]
+    assert "Problems" in doctor.report(result)

@@ -1,0 +1,47 @@
+"""The examples of docs/envs.md and docs/measuring.md run, each in a process of its own."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from support.paths import PROJECT
+
+DOCS = PROJECT / "docs"
+# What an example needs beside the package itself, by a word that stands in it.
+NEEDS = {"aec": "pettingzoo", "ray.rllib": "ray", "sb3_contrib": "sb3_contrib", "torch": "torch"}
+BLOCKS = [
+    pytest.param(code, id=f"{name}-{number}")
+    for name in ("envs", "measuring")
+    for number, code in enumerate(
+        re.findall(r"^```python\n(.*?)^```$", (DOCS / f"{name}.md").read_text(), re.M | re.S)
+    )
+]
+
+
+@pytest.mark.parametrize("code", BLOCKS)
+def test_example_runs(code: str, tmp_path: Path) -> None:
+    for word, module in NEEDS.items():
+        if word in code:
+            pytest.importorskip(module)
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},  # the other core has tests of its own
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout or "# starts Ray" in code  # every other example prints what came out
+
+
+def test_every_example_is_found() -> None:
+    texts = [(DOCS / f"{name}.md").read_text() for name in ("envs", "measuring")]
+    fences = sum(len(re.findall(r"^```python$", text, re.M)) for text in texts)
+    assert len(BLOCKS) == fences >= 9

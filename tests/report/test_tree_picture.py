@@ -1,0 +1,97 @@
+"""`rookery tree`: the picture of a search."""
+
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ElementTree
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from rookery import Game
+from rookery._core import HashEvaluator, MctsSearch
+from rookery.cli import main
+from rookery.nets import make_network
+from rookery.nets.model_file import save_model
+from rookery.report.policy import plane_names
+from rookery.report.tree import most_visited, place, tree_svg
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def searched(fen: str, simulations: int) -> MctsSearch:
+    search = MctsSearch("")
+    search.set_game(Game(fen))
+    search.begin(simulations)
+    search.run(HashEvaluator())
+    return search
+
+
+def test_the_most_visited_moves_are_drawn_and_nothing_overlaps() -> None:
+    search = searched(Game().fen(), 500)
+    root = most_visited(search.tree(), 25, 4)
+    nodes, stack = [], [root]
+    while stack:
+        node = stack.pop()
+        nodes.append(node)
+        stack += node.children
+    assert len(nodes) == 26
+    assert max(node.depth for node in nodes) <= 4
+    drawn = min(node.visits for node in nodes)
+    first_moves = {c.hint.split(":")[0] for c in root.children}
+    for edge in search.root_edges():
+        if edge["visits"] > drawn:
+            assert edge["move"] in first_moves
+    place(root)
+    for depth in range(5):
+        places = sorted(node.x for node in nodes if node.depth == depth)
+        assert all(b - a >= 0.99 for a, b in pairwise(places))
+
+
+def test_the_picture_is_sound_xml_whatever_the_title() -> None:
+    search = searched("6k1/5ppp/8/8/8/8/8/K2R4 w - - 0 1", 50)
+    picture = ElementTree.fromstring(tree_svg(search.tree(0), "<script>&", 10, 3))
+    texts = [text.text or "" for text in picture.iter(f"{SVG}text")]
+    assert "Rd8#" in texts and "<script>&" in texts
+    assert not list(picture.iter(f"{SVG}script"))
+
+
+def test_the_command_draws(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model, out = tmp_path / "net.safetensors", tmp_path / "tree.svg"
+    save_model(
+        model, make_network("squares", "tactical70", "az4672", {"width": 16, "key_width": 8})
+    )
+    assert main(["tree", f"{model},simulations=60", "--out", str(out), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["move"] in Game().legal_moves()
+    assert sum(found["visits"].values()) <= 60
+    ElementTree.parse(out)
+    assert main(["tree", f"{model},simulations=5", "8/8 w", "--out", str(out)]) == 1
+    assert "FEN" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("words", [["--out", "c.png"], ["--out", "c.svg", "--policy", "p.PNG"]])
+def test_only_svg_is_written(
+    words: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert main(["tree", "no-such-player", *words]) == 1
+    assert f"{words[-2]} '{words[-1]}' must end in .svg" in capsys.readouterr().err
+
+
+def test_the_policy_is_drawn_before_and_after_masking(tmp_path: Path) -> None:
+    model, out = tmp_path / "net.safetensors", tmp_path / "tree.svg"
+    policy = tmp_path / "policy.svg"
+    sizes = {"blocks": 1, "filters": 4}
+    save_model(model, make_network("resnet", "planes19", "az4672", sizes))
+    words = ["tree", f"{model},simulations=5", "--out", str(out), "--policy", str(policy)]
+    assert main(words) == 0
+    boards = list(ElementTree.parse(policy).getroot().iter(f"{SVG}g"))
+    assert len(boards) == 2 * 73
+    names = plane_names()
+    assert len(names) == 73 and names[0] == "N 1"
+    lit = [len(list(board)) - 2 for board in boards]  # title and background
+    assert sum(lit[:73]) > 1000  # an untrained network would play anything
+    assert 0 < sum(lit[73:]) <= 20  # of which twenty moves are legal
+    # Every pawn may go one step north, no piece seven.
+    assert lit[73] == 8 and lit[73 + 6] == 0

@@ -1,0 +1,16 @@
+"""Runs the command line with the tests' algorithm registered: python tiny_driver.py train ..."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from rookery.cli import main
+from rookery.training.registry import register
+
+register("tiny", "support.tiny_algorithm")
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,78 @@
+"""What real players think, as the page shows it in a real Chromium: Q values, visits and priors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+pytest.importorskip("starlette", reason="needs the extra web")
+pytest.importorskip("uvicorn", reason="needs the extra web")
+pytest.importorskip("torch", reason="needs the extra train")
+
+import torch
+
+from rookery.nets import make_network
+from rookery.nets.model_file import save_model
+from support.browser_parts import Page, opened_page
+
+pytestmark = pytest.mark.usefixtures("no_console_errors")
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    """A server with a run of AlphaZero whose network knows nothing."""
+    runs = tmp_path_factory.mktemp("runs")
+    step = runs / "az" / "checkpoints" / "00000001"
+    step.mkdir(parents=True)
+    (runs / "az" / "recipe.toml").write_text('name = "alphazero"\nalgorithm = "alphazero"\n')
+    torch.set_num_threads(1)
+    sizes = {"width": 16, "key_width": 8}
+    network = make_network(
+        "squares", "tactical70", "az4672", sizes, torch.Generator().manual_seed(1)
+    )
+    save_model(step / "model.safetensors", network)
+    with opened_page(runs, tmp_path_factory.mktemp("downloads")) as found:
+        yield found
+
+
+def choose(page: Page, player: str, color: str, level: str = "") -> None:
+    """A new game through the dialog."""
+    page.open()
+    page.click("#new-game")
+    page.until(lambda: page.find("#setup").is_displayed(), "the dialog opens")
+    page.click(f'#setup [value="{color}"]')
+    page.script(
+        "const s = document.querySelector('#seat-first [name=player]');"
+        "s.value = arguments[0]; s.dispatchEvent(new Event('change'));"
+        "if (arguments[1]) document.querySelector('#seat-first [name=level]').value = arguments[1]",
+        player,
+        level,
+    )
+    page.click('#setup button[type="submit"]')
+    page.until(lambda: not page.find("#setup").is_displayed(), "the game begins")
+
+
+def test_the_endgame_network_tells_its_q_values(page: Page) -> None:
+    choose(page, "kqk", "black")
+    # A player of one ending begins there, without a position being asked for.
+    page.until(lambda: len(page.moves()) == 1, "the network moves")
+    assert len(page.placement()) == 3
+    page.find("body").send_keys("\ue012")  # back to the position that it thought about
+    page.until(lambda: "Value" in page.texts("#notes thead th"), "Q values are shown")
+    words = page.texts("#notes tbody tr td:last-child")
+    assert any(text.startswith("wins in ") for text in words), words
+    page.until(lambda: page.all("#board svg.cg-shapes line"), "arrows are drawn")
+    page.picture("endgame")
+
+
+def test_a_tree_search_tells_visits_and_priors(page: Page) -> None:
+    choose(page, "run:az@1", "white", "3")
+    page.click_move("e2e4")
+    page.wait_for_moves(2)
+    page.find("body").send_keys("\ue012")
+    page.until(lambda: "Visits" in page.texts("#notes thead th"), "visits are shown")
+    assert page.texts("#notes thead th")[:3] == ["Move", "Visits", "Prior"]
+    visits = [int(text.replace(",", "")) for text in page.texts("#notes tbody tr td:nth-child(2)")]
+    assert visits == sorted(visits, reverse=True) and 50 <= sum(visits) <= 100
+    page.until(lambda: len(page.all("#board svg.cg-shapes line")) >= 2, "arrows are drawn")

@@ -1,0 +1,201 @@
+"""Watching training in a real Chromium: curves, boards of this moment, checkpoints to play.
+
+ROOKERY_SCREENSHOT_RUN names the run folder to make a picture of (see test_browser.py).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import chess
+import chess.pgn
+import pytest
+
+pytest.importorskip("starlette", reason="needs the extra web")
+pytest.importorskip("uvicorn", reason="needs the extra web")
+
+from rookery._core import Game, play_random_plies
+from rookery.runs.live import write_live
+from support.browser_parts import Page, opened_page
+from support.web_parts import server
+
+pytestmark = pytest.mark.usefixtures("no_console_errors")
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run as a trainer leaves it, with boards of this moment."""
+    folder = tmp_path_factory.mktemp("runs")
+    run = folder / "demo"
+    (run / "games").mkdir(parents=True)
+    (run / "recipe.toml").write_text('name = "engine"\n[run]\nbudget = "5m"\n')
+    rows, clock = [], []
+    for step in range(1, 121):
+        share = step / 120
+        rows.append(
+            {
+                "iteration": step,
+                "samples": 4096 * step,
+                "games": 40 * step,
+                "losses": {"value": 0.9 * (1 - share) ** 2 + 0.2},
+                "values": {"mean_plies": 120 - 60 * share, "<img src=x>": share},
+                "results": {"white": 15, "draws": 12, "black": 13},
+                "endings": {"checkmate": 28, "fifty_moves": 7, "stalemate": 5},
+            }
+        )
+        clock.append({"iteration": step, "seconds": 2.0 * step, "samples_per_second": 9000 + step})
+    (run / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (run / "timing.jsonl").write_text("".join(json.dumps(row) + "\n" for row in clock))
+    evaluations = [
+        {
+            "iteration": 12 * part,
+            "opponent": name,
+            "games": 20,
+            "wins": min(20, gain * part),
+            "draws": 0,
+            "losses": 20 - min(20, gain * part),
+            "score": min(20, gain * part) / 20,
+            "elo": 10.0 * part,
+            "elo_low": None,
+            "elo_high": 20.0 * part,
+        }
+        for part in range(1, 11)
+        for name, gain in (("random", 3), ("greedy-safe", 2))
+    ]
+    (run / "ratings.json").write_text(json.dumps({"evaluations": evaluations}))
+    (run / "games" / "00000012-random.pgn").write_text(
+        '[White "<script>x</script>"]\n[Black "random"]\n[Result "1-0"]\n\n'
+        "1. e4 e5 2. Qh5 Nc6 3. Bc4 Nf6 4. Qxf7# 1-0\n"
+    )
+    return folder
+
+
+@pytest.fixture(scope="module")
+def page(runs: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    with opened_page(runs, tmp_path_factory.mktemp("downloads")) as found:
+        yield found
+
+
+def test_watching_a_run(page: Page, runs: Path) -> None:
+    boards = []
+    for number in range(6):
+        game = Game()
+        play_random_plies(game, 10, number)
+        row = {"fen": game.fen(), "last": game.moves()[-1], "value": 0.1 * number}
+        boards.append({**row, "title": f"game {number}"})
+    pieces = sum(Game(str(board["fen"])).piece_count() for board in boards)
+    assert write_live(runs / "demo", boards, every=0)
+    page.open("#watch")
+    page.until(lambda: len(page.all("#boards .small piece")) == pieces, "boards are shown")
+    assert "game 5" in page.text("#boards")
+    page.until(lambda: len(page.all("#curves .uplot canvas")) == 5, "curves are drawn")
+    page.until(lambda: page.all("#rating-chart .uplot canvas"), "scores are drawn")
+    assert "checkmate" in page.text("#endings") and "70 %" in page.text("#endings")
+    assert "iteration 120" in page.text("#run-facts")
+    # A move, seen without touching the page.
+    board = chess.Board()
+    board.push_uci("e2e4")
+    write_live(runs / "demo", [{**boards[0], "fen": board.fen(), "last": "e2e4"}], every=0)
+    page.until(lambda: len(page.all("#boards figure")) == 1, "the boards change")
+    page.until(lambda: page.all("#boards square.last-move"), "the last move is marked")
+    write_live(runs / "demo", boards, every=0)
+    page.until(lambda: len(page.all("#boards figure")) == 6, "the boards change")
+    # More training: the curves grow.
+    with (runs / "demo" / "metrics.jsonl").open("a") as file:
+        file.write(json.dumps({"iteration": 121, "games": 1, "samples": 2, "losses": {}}) + "\n")
+    page.until(lambda: "iteration 121" in page.text("#run-facts"), "the run goes on")
+
+
+def test_watching_a_trainer_at_work(page: Page, runs: Path) -> None:
+    pytest.importorskip("torch")
+    recipe = runs.parent / "small.toml"
+    recipe.write_text(
+        'algorithm = "ppo"\n[run]\nevaluations = 1\n[network.mlp]\nhidden = [8]\n'
+        "[ppo]\ngames = 6\nplies = 8\n[evaluation]\ngames = 2\n"
+    )
+    command = [sys.executable, "-m", "rookery.cli", "train", str(recipe), "--budget", "100000it"]
+    trainer = subprocess.Popen(
+        [*command, "--run", str(runs / "real")],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        page.until(lambda: (runs / "real" / "live.json").exists(), "the trainer shows its games")
+        page.open("#watch/real")
+        page.until(lambda: "training now" in page.text("#run-facts"), "the run is shown")
+        page.until(lambda: len(page.all("#boards figure")) == 6, "its games are shown")
+        assert page.text("#boards-title") == "Games being played now"
+        before = page.text("#run-facts")
+        page.until(lambda: page.text("#run-facts") != before, "the run goes on")
+        os.killpg(trainer.pid, signal.SIGINT)
+        assert trainer.wait(60) == 0
+        page.until(lambda: "not training" in page.text("#run-facts"), "the run is over")
+        page.until(lambda: page.all('#checkpoints [data-player="run:real"]'), "it can be played")
+    finally:
+        if trainer.poll() is None:
+            trainer.kill()
+        trainer.wait(20)
+        page.driver.get("about:blank")  # it would go on asking for the run
+        shutil.rmtree(runs / "real", ignore_errors=True)
+
+
+def test_picture_of_a_run(page: Page) -> None:
+    if not os.environ.get("ROOKERY_SCREENSHOT_RUN"):
+        pytest.skip("needs ROOKERY_SCREENSHOT_RUN: a run folder to make a picture of")
+    run = Path(os.environ["ROOKERY_SCREENSHOT_RUN"]).resolve()
+    with server(run.parent) as other:
+        shown = Page(page.driver, other.url)
+        shown.open(f"#watch/{run.name}")
+        shown.until(lambda: shown.all("#curves .uplot canvas"), "curves are drawn")
+        shown.until(lambda: shown.all("#boards .small piece"), "games are shown")
+        time.sleep(3)  # into the games
+        page.driver.set_window_size(1280, 1500)
+        shown.picture("watch")
+        page.driver.set_window_size(1280, 900)
+        page.driver.get("about:blank")
+
+
+def test_games_of_evaluations_are_replayed(page: Page, runs: Path) -> None:
+    (runs / "demo" / "live.json").unlink(missing_ok=True)
+    page.open("#watch/demo")
+    page.until(lambda: len(page.all("#boards .small piece")) >= 31, "a game is shown")
+    assert "<script>x</script>" in page.text("#boards figcaption")
+    assert page.text("#boards-title") == "Games of the last evaluation"
+    page.until(lambda: len(page.all("#boards .small piece")) == 31, "it is played to its end")
+    frames = [chess.STARTING_BOARD_FEN, "8/8/8/8/8/8/8/K6k"]
+    write_live(runs / "demo", [{"title": "one", "frames": frames}], every=0)
+    page.until(lambda: page.text("#boards-title") == "Games just played", "a whole game is shown")
+    page.until(lambda: len(page.all("#boards .small piece:not(.fading)")) == 2, "to its end")
+    (runs / "demo" / "live.json").unlink()
+
+
+def test_a_checkpoint_is_played_with_one_click(page: Page, runs: Path) -> None:
+    torch = pytest.importorskip("torch")
+    from rookery.nets import make_network
+    from rookery.nets.model_file import save_model
+
+    step = runs / "demo" / "checkpoints" / "00000012"
+    step.mkdir(parents=True, exist_ok=True)
+    torch.set_num_threads(1)
+    save_model(
+        step / "model.safetensors", make_network("mlp", "vector66", "az4672", {"hidden": [8]})
+    )
+    time.sleep(2.1)  # until the list of players is made again
+    page.open("#watch/demo")
+    page.until(lambda: page.all('#checkpoints [data-player="run:demo@12"]'), "it is offered")
+    page.click('#checkpoints [data-player="run:demo@12"]')
+    page.until(lambda: "after 12 iterations" in page.text("#bar-top .name"), "the game begins")
+    page.click_move("e2e4")
+    page.wait_for_moves(2)
+    page.find("body").send_keys("\ue012")  # back to the position that it thought about
+    page.until(lambda: "Prior" in page.texts("#notes thead th"), "its policy is shown")
+    page.until(lambda: page.all("#board svg.cg-shapes line"), "arrows are drawn")
