@@ -2,8 +2,8 @@
 
 This is the single place where a layout is described: what each entry of an observation means, in
 which range and from whose point of view, and which index stands for which move. The numbers
-themselves are computed in C++ (`core/encode.cpp`, `core/actions.cpp`); a test compares both, entry
-by entry, with slow Python encoders written from these tables. `docs/encodings.md` is generated
+themselves are computed in C++ (`core/encode/`); a test compares both, entry by entry, with slow
+Python encoders written from these tables. `docs/encodings.md` is generated
 from here (`encodings_doc.py`). The file is longer than our others because it is one table.
 
 Words used in the tables:
