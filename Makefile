@@ -13,9 +13,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 EXTRAS := envs train web sb3 rllib bench dev
 PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
-BUILD_INPUTS := CMakeLists.txt pyproject.toml $(wildcard core/*.cpp core/*.h)
+CORE := $(wildcard core/*/*.cpp core/*/*.h)
+BUILD_INPUTS := CMakeLists.txt pyproject.toml $(filter-out core/tests/%,$(CORE))
 WEB := src/rookery/web/static/vendor
-SANITIZE := $(wildcard core/*.cpp core/*.h core/tests/*.cpp core/tests/*.h)
 
 # Kinds of CPU that "make kernels" compiles for and that this one can run.
 KERNELS := portable $(shell grep -sqw avx2 /proc/cpuinfo && echo avx2)
@@ -53,7 +53,7 @@ check: build ## Lint, formatting and types: everything but the tests
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/codespell
-	$(BIN)/clang-format --dry-run -Werror $(wildcard core/*.cpp core/*.h core/tests/*.cpp core/tests/*.h)
+	$(BIN)/clang-format --dry-run -Werror $(CORE)
 
 bench: build packages ## Measure speed against peers, in the same run
 	$(BIN)/rookery bench $(ARGS)
@@ -67,7 +67,7 @@ sanitize-thread: build/sanitize-thread/.passed ## Run the C++ tests under the th
 format: $(VENV)/.dependencies ## Format Python and C++ in place
 	$(BIN)/ruff check --fix --exit-zero .
 	$(BIN)/ruff format .
-	$(BIN)/clang-format -i $(wildcard core/*.cpp core/*.h core/tests/*.cpp core/tests/*.h)
+	$(BIN)/clang-format -i $(CORE)
 
 constraints: ## Pin again, after a change to the requirements: newest versions that fit, in a new .venv
 	rm -rf $(VENV)
@@ -117,7 +117,7 @@ build/kernels-avx2/.passed: OPTIONS := -DROOKERY_MARCH=x86-64-v3
 build/kernels-portable/.passed: OPTIONS := -DROOKERY_PORTABLE=ON
 PROGRAM := core_test
 build/kernels-avx2/.passed build/kernels-portable/.passed: PROGRAM := engine_test
-build/%/.passed: $(VENV)/.dependencies CMakeLists.txt $(SANITIZE)
+build/%/.passed: $(VENV)/.dependencies CMakeLists.txt $(CORE)
 	$(BIN)/cmake -S . -B $(@D) -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja \
 		-DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG="-O1 -g" \
 		$(OPTIONS) -DROOKERY_TESTS=ON -DROOKERY_PYTHON=OFF

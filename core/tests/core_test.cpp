@@ -7,13 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "../actions.h"
-#include "../encode.h"
-#include "../game.h"
-#include "../movegen.h"
-#include "../perft.h"
-#include "../vector_env.h"
-#include "core_test.h"
+#include "encode/actions.h"
+#include "encode/encode.h"
+#include "env/vector_env.h"
+#include "rules/game.h"
+#include "rules/movegen.h"
+#include "rules/perft.h"
+#include "tests/core_test.h"
 
 using namespace rookery;
 
@@ -107,12 +107,12 @@ void test_random_games() {
                            : random_position("KRPvKNP", StartSide::EITHER, random));
         const Key first = game.now().key;
         while (game.ending(Claims::ANNOUNCED) == Ending::NONE) {
-            for (const ObservationLayout& layout : observation_layouts()) {
-                layout.encode(view_of(game), out.data());
-                if (layout.encode_bytes) layout.encode_bytes(view_of(game), bytes.data());
+            for (const encode::ObservationLayout& layout : encode::observation_layouts()) {
+                layout.encode(encode::view_of(game), out.data());
+                if (layout.encode_bytes) layout.encode_bytes(encode::view_of(game), bytes.data());
             }
-            LegalActions legal;
-            list_actions(ActionSpace::AZ4672, game.now(), false, legal);
+            encode::LegalActions legal;
+            encode::list_actions(encode::ActionSpace::AZ4672, game.now(), false, legal);
             expect(legal.count == count_legal(game.now()), "an action for every move");
             const Position rebuilt = parse_fen(to_fen(game.now()));
             expect(rebuilt.key == game.now().key, "incremental key in " + to_fen(game.now()));
@@ -152,8 +152,8 @@ void test_rules() {
            "dead material has no open position");
 }
 
-void play_vector(VectorOptions options, int steps) {
-    VectorGames games(options);
+void play_vector(env::VectorOptions options, int steps) {
+    env::VectorGames games(options);
     Random random(5);
     std::vector<std::int64_t> actions(games.size());
     std::string saved;
@@ -198,37 +198,37 @@ void play_vector(VectorOptions options, int steps) {
 }
 
 void test_vector_games() {
-    VectorOptions plain;
+    env::VectorOptions plain;
     plain.num_games = 17;
     plain.threads = 2;
     play_vector(plain, 300);
 
-    VectorOptions history = plain;
+    env::VectorOptions history = plain;
     history.observation = "planes119";
-    history.actions = ActionSpace::AZ4673;
-    history.claims = ClaimMode::ACTION;
+    history.actions = encode::ActionSpace::AZ4673;
+    history.claims = env::ClaimMode::ACTION;
     history.draw_after_plies = 60;
     history.max_random_plies = 20;
     play_vector(history, 100);
 
-    VectorOptions pawn = plain;
+    env::VectorOptions pawn = plain;
     pawn.observation = "kpk3";
-    pawn.actions = ActionSpace::KPK;
+    pawn.actions = encode::ActionSpace::KPK;
     pawn.material = "KPvK";
     pawn.promotion_wins = true;
     pawn.max_plies = 50;
     pawn.illegal_is_penalty = true;
     play_vector(pawn, 200);
 
-    VectorOptions bytes = plain;
+    env::VectorOptions bytes = plain;
     bytes.observation = "planes14";
     bytes.byte_observations = true;
     bytes.material = "KRvK";
     bytes.material_side = StartSide::EITHER;
     play_vector(bytes, 200);
 
-    plain.actions = ActionSpace::KPK;
-    expect(throws<std::invalid_argument>([&] { VectorGames games(plain); }), "kpk needs KPvK");
+    plain.actions = encode::ActionSpace::KPK;
+    expect(throws<std::invalid_argument>([&] { env::VectorGames games(plain); }), "kpk needs KPvK");
 }
 
 }  // namespace

@@ -1,14 +1,14 @@
 // Small endings as worlds to learn in, and the network of paper 003 that learns in them.
 
-#include "../ending_states.h"
+#include "endings/ending_states.h"
 
 #include <cmath>
 #include <stdexcept>
 
-#include "../movegen.h"
-#include "../pyramid_net.h"
-#include "../random.h"
-#include "core_test.h"
+#include "base/random.h"
+#include "nets/pyramid_net.h"
+#include "rules/movegen.h"
+#include "tests/core_test.h"
 
 namespace rookery::tests {
 
@@ -18,8 +18,8 @@ Checks checks;
 
 void expect(bool condition, const std::string& what) { checks.expect(condition, what); }
 
-std::vector<std::uint8_t> truth_of(const EndingStates& states) {
-    std::vector<std::uint8_t> now(states.size(), NOT_WON), after(states.size());
+std::vector<std::uint8_t> truth_of(const endings::EndingStates& states) {
+    std::vector<std::uint8_t> now(states.size(), endings::NOT_WON), after(states.size());
     for (;;) {
         states.backup(now, after);
         if (after == now) return now;
@@ -29,22 +29,23 @@ std::vector<std::uint8_t> truth_of(const EndingStates& states) {
 
 // Known from endgame tables: states of one side up to mirror images, longest wins.
 void test_counts() {
-    const EndingStates states({"KPvK", "KQvK", "KRvK"}, EndingGoal::MATE);
+    const endings::EndingStates states({"KPvK", "KQvK", "KRvK"}, endings::EndingGoal::MATE);
     const auto truth = truth_of(states);
     int pawn_states = 0, pawn_wins = 0, longest[3] = {};
     for (std::size_t s = 0; s < states.size(); ++s) {
         const int ending = states.ending_of()[s];
-        if (truth[s] != NOT_WON) longest[ending] = std::max(longest[ending], int(truth[s]));
+        if (truth[s] != endings::NOT_WON)
+            longest[ending] = std::max(longest[ending], int(truth[s]));
         if (ending || !states.strong_to_move()[s]) continue;
         ++pawn_states;
-        pawn_wins += truth[s] != NOT_WON;
+        pawn_wins += truth[s] != endings::NOT_WON;
     }
     expect(pawn_states == 81'664 && pawn_wins == 62'480, "positions of KPK, won ones of them");
     expect(longest[0] == 28 && longest[1] == 10 && longest[2] == 16, "longest wins");
 }
 
 // Every state is found again from its position, and one ply of minimax is that of the moves.
-void test_states(const EndingStates& states) {
+void test_states(const endings::EndingStates& states) {
     Random random(7);
     std::vector<std::uint8_t> values(states.size()), targets(states.size());
     for (auto& value : values) value = std::uint8_t(random.below(40));
@@ -55,17 +56,17 @@ void test_states(const EndingStates& states) {
         expect(states.find(position) == std::int64_t(state), "found again: " + to_fen(position));
         const bool strong = states.strong_to_move()[state];
         const MoveList moves = legal_moves(position);
-        int best = strong ? int(NOT_WON) : 0;
+        int best = strong ? int(endings::NOT_WON) : 0;
         for (const Move move : moves) {
             Position next = position;
             next.make(move);
             const std::int64_t id = states.find(next);
-            const int value = id < 0 ? int(NOT_WON) : values[std::size_t(id)];
+            const int value = id < 0 ? int(endings::NOT_WON) : values[std::size_t(id)];
             best = strong ? std::min(best, value) : std::max(best, value);
         }
         if (moves.empty())
-            best = !strong && position.in_check() ? 0 : int(NOT_WON);
-        else if (strong && best < NOT_WON)
+            best = !strong && position.in_check() ? 0 : int(endings::NOT_WON);
+        else if (strong && best < endings::NOT_WON)
             ++best;
         expect(targets[state] == best, "one ply from " + to_fen(position));
     }
@@ -73,47 +74,47 @@ void test_states(const EndingStates& states) {
 
 // Greedy by the truth wins everything that is won; by nothing at all it does not.
 void test_play() {
-    const EndingStates states({"KRvK"}, EndingGoal::MATE);
+    const endings::EndingStates states({"KRvK"}, endings::EndingGoal::MATE);
     const auto truth = truth_of(states);
     expect(states.play(truth, true) == truth, "the truth attacks perfectly");
     expect(states.play(truth, false) == truth, "the truth defends perfectly");
-    const std::vector<std::uint8_t> nothing(states.size(), NOT_WON);
+    const std::vector<std::uint8_t> nothing(states.size(), endings::NOT_WON);
     const auto played = states.play(nothing, true);
     std::size_t won = 0, possible = 0;
     for (std::size_t s = 0; s < states.size(); ++s) {
-        possible += truth[s] != NOT_WON;
-        won += played[s] != NOT_WON;
+        possible += truth[s] != endings::NOT_WON;
+        won += played[s] != endings::NOT_WON;
     }
     expect(won < possible / 2, "who knows nothing does not win");
 }
 
 void test_refusals() {
-    const auto refused = [](const std::vector<std::string>& endings, EndingGoal goal) {
+    const auto refused = [](const std::vector<std::string>& endings, endings::EndingGoal goal) {
         try {
-            const EndingStates states(endings, goal);
+            const endings::EndingStates states(endings, goal);
             return false;
         } catch (const std::invalid_argument&) {
             return true;
         }
     };
-    expect(refused({"KPvK"}, EndingGoal::MATE), "an ending that leads to one not given");
-    expect(refused({"KBvK"}, EndingGoal::MATE), "a dead ending");
-    expect(refused({"KRQvK"}, EndingGoal::MATE), "pieces in another order");
-    expect(refused({"KQvKR"}, EndingGoal::MATE), "pieces on both sides");
-    expect(refused({"KQRBNvK"}, EndingGoal::MATE), "too many pieces");
-    expect(refused({}, EndingGoal::MATE), "no ending");
-    expect(refused({"KQvK"}, EndingGoal::PROMOTION), "a promotion without a pawn");
+    expect(refused({"KPvK"}, endings::EndingGoal::MATE), "an ending that leads to one not given");
+    expect(refused({"KBvK"}, endings::EndingGoal::MATE), "a dead ending");
+    expect(refused({"KRQvK"}, endings::EndingGoal::MATE), "pieces in another order");
+    expect(refused({"KQvKR"}, endings::EndingGoal::MATE), "pieces on both sides");
+    expect(refused({"KQRBNvK"}, endings::EndingGoal::MATE), "too many pieces");
+    expect(refused({}, endings::EndingGoal::MATE), "no ending");
+    expect(refused({"KQvK"}, endings::EndingGoal::PROMOTION), "a promotion without a pawn");
 }
 
 // The derivative of the loss is what a small change of a weight makes of it, and Adam lowers it.
 void test_network(const std::vector<int>& hidden, bool dueling, bool huber) {
     Random random(3);
-    PyramidNet net(hidden, 10, dueling);
+    nets::PyramidNet net(hidden, 10, dueling);
     std::vector<float> weights(net.size());
     for (float& weight : weights) weight = float(random.uniform() - 0.5) / 2;
-    net.write(PyramidNet::Part::WEIGHTS, weights);
+    net.write(nets::PyramidNet::Part::WEIGHTS, weights);
     std::vector<float> again(net.size());
-    net.read(PyramidNet::Part::WEIGHTS, again);
+    net.read(nets::PyramidNet::Part::WEIGHTS, again);
     expect(again == weights, "weights come back as they were");
     constexpr int COUNT = 101;  // more than a chunk, and no multiple of anything
     std::vector<std::int64_t> squares(3 * COUNT), actions(COUNT);
@@ -122,7 +123,7 @@ void test_network(const std::vector<int>& hidden, bool dueling, bool huber) {
     for (auto& action : actions) action = std::int64_t(random.below(10));
     for (float& target : targets) target = float(random.uniform() * 6 - 3);
     net.q_values(squares, q_values);
-    const PyramidLoss loss{.huber = huber, .learning_rate = 1e-3f};
+    const nets::PyramidLoss loss{.huber = huber, .learning_rate = 1e-3f};
     const double before = net.learn(squares, actions, targets, {}, errors, loss);
     double largest = 0;
     for (std::size_t i = 0; i < COUNT; ++i)
@@ -140,8 +141,8 @@ void test_network(const std::vector<int>& hidden, bool dueling, bool huber) {
 
 int run_ending_tests() {
     test_counts();
-    test_states(EndingStates({"KPvK", "KQvK", "KRvK"}, EndingGoal::MATE));
-    test_states(EndingStates({"KBBvK"}, EndingGoal::MATE));
+    test_states(endings::EndingStates({"KPvK", "KQvK", "KRvK"}, endings::EndingGoal::MATE));
+    test_states(endings::EndingStates({"KBBvK"}, endings::EndingGoal::MATE));
     test_play();
     test_refusals();
     test_network({128, 64, 32}, false, false);

@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "core_test.h"
+#include "tests/core_test.h"
 
 int main() {
     const int failures = rookery::tests::run_engine_tests();

@@ -7,22 +7,22 @@
 #include <set>
 #include <thread>
 
-#include "../accumulator.h"
-#include "../alphabeta.h"
-#include "../engine.h"
-#include "../engine_bench.h"
-#include "../game.h"
-#include "../movegen.h"
-#include "../nnue_kernels.h"
-#include "../node_moves.h"
-#include "../see.h"
-#include "core_test.h"
+#include "alphabeta/bench.h"
+#include "alphabeta/engine.h"
+#include "alphabeta/node_moves.h"
+#include "alphabeta/searcher.h"
+#include "nnue/accumulator.h"
+#include "nnue/kernels.h"
+#include "rules/game.h"
+#include "rules/movegen.h"
+#include "rules/see.h"
+#include "tests/core_test.h"
 
 namespace rookery::tests {
 
 namespace {
 
-using namespace rookery::search;
+using namespace rookery::alphabeta;
 
 constexpr std::uint64_t SIGNATURE =
     215683;  // nodes of bench(bench_network(), 6), without Polyglot's keys

@@ -9,9 +9,10 @@
 #include <thread>
 #include <vector>
 
-#include "../search.h"
-#include "../selfplay.h"
-#include "../squares_net.h"
+#include "mcts/search.h"
+#include "mcts/selfplay.h"
+#include "nets/hash_evaluator.h"
+#include "nets/squares_net.h"
 
 using namespace rookery;
 
@@ -33,20 +34,20 @@ std::vector<float> numbers(std::size_t count, Random& random) {
 
 void test_searches() {
     for (const int gumbel : {0, 8}) {
-        MctsOptions options;
+        mcts::TreeOptions options;
         options.gumbel_actions = gumbel;
         options.megabytes = 1;  // too small for all simulations: growing stops
-        MctsSearch search("planes119", options, 1);
+        mcts::Search search("planes119", options, 1);
         Game game(start_position());
         for (int ply = 0; ply < 12; ++ply) {
             search.set_game(game);
-            SearchSettings settings;
+            mcts::SearchSettings settings;
             settings.simulations = ply == 3 ? 3000 : 200;
             settings.noise = true;
             settings.gumbel_scale = 1;
             settings.seed = std::uint64_t(ply);
             search.begin(settings, {});
-            expect(search.run(HashEvaluator(), ply % 2 ? 16 : 1, 0), "a search ends");
+            expect(search.run(nets::HashEvaluator(), ply % 2 ? 16 : 1, 0), "a search ends");
             const auto target = search.tree.policy_target();
             const float sum = std::accumulate(target.begin(), target.end(), 0.0f);
             expect(std::abs(sum - 1) < 1e-4f, "targets sum to one");
@@ -58,11 +59,11 @@ void test_searches() {
 }
 
 void test_mates() {
-    MctsSearch search("", {}, 0);
+    mcts::Search search("", {}, 0);
     search.set_game(Game(parse_fen("7k/8/8/8/8/8/R7/1R5K w - - 0 1")));
     search.begin({20000, false, 0, 0, false}, {});
-    search.run(HashEvaluator(), 1, 0);
-    expect(search.tree.root_status() == EdgeStatus::WON, "two rooks mate");
+    search.run(nets::HashEvaluator(), 1, 0);
+    expect(search.tree.root_status() == mcts::EdgeStatus::WON, "two rooks mate");
     bool refused = false;
     try {
         search.set_game(Game(parse_fen("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1")));
@@ -73,7 +74,7 @@ void test_mates() {
 }
 
 void test_selfplay() {
-    SelfPlayOptions options;
+    mcts::SelfPlayOptions options;
     options.games = 6;
     options.simulations = 12;
     options.fast_simulations = 4;
@@ -85,15 +86,15 @@ void test_selfplay() {
     options.starts_share = 0.2;
     options.resign_below = -0.6;
     options.tree.megabytes = 1;
-    SelfPlay play(options);
-    expect(play.run(HashEvaluator(), 300, 0), "samples are made");
-    const Samples samples = play.take_samples();
+    mcts::SelfPlay play(options);
+    expect(play.run(nets::HashEvaluator(), 300, 0), "samples are made");
+    const mcts::Samples samples = play.take_samples();
     expect(samples.policy.size() == samples.legal_actions.size() &&
                samples.results.size() == samples.size(),
            "columns have equal lengths");
     (void)play.take_games();
     const std::string state = play.save();
-    SelfPlay other(options);
+    mcts::SelfPlay other(options);
     other.restore(state);
     expect(other.save() == state, "a state is restored");
     // Answers that are not numbers.
@@ -102,11 +103,11 @@ void test_selfplay() {
     std::vector<float> values(play.batch().size(), std::nanf(""));
     play.apply(logits.data(), values.data());
     expect(play.aborted == 6, "nonsense aborts games");
-    expect(play.run(HashEvaluator(), 20, 0), "the others go on");
+    expect(play.run(nets::HashEvaluator(), 20, 0), "the others go on");
 }
 
 // A network of the family squares with arbitrary weights.
-SquaresNet small_network() {
+nets::SquaresNet small_network() {
     Random random(1);
     const std::size_t width = 24, key = 8;
     const auto places = numbers((64 * 25 + 33) * width, random);
@@ -116,13 +117,13 @@ SquaresNet small_network() {
     const auto key_bias = numbers(key, random), value_bias = numbers(1, random);
     std::vector<std::int64_t> squares(4672);
     for (std::size_t i = 0; i < squares.size(); ++i) squares[i] = std::int64_t(i / 73);
-    return SquaresNet({width, key, places, codes, bias, layer, bias, layer, bias, keys, key_bias,
-                       moves, bias, value_bias, squares, squares});
+    return nets::SquaresNet({width, key, places, codes, bias, layer, bias, layer, bias, keys,
+                             key_bias, moves, bias, value_bias, squares, squares});
 }
 
 void test_network() {
-    const SquaresNet net = small_network();
-    MctsSearch search("tactical70", {}, 1);
+    const nets::SquaresNet net = small_network();
+    mcts::Search search("tactical70", {}, 1);
     search.set_game(Game(start_position()));
     search.begin({300, false, 0, 0, false}, {});
     expect(search.run(net, 4, 0), "a native network searches");
@@ -131,17 +132,17 @@ void test_network() {
 
 // What training does: on each core games of their own, all with one network.
 void test_threads() {
-    const SquaresNet net = small_network();
-    SelfPlayOptions options;
+    const nets::SquaresNet net = small_network();
+    mcts::SelfPlayOptions options;
     options.games = 4;
     options.simulations = 8;
     options.max_plies = 30;
     options.tree.gumbel_actions = 4;
     options.cache_megabytes = 1;
-    std::vector<std::unique_ptr<SelfPlay>> plays;
+    std::vector<std::unique_ptr<mcts::SelfPlay>> plays;
     for (int i = 0; i < 3; ++i) {
         options.seed = std::uint64_t(i / 2);  // the first two are alike
-        plays.push_back(std::make_unique<SelfPlay>(options));
+        plays.push_back(std::make_unique<mcts::SelfPlay>(options));
     }
     for (int iteration = 0; iteration < 2; ++iteration) {
         std::vector<std::thread> threads;
@@ -152,7 +153,7 @@ void test_threads() {
                 }
             });
         for (std::thread& thread : threads) thread.join();
-        const Samples first = plays[0]->take_samples(), second = plays[1]->take_samples();
+        const mcts::Samples first = plays[0]->take_samples(), second = plays[1]->take_samples();
         expect(first.policy == second.policy && first.values == second.values,
                "threads do not disturb each other");
         expect(plays[2]->take_samples().size() >= 40, "every thread brings its samples");

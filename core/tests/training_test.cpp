@@ -4,13 +4,13 @@
 #include <cstring>
 #include <set>
 
-#include "../datagen.h"
-#include "../game.h"
-#include "../network_match.h"
-#include "../nnue_learner.h"
-#include "../packed_position.h"
-#include "../policy_head.h"
-#include "core_test.h"
+#include "datagen/generator.h"
+#include "datagen/network_match.h"
+#include "nets/policy_head.h"
+#include "nnue/learner.h"
+#include "nnue/packed_position.h"
+#include "rules/game.h"
+#include "tests/core_test.h"
 
 namespace rookery::tests {
 
@@ -20,16 +20,16 @@ Checks checks;
 
 void expect(bool condition, const std::string& what) { checks.expect(condition, what); }
 
-std::vector<PackedSample> random_samples(int count) {
-    std::vector<PackedSample> samples;
+std::vector<nnue::PackedSample> random_samples(int count) {
+    std::vector<nnue::PackedSample> samples;
     Random random(3);
     while (int(samples.size()) < count) {
         Game game(start_position());
         play_random(game, int(random.below(150)), random);
         const int score = int(random.below(2000)) - 1000;
-        const auto result = SampleResult(random.below(3));
-        samples.push_back(pack(game.now(), score, result, unsigned(samples.size() % 256)));
-        expect(to_fen(unpack(samples.back())) == to_fen(game.now()),
+        const auto result = nnue::SampleResult(random.below(3));
+        samples.push_back(nnue::pack(game.now(), score, result, unsigned(samples.size() % 256)));
+        expect(to_fen(nnue::unpack(samples.back())) == to_fen(game.now()),
                "a sample keeps " + to_fen(game.now()));
     }
     return samples;
@@ -37,14 +37,14 @@ std::vector<PackedSample> random_samples(int count) {
 
 void test_samples() {
     const auto samples = random_samples(500);
-    expect(first_bad_sample(samples) == samples.size(), "sound samples are sound");
+    expect(nnue::first_bad_sample(samples) == samples.size(), "sound samples are sound");
     Random random(5);
     for (int i = 0; i < 20'000; ++i) {  // any bytes at all
-        PackedSample sample = samples[std::size_t(i) % samples.size()];
+        nnue::PackedSample sample = samples[std::size_t(i) % samples.size()];
         auto* bytes = reinterpret_cast<unsigned char*>(&sample);
         for (int k = 0; k < 1 + i % 4; ++k) bytes[random.below(32)] = (unsigned char)random.next();
         try {
-            const Position position = unpack(sample);
+            const Position position = nnue::unpack(sample);
             expect(!to_fen(position).empty(), "a position");
         } catch (const std::invalid_argument&) {
         }
@@ -86,14 +86,14 @@ void test_learner() {
 
 void test_games() {
     const auto network = nnue::random_network(16, 8, 2);
-    std::vector<PackedSample> found[2];
+    std::vector<nnue::PackedSample> found[2];
     for (const int threads : {1, 2}) {
-        selfplay::DatagenSettings settings;
+        datagen::DatagenSettings settings;
         settings.seed = 4;
         settings.soft_nodes = 20;
         settings.max_plies = 120;
         settings.threads = threads;
-        selfplay::DataGenerator generator(network, settings);
+        datagen::DataGenerator generator(network, settings);
         found[threads > 1] = generator.run(10, 6, {}).samples;
         int calls = 0;
         const auto stopped = generator.run(0, 1'000'000, [&] { return ++calls > 3; });
@@ -102,10 +102,10 @@ void test_games() {
     expect(found[0].size() == found[1].size() &&
                std::memcmp(found[0].data(), found[1].data(), 32 * found[0].size()) == 0,
            "threads do not change games");
-    selfplay::MatchSettings settings;
+    datagen::MatchSettings settings;
     settings.soft_nodes = 30;
     settings.threads = 2;
-    selfplay::NetworkMatch match(nnue::material_network(), network, {}, settings);
+    datagen::NetworkMatch match(nnue::material_network(), network, {}, settings);
     int points = 0;
     for (const auto& pair : match.run(0, 4, {}))
         points += pair.as_white.result + pair.as_black.result;
@@ -118,8 +118,8 @@ void test_policy_step() {
     const std::vector<std::int64_t> legal{0, 4, 2, 1, 2, 3}, offsets{0, 2, 3, 6}, chosen{1, 0, 2};
     const std::vector<float> old{-0.9f, -0.5f, 0.0f, -1.6f, -1.2f, -0.7f};
     const std::vector<float> advantages{0.7f, -1.0f, 1.3f};
-    const PolicySamples samples{legal, offsets, chosen, old, advantages};
-    const PolicyWeights weights{0.5f, 0.3f, 0.2f};
+    const nets::PolicySamples samples{legal, offsets, chosen, old, advantages};
+    const nets::PolicyWeights weights{0.5f, 0.3f, 0.2f};
     Random random(8);
     const auto floats = [&](std::size_t count) {
         std::vector<float> values(count);
@@ -130,8 +130,8 @@ void test_policy_step() {
                        bias = floats(ACTIONS);
     std::vector<float> by_hidden = floats(hidden.size()), by_weight = floats(weight.size()),
                        by_bias = floats(bias.size());
-    const auto loss = [&](const PolicyGradients& out) {
-        const auto terms = policy_step(samples, {WIDTH, hidden, weight, bias}, weights, out);
+    const auto loss = [&](const nets::PolicyGradients& out) {
+        const auto terms = nets::policy_step(samples, {WIDTH, hidden, weight, bias}, weights, out);
         return terms[0] - double(weights.entropy) * terms[1] + double(weights.kl) * terms[2];
     };
     loss({by_hidden, by_weight, by_bias});

@@ -4,7 +4,7 @@ The network of paper 000 is small enough that autograd's bookkeeping, and Adam's
 that no position has, cost more than the products. Here
 
 - the gradients of `rookery.algorithms.ppo.losses` are formulas (tested against autograd); those of
-  the policy's last layer and of its terms are native (`core/policy_head.cpp`),
+  the policy's last layer and of its terms are native (`core/nets/policy_head.cpp`),
 - only the 1,858 (1,859 with the draw claim) actions that exist on a board are learnt: the rows of
   the others never get a gradient, so Adam would leave them as they are,
 - all weights lie behind each other in one vector, so that Adam is one call,

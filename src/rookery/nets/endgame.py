@@ -297,7 +297,7 @@ class Layout:
     def placements(self, boards: Boards) -> Placements:
         """Name the ending and list the squares, mirrored into the part of the board that is kept.
 
-        Mirroring is that of `core/ending_states.cpp`; tests compare the two.
+        Mirroring is that of `core/endings/ending_states.cpp`; tests compare the two.
         """
         counts = boards.pieces.sum(-1)  # [N, 5]
         same = (counts[:, None] == self.counts).all(-1)  # [N, E]

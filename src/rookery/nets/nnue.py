@@ -8,8 +8,8 @@ the board turned for Black and mirrored while the viewer's own king stands on fi
 layer has a row of weights for each bucket of piece counts. sigmoid(raw) is the expected score of
 the side to move, in [0, 1]; 400 * raw is the value that searches show as centipawns.
 
-The engine itself computes with integers in C++ (core/nnue.h) and learns in C++
-(core/nnue_learner.h). This module is the same network in torch: the reference that both are tested
+The engine itself computes with integers in C++ (core/nnue/network.h) and learns in C++
+(core/nnue/learner.h). This module is the same network in torch: the reference that both are tested
 against, and what model files are checked with.
 """
 
@@ -111,7 +111,7 @@ class Nnue(nn.Module):
 def sparse_rows(samples: NDArray[np.uint8]) -> Tensor:
     """Observations int64 [N, 65] of packed samples [N, 32]: features of both views, then counts.
 
-    Written for tests and small batches; the engine has its own way (core/nnue_learner.cpp).
+    Written for tests and small batches; the engine has its own way (core/nnue/learner.cpp).
     """
     from rookery.runs.positions import unpack_boards
 

@@ -8,7 +8,7 @@ A file is a header of 64 bytes and the samples behind it:
     8 bytes   number of samples
     40 bytes  the first 20 bytes of the SHA-256 of the samples in hexadecimal
 
-What a sample holds is told in core/packed_position.h and, for NumPy, by `SAMPLE`. All shards of a
+What a sample holds is told in core/nnue/packed_position.h and, for NumPy, by `SAMPLE`. All shards of a
 run are a `rookery.runs.replay.Replay` with `PositionFormat`, labelled by generation.
 """
 

@@ -13,7 +13,7 @@ masking instead of the paper's penalty for illegal moves.
 Where the paper learns from 32 moves after each move of one game, we play `games` games side by side
 and learn from `games` x 32 moves after each round, in `updates` steps: the same number of moves
 learnt per move played, in fewer and larger batches. Two things make that fast and change nothing:
-the network's forward, backward and Adam are native (`core/pyramid_net.h`), and what the target
+the network's forward, backward and Adam are native (`core/nets/pyramid_net.h`), and what the target
 network thinks of a stored move's following position is kept with the move, since it changes only
 when the target network does.
 """

@@ -1,7 +1,7 @@
 """Sunfish's moves at fixed nodes from a copy of its search in the core, many times as fast.
 
-The copy (`core/sunfish.h`) plays what the program plays when it is asked in a fresh game, without
-the moves that led to the position. For everything else there is the program itself.
+The copy (`core/peers/sunfish.h`) plays what the program plays when asked in a fresh game, without the
+moves that led to the position. For everything else there is the program itself.
 """
 
 from __future__ import annotations

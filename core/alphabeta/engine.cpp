@@ -1,0 +1,139 @@
+#include "alphabeta/engine.h"
+
+#include <algorithm>
+#include <string>
+#include <thread>
+
+namespace rookery::alphabeta {
+
+namespace {
+
+std::size_t checked_hash(std::size_t mebibytes) {
+    if (mebibytes < 1 || mebibytes > MAX_HASH_MEBIBYTES)
+        throw std::invalid_argument("hash of " + std::to_string(mebibytes) + " MiB is not 1 to " +
+                                    std::to_string(MAX_HASH_MEBIBYTES));
+    return mebibytes << 20;
+}
+
+}  // namespace
+
+Engine::Busy::Busy(std::atomic<bool>& flag) : flag_(flag) {
+    if (flag_.exchange(true, std::memory_order_acquire))
+        throw std::logic_error("the engine is searching; stop it and wait for its answer first");
+}
+Engine::Busy::~Busy() { flag_.store(false, std::memory_order_release); }
+
+Engine::Engine(nnue::NetworkPtr network, int threads, std::size_t hash_mebibytes)
+    : network_(std::move(network)), table_(checked_hash(hash_mebibytes)) {
+    set_threads(threads);
+}
+
+void Engine::set_threads(int threads) {
+    const Busy busy(busy_);
+    if (threads < 1 || threads > MAX_THREADS)
+        throw std::invalid_argument(std::to_string(threads) + " threads are not 1 to " +
+                                    std::to_string(MAX_THREADS));
+    while (int(workers_.size()) > threads) workers_.pop_back();
+    while (int(workers_.size()) < threads)
+        workers_.push_back(std::make_unique<Worker>(network_, table_, stopped_));
+}
+
+void Engine::set_hash(std::size_t mebibytes) {
+    const Busy busy(busy_);
+    table_.resize(checked_hash(mebibytes));
+}
+
+void Engine::set_network(nnue::NetworkPtr network) {
+    const Busy busy(busy_);
+    network_ = std::move(network);
+    for (auto& worker : workers_) worker->set_network(network_);
+    table_.clear();
+}
+
+void Engine::new_game() {
+    const Busy busy(busy_);
+    table_.clear();
+    for (auto& worker : workers_) worker->new_game();
+}
+
+void Engine::prepare() { stopped_.store(false, std::memory_order_relaxed); }
+
+void Engine::stop() { stopped_.store(true, std::memory_order_relaxed); }
+
+void Engine::ponderhit() { time_.ponderhit(); }
+
+std::uint64_t Engine::nodes() const {
+    std::uint64_t total = 0;
+    for (const auto& worker : workers_) total += worker->nodes();
+    return total;
+}
+
+Result Engine::search(const Position& root, std::span<const Key> earlier_keys, const Limits& limits,
+                      const Report& report, const Poll& poll) {
+    const Busy busy(busy_);
+    time_.start(limits);
+    table_.new_search();
+    Worker& main = *workers_[0];
+    Limits helper_limits = limits;
+    if (threads() > 1 && limits.nodes) {
+        // Each thread gets its share, so that all together stay within the limit.
+        helper_limits.nodes = std::max<std::uint64_t>(1, limits.nodes / workers_.size());
+    }
+    for (auto& worker : workers_) worker->set_root(root, earlier_keys, helper_limits);
+    if (main.root_count() == 0) return Result();
+
+    std::vector<std::jthread> helpers;
+    for (std::size_t i = 1; i < workers_.size(); ++i)
+        helpers.emplace_back([this, i, &helper_limits] {
+            workers_[i]->deepen(helper_limits, nullptr, nullptr, nullptr);
+        });
+    std::function<void()> report_depth;
+    if (report) report_depth = [&] { report(result_of(main, limits.lines)); };
+    main.deepen(helper_limits, &time_, report_depth, poll);
+    wait_while_pondering(poll);
+    stop();  // the others
+    helpers.clear();  // joins
+    return result_of(limits.lines == 1 ? best_worker() : main, limits.lines);
+}
+
+// A finished search may not answer before the opponent has moved.
+void Engine::wait_while_pondering(const Poll& poll) const {
+    while (time_.pondering() && !stopped_.load(std::memory_order_relaxed)) {
+        if (poll && poll()) return;
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+}
+
+// The main worker's answer unless another went deeper and likes its own better.
+const Worker& Engine::best_worker() const {
+    const Worker* best = workers_[0].get();
+    for (const auto& worker : workers_)
+        if (worker->completed_depth() > best->completed_depth() &&
+            worker->root_move(0).score > best->root_move(0).score)
+            best = worker.get();
+    return *best;
+}
+
+Result Engine::result_of(const Worker& worker, int lines) const {
+    const SearchOutcome outcome = worker.outcome();
+    Result result;
+    result.best = outcome.best;
+    result.score = outcome.score;
+    result.depth = outcome.depth;
+    result.selective_depth = worker.selective_depth();
+    result.nodes = nodes();
+    result.seconds = time_.elapsed();
+    result.hash_full = table_.full_per_mille();
+    for (int i = 0; i < std::min(std::max(lines, 1), worker.root_count()); ++i) {
+        const RootMove& move = worker.root_move(i);
+        Line line;
+        line.score = i == 0 ? outcome.score : move.score;
+        if (i > 0 && move.score == -INFINITE) break;  // not searched
+        line.bound = move.bound;
+        line.moves.assign(move.line, move.line + move.line_length);
+        result.lines.push_back(std::move(line));
+    }
+    return result;
+}
+
+}  // namespace rookery::alphabeta

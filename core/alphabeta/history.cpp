@@ -1,0 +1,72 @@
+// What a worker learns at a node: which moves cut off, and how wrong the evaluation was.
+
+#include "alphabeta/history.h"
+
+#include "alphabeta/node_moves.h"
+#include "alphabeta/worker.h"
+
+namespace rookery::alphabeta {
+
+using namespace parameters;
+
+int Worker::quiet_history(int ply, Move move) const {
+    const Position& p = frame(ply).position;
+    const Piece piece = p.board[move.from()];
+    return history_->quiet(p.side, move) + (*frame(ply - 1).continuation)[piece][move.to()] +
+           (*frame(ply - 2).continuation)[piece][move.to()];
+}
+
+int Worker::noisy_history(const Position& p, Move move) const {
+    const PieceType captured = move.kind() == Move::EN_PASSANT ? PAWN : type_of(p.board[move.to()]);
+    return history_->capture[p.board[move.from()]][move.to()][captured];
+}
+
+void Worker::update_quiet(int ply, Move move, int bonus) {
+    const Position& p = frame(ply).position;
+    const Piece piece = p.board[move.from()];
+    History::update(history_->quiet(p.side, move), bonus);
+    for (const int back : {1, 2, 4})
+        if (frame(ply - back).move)
+            History::update((*frame(ply - back).continuation)[piece][move.to()], bonus);
+}
+
+void Worker::update_noisy(const Position& p, Move move, int bonus) {
+    const PieceType captured = move.kind() == Move::EN_PASSANT ? PAWN : type_of(p.board[move.to()]);
+    History::update(history_->capture[p.board[move.from()]][move.to()][captured], bonus);
+}
+
+void Worker::update_histories(Frame& now, int ply, Move best, int depth, const Move* quiets,
+                              int quiet_count, const Move* noisy, int noisy_count) {
+    const Position& p = now.position;
+    const int bonus = History::bonus(depth);
+    if (is_noisy(p, best)) {
+        update_noisy(p, best, bonus);
+    } else {
+        now.killer = best;
+        const Frame& before = frame(ply - 1);
+        if (before.move) history_->counter[p.board[before.move.to()]][before.move.to()] = best;
+        // At the least depth a lone first move says nothing about the order of quiet moves.
+        update_quiet(ply, best, bonus);
+        for (int i = 0; i < quiet_count; ++i) update_quiet(ply, quiets[i], -bonus);
+    }
+    for (int i = 0; i < noisy_count; ++i) update_noisy(p, noisy[i], -bonus);
+}
+
+void Worker::update_corrections(int ply, int depth, Score score) {
+    const Frame& now = frame(ply);
+    const Color side = now.position.side;
+    const int bonus = std::clamp((score - now.evaluation) * depth / CORRECTION_DEPTH_DIVISOR,
+                                 -CORRECTION_LIMIT / 4, CORRECTION_LIMIT / 4);
+    History& h = *history_;
+    update_entry(h.pawn_correction[side][History::correction_index(now.pawn_key)], bonus,
+                 CORRECTION_LIMIT);
+    for (const Color whose : {WHITE, BLACK})
+        update_entry(
+            h.piece_correction[side][whose][History::correction_index(now.piece_keys[whose])],
+            bonus, CORRECTION_LIMIT);
+    update_entry(h.move_correction[side][h.moves_index(frame(ply - 1).continuation,
+                                                       frame(ply - 2).continuation)],
+                 bonus, CORRECTION_LIMIT);
+}
+
+}  // namespace rookery::alphabeta

@@ -1,0 +1,75 @@
+// What a thread remembers about moves and evaluations from one node to the next.
+//
+//   butterfly     [side][from][to]                        quiet moves
+//   capture       [piece][to][captured type]              captures and promotions
+//   continuation  [earlier piece][its to][piece][to]      quiet moves after a move 1, 2 or 4 plies
+//   ago counter       [earlier piece][its to]                 the last quiet reply that cut off
+//   corrections   [side][hash]                            search result minus static evaluation,
+//                                                         by pawns, by each side's other pieces,
+//                                                         and by the last two moves
+//
+// Entries move towards their bonuses and never leave +-limit: h += bonus - h * |bonus| / limit.
+
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+
+#include "alphabeta/parameters.h"
+#include "alphabeta/types.h"
+
+namespace rookery::alphabeta {
+
+using HistoryEntry = std::int16_t;
+
+inline void update_entry(HistoryEntry& entry, int bonus, int limit) {
+    entry = HistoryEntry(entry + bonus - entry * std::abs(bonus) / limit);
+}
+
+// Quiet moves that follow one certain move.
+using Continuation = HistoryEntry[12][64];
+
+struct History {
+    static constexpr int CORRECTION_SIZE = 1 << 14;  // power of two
+
+    HistoryEntry butterfly[2][64 * 64];
+    HistoryEntry capture[12][64][7];
+    // Piece 12 stands for "no earlier move" (a null move, before the root).
+    Continuation continuation[13][64];
+    Move counter[13][64];
+    HistoryEntry pawn_correction[2][CORRECTION_SIZE];
+    HistoryEntry piece_correction[2][2][CORRECTION_SIZE];  // [side to move][whose pieces]
+    HistoryEntry move_correction[2][CORRECTION_SIZE];      // by the last two moves
+
+    void clear() { std::memset(static_cast<void*>(this), 0, sizeof *this); }
+
+    [[nodiscard]] const HistoryEntry& quiet(Color side, Move move) const {
+        return butterfly[side][move.bits() & 0xFFF];
+    }
+    [[nodiscard]] HistoryEntry& quiet(Color side, Move move) {
+        return butterfly[side][move.bits() & 0xFFF];
+    }
+    // Two tables of moves stand for the moves themselves.
+    [[nodiscard]] std::size_t moves_index(const Continuation* last,
+                                          const Continuation* before) const {
+        const auto number = [this](const Continuation* table) {
+            return std::size_t(table - &continuation[0][0]);
+        };
+        return (877 * number(last) + number(before)) & (CORRECTION_SIZE - 1);
+    }
+
+    static int bonus(int depth) {
+        using namespace parameters;
+        return std::min(HISTORY_BONUS_SLOPE * depth - HISTORY_BONUS_OFFSET, HISTORY_BONUS_MOST);
+    }
+    static void update(HistoryEntry& entry, int bonus) {
+        update_entry(entry, bonus, parameters::HISTORY_LIMIT);
+    }
+    static std::size_t correction_index(Key key) {
+        return std::size_t(key) & (CORRECTION_SIZE - 1);
+    }
+};
+
+}  // namespace rookery::alphabeta

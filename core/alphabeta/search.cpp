@@ -1,0 +1,370 @@
+// The main search: principal variation search of one node, step by step.
+
+#include <cmath>
+
+#include "alphabeta/move_picker.h"
+#include "alphabeta/worker.h"
+#include "rules/see.h"
+
+namespace rookery::alphabeta {
+
+using namespace parameters;
+
+namespace {
+
+constexpr int MAX_COUNTED = 64;  // moves and depths beyond are reduced like this one
+
+// Reductions in 1024ths of a ply, [noisy][depth][move number].
+struct ReductionTable {
+    int values[2][MAX_COUNTED][MAX_COUNTED] = {};
+    ReductionTable() {
+        for (int depth = 1; depth < MAX_COUNTED; ++depth)
+            for (int count = 1; count < MAX_COUNTED; ++count) {
+                const double logs = std::log(depth) * std::log(count);
+                values[0][depth][count] = int(1024 * (LMR_QUIET_BASE + logs / LMR_QUIET_DIVISOR));
+                values[1][depth][count] = int(1024 * (LMR_NOISY_BASE + logs / LMR_NOISY_DIVISOR));
+            }
+    }
+    [[nodiscard]] int operator()(bool noisy, int depth, int count) const {
+        return values[noisy][std::min(depth, MAX_COUNTED - 1)][std::min(count, MAX_COUNTED - 1)];
+    }
+};
+const ReductionTable reduction_table;
+
+bool has_pieces(const Position& p, Color color) {
+    return p.pieces(color) & ~(p.by_type[PAWN] | p.by_type[KING]);
+}
+
+}  // namespace
+
+// --- The search ---
+
+// Score of the position at `ply` for its side to move, within [alpha, beta] or a bound outside.
+// cut_node: expected to fail high, so that late moves are reduced more.
+template <Worker::Node KIND>
+Score Worker::search(int ply, int depth, Score alpha, Score beta, bool cut_node) {
+    constexpr bool ROOT = KIND == Node::ROOT;
+    constexpr bool PV = KIND != Node::CUT_OR_ALL;
+
+    // Step 1. Leaves.
+    if (depth <= 0) return quiescence<PV>(ply, alpha, beta, 0);
+    depth = std::min(depth, MAX_PLY - 1);
+    Frame& now = frame(ply);
+    Frame& next = frame(ply + 1);
+    const Position& p = now.position;
+    now.line_length = 0;
+    if (stopped_) return DRAW;
+    if constexpr (PV) selective_depth_ = std::max(selective_depth_, ply);
+    const NodeInfo info(p);
+    now.in_check = info.checkers != 0;
+
+    // Step 2. Draws, the end of the stack, and mates that are shorter than any found here can be.
+    if constexpr (!ROOT) {
+        if (is_draw(ply)) return DRAW;
+        if (ply >= MAX_PLY - 2)
+            return now.in_check ? DRAW : corrected(ply, accumulators_.evaluate(p));
+        alpha = std::max(alpha, ply - MATE);
+        beta = std::min(beta, MATE - ply - 1);
+        if (alpha >= beta) return alpha;
+    }
+
+    // Step 3. What the table knows. Its move is verified: another position may have the same key.
+    const bool singular_search = bool(now.excluded);
+    TableEntry entry;
+    const bool hit = !singular_search && table_.probe(p.key, ply, entry);
+    Move table_move;
+    if (ROOT && completed_depth_ > 0)
+        table_move = root_moves_[std::size_t(line_index_)].line[0];
+    else if (hit && is_legal(p, info, entry.move))
+        table_move = entry.move;
+    const bool table_noisy = table_move && is_noisy(p, table_move);
+    if (!singular_search) now.table_pv = PV || (hit && entry.pv);
+    if (!PV && hit && entry.depth >= depth + (entry.score >= beta) * 0 && entry.score != NO_SCORE &&
+        p.halfmove_clock < 90 &&
+        (entry.bound & (entry.score >= beta ? BOUND_LOWER : BOUND_UPPER))) {
+        if (entry.score >= beta && table_move && !table_noisy)
+            update_quiet(ply, table_move, History::bonus(depth));
+        return entry.score;
+    }
+
+    // Step 4. Static evaluation.
+    Score raw = NO_SCORE, guess = NO_SCORE;  // guess: the best estimate, table included
+    if (now.in_check) {
+        now.evaluation = NO_SCORE;
+    } else if (singular_search) {
+        guess = now.evaluation;
+    } else {
+        raw = hit && entry.evaluation != NO_SCORE ? entry.evaluation : accumulators_.evaluate(p);
+        raw = std::clamp(raw, -MAX_EVALUATION, MAX_EVALUATION);
+        guess = now.evaluation = corrected(ply, raw);
+        if (hit && entry.score != NO_SCORE &&
+            (entry.bound & (entry.score > guess ? BOUND_LOWER : BOUND_UPPER)))
+            guess = entry.score;
+        else if (!hit)
+            table_.store(p.key, ply, Move(), NO_SCORE, raw, -2, BOUND_NONE, now.table_pv);
+    }
+    // How much the opponent's last quiet move gained tells something about that move.
+    if (!ROOT && !now.in_check && !singular_search && frame(ply - 1).move &&
+        frame(ply - 1).evaluation != NO_SCORE &&
+        !is_noisy(frame(ply - 1).position, frame(ply - 1).move)) {
+        const int gain = std::clamp(-SWING_FACTOR * (frame(ply - 1).evaluation + now.evaluation),
+                                    -SWING_MOST, SWING_MOST);
+        History::update(history_->quiet(~p.side, frame(ply - 1).move), gain);
+    }
+    const Score earlier = frame(ply - 2).evaluation != NO_SCORE ? frame(ply - 2).evaluation
+                                                                : frame(ply - 4).evaluation;
+    const bool improving = !now.in_check && earlier != NO_SCORE && now.evaluation > earlier;
+    now.double_extensions = ROOT ? 0 : frame(ply - 1).double_extensions;
+    next.killer = Move();
+    next.excluded = Move();
+    frame(ply + 2).cutoffs = 0;
+
+    if (!PV && !now.in_check && !singular_search) {
+        // Step 5. Reverse futility: so far above beta that a quiet move will hold it.
+        if (depth < REVERSE_FUTILITY_DEPTH && guess >= beta && !is_mate(guess) &&
+            guess - REVERSE_FUTILITY_MARGIN * (depth - improving) >= beta && !is_mate(beta))
+            return (guess + beta) / 2;
+
+        // Step 6. Razoring: so far below alpha that only captures can help.
+        if (depth < RAZORING_DEPTH && guess + RAZORING_MARGIN * depth < alpha) {
+            const Score score = quiescence<false>(ply, alpha, alpha + 1, 0);
+            if (stopped_) return DRAW;
+            if (score <= alpha && !is_mate(score)) return score;
+        }
+
+        // Step 7. Null move: if passing still fails high, a move will too. Not in pawn endings,
+        // where having to move may be the problem; at high depth the claim is verified.
+        if (depth >= NULL_MOVE_DEPTH && guess >= beta && frame(ply - 1).move &&
+            now.evaluation >= beta + NULL_MOVE_MARGIN - NULL_MOVE_MARGIN_SLOPE * depth &&
+            has_pieces(p, p.side) && ply >= null_verification_ply_ && beta > -MATE_BOUND) {
+            const int reduction =
+                NULL_MOVE_REDUCTION + depth / NULL_MOVE_DEPTH_DIVISOR +
+                std::min((guess - beta) / NULL_MOVE_EVAL_DIVISOR, NULL_MOVE_EVAL_MOST);
+            if (out_of_nodes()) return DRAW;
+            make_null(ply);
+            Score score =
+                -search<Node::CUT_OR_ALL>(ply + 1, depth - reduction, -beta, -beta + 1, !cut_node);
+            unmake();
+            if (stopped_) return DRAW;
+            if (score >= beta) {
+                if (score >= MATE_BOUND) score = beta;  // a mate after a pass is none
+                if (null_verification_ply_ || depth < NULL_MOVE_VERIFY_DEPTH) return score;
+                null_verification_ply_ = ply + 3 * (depth - reduction) / 4;
+                const Score verified =
+                    search<Node::CUT_OR_ALL>(ply, depth - reduction, beta - 1, beta, false);
+                null_verification_ply_ = 0;
+                if (stopped_) return DRAW;
+                if (verified >= beta) return score;
+            }
+        }
+
+        // Step 8. ProbCut: a capture that beats beta by a margin in a shallow search.
+        const Score probcut_beta = beta + PROBCUT_MARGIN - 50 * improving;
+        if (depth >= PROBCUT_DEPTH && !is_mate(beta) &&
+            !(hit && entry.depth >= depth - 3 && entry.score != NO_SCORE &&
+              entry.score < probcut_beta)) {
+            const Continuation* none[3] = {frame(ply - 1).continuation, frame(ply - 2).continuation,
+                                           frame(ply - 4).continuation};
+            MovePicker captures(p, info, *history_, none, table_noisy ? table_move : Move(), false,
+                                probcut_beta - now.evaluation);
+            while (const Move move = captures.next()) {
+                if (out_of_nodes()) return DRAW;
+                make(ply, move);
+                Score score = -quiescence<false>(ply + 1, -probcut_beta, -probcut_beta + 1, 0);
+                if (score >= probcut_beta && !stopped_)
+                    score = -search<Node::CUT_OR_ALL>(ply + 1, depth - PROBCUT_REDUCTION,
+                                                      -probcut_beta, -probcut_beta + 1, !cut_node);
+                unmake();
+                if (stopped_) return DRAW;
+                if (score >= probcut_beta) {
+                    table_.store(p.key, ply, move, score, raw, depth - PROBCUT_REDUCTION + 1,
+                                 BOUND_LOWER, now.table_pv);
+                    return is_mate(score) ? score : score - (probcut_beta - beta);
+                }
+            }
+        }
+    }
+
+    // Step 9. Internal iterative reduction: without a move from the table this node is not worth
+    // its full depth yet.
+    if (depth >= IIR_DEPTH && !table_move && !singular_search && (PV || cut_node)) --depth;
+
+    // Step 10. All moves, best guesses first.
+    const Continuation* continuations[3] = {
+        frame(ply - 1).continuation, frame(ply - 2).continuation, frame(ply - 4).continuation};
+    const Move previous = frame(ply - 1).move;
+    const Move counter =
+        previous ? history_->counter[p.board[previous.to()]][previous.to()] : Move();
+    MovePicker picker(p, info, *history_, continuations, table_move, now.killer, counter);
+    const Score old_alpha = alpha;
+    Score best = -INFINITE;
+    Move best_move;
+    Move quiets[64], noisies[32];
+    int quiet_count = 0, noisy_count = 0, count = 0;
+
+    while (const Move move = picker.next()) {
+        if (move == now.excluded) continue;
+        RootMove* root_move = nullptr;
+        if constexpr (ROOT) {
+            for (int i = line_index_; i < root_count_ && !root_move; ++i)
+                if (root_moves_[std::size_t(i)].move == move)
+                    root_move = &root_moves_[std::size_t(i)];
+            if (!root_move) continue;
+        }
+        ++count;
+        const bool noisy = is_noisy(p, move);
+        const bool checks = gives_check(p, info, move);
+        int history = noisy ? noisy_history(p, move) : quiet_history(ply, move);
+        int reduction = reduction_table(noisy, depth, count);
+
+        // Step 11. Pruning: late and unpromising moves are not searched at all.
+        if (!ROOT && best > -MATE_BOUND && has_pieces(p, p.side)) {
+            const int reduced =
+                std::max(0, depth - 1 - (reduction - history / LMR_HISTORY_DIVISOR) / 1024);
+            if (!noisy && !checks) {
+                if (count >= (LATE_MOVE_BASE + depth * depth) / (2 - improving))
+                    picker.skip_quiets();
+                if (reduced < HISTORY_PRUNING_DEPTH && history < -HISTORY_PRUNING_MARGIN * depth)
+                    continue;
+                // This move only: quiet checks among the others may still surprise.
+                if (!now.in_check && reduced < FUTILITY_DEPTH &&
+                    now.evaluation + FUTILITY_BASE + FUTILITY_MARGIN * reduced <= alpha)
+                    continue;
+                if (!exchange_at_least(p, move, -SEE_QUIET_MARGIN * reduced * reduced)) continue;
+            } else if (!exchange_at_least(p, move, -SEE_NOISY_MARGIN * depth)) {
+                continue;
+            }
+        }
+
+        // Step 12. Extensions. If all other moves fail low against a little less than the table's
+        // score, its move is singular and deserves a deeper look; if even the others reach beta,
+        // this node will fail high anyway (multi-cut).
+        int extension = 0;
+        if (!ROOT && move == table_move && !singular_search && depth >= SINGULAR_DEPTH &&
+            ply < 2 * root_depth_ && hit && entry.depth >= depth - SINGULAR_TABLE_DEPTH &&
+            entry.bound & BOUND_LOWER && entry.score != NO_SCORE && !is_mate(entry.score)) {
+            const Score singular_beta = entry.score - SINGULAR_MARGIN * depth / 16;
+            now.excluded = move;
+            const Score score = search<Node::CUT_OR_ALL>(ply, (depth - 1) / 2, singular_beta - 1,
+                                                         singular_beta, cut_node);
+            now.excluded = Move();
+            if (stopped_) return DRAW;
+            if (score < singular_beta) {
+                extension = 1;
+                if (!PV && score < singular_beta - DOUBLE_EXTENSION_MARGIN &&
+                    now.double_extensions < DOUBLE_EXTENSIONS_MOST) {
+                    extension = 2;
+                    ++now.double_extensions;
+                }
+            } else if (singular_beta >= beta) {
+                return singular_beta;
+            } else if (entry.score >= beta) {
+                extension = -2;
+            } else if (cut_node) {
+                extension = -1;
+            }
+        }
+
+        // Step 13. Make the move and search it.
+        if (out_of_nodes()) return DRAW;
+        const std::uint64_t nodes_before = nodes();
+        make(ply, move);
+        int new_depth = depth - 1 + extension;
+        Score score = NO_SCORE;
+
+        // Step 14. Late moves with less depth and a null window; again if they surprise.
+        if (depth >= LMR_DEPTH && count > 1 + ROOT) {
+            reduction += cut_node ? LMR_CUT_NODE : 0;
+            reduction -= now.table_pv ? LMR_PV + PV * 512 : 0;
+            reduction += improving ? 0 : LMR_NOT_IMPROVING;
+            reduction -= checks ? LMR_CHECK : 0;
+            reduction -= !noisy && (move == now.killer || move == counter) ? LMR_KILLER : 0;
+            reduction += table_noisy && !noisy ? LMR_TABLE_NOISY : 0;
+            reduction += next.cutoffs > 3 ? LMR_CUTOFFS : 0;
+            reduction -= history / (noisy ? LMR_NOISY_HISTORY_DIVISOR : LMR_HISTORY_DIVISOR);
+            // At the root a sacrifice must not wait for many depths.
+            if constexpr (ROOT) reduction = std::min(reduction, LMR_ROOT_MOST);
+            const int reduced = std::clamp(new_depth - reduction / 1024, 1, new_depth + 1);
+            score = -search<Node::CUT_OR_ALL>(ply + 1, reduced, -alpha - 1, -alpha, true);
+            if (score > alpha && reduced < new_depth && !stopped_) {
+                const bool deeper = score > best + DEEPER_MARGIN + DEEPER_SLOPE * new_depth;
+                const bool shallower = score < best + new_depth;
+                if constexpr (!ROOT) new_depth += deeper - shallower;
+                if (new_depth > reduced)
+                    score = -search<Node::CUT_OR_ALL>(ply + 1, new_depth, -alpha - 1, -alpha,
+                                                      !cut_node);
+            }
+        } else if (!PV || count > 1) {
+            score = -search<Node::CUT_OR_ALL>(ply + 1, new_depth, -alpha - 1, -alpha, !cut_node);
+        }
+        if (PV && (count == 1 || score > alpha) && !stopped_)
+            score = -search<Node::PV>(ply + 1, new_depth, -beta, -alpha, false);
+        unmake();
+        if (stopped_) return DRAW;
+
+        if constexpr (ROOT) {
+            root_move->nodes += nodes() - nodes_before;
+            if (count == 1 || score > alpha) {
+                root_move->score = score;
+                root_move->selective_depth = selective_depth_;
+                root_move->bound = score >= beta    ? Line::LOWER
+                                   : score <= alpha ? Line::UPPER
+                                                    : Line::EXACT;
+                root_move->line[0] = move;
+                const int rest = std::min(next.line_length, MAX_PLY - 1);
+                std::copy_n(next.line, rest, root_move->line + 1);
+                root_move->line_length = rest + 1;
+            } else {
+                root_move->score = -INFINITE;  // only known to be no better
+            }
+        }
+
+        // Step 15. A better move; beyond beta the opponent will not let it come to this.
+        if (score > best) {
+            best = score;
+            if (score > alpha) {
+                best_move = move;
+                if constexpr (PV && !ROOT) set_line(ply, move);
+                if (score >= beta) {
+                    ++now.cutoffs;
+                    break;
+                }
+                alpha = score;
+            }
+        }
+        if (move != best_move) {
+            if (noisy && noisy_count < 32) noisies[noisy_count++] = move;
+            if (!noisy && quiet_count < 64) quiets[quiet_count++] = move;
+        }
+    }
+
+    // Step 16. No legal move: mate or stalemate. (A singular search has its move left.)
+    if (count == 0) {
+        if (singular_search) return alpha;
+        return now.in_check ? ply - MATE : DRAW;
+    }
+
+    // Step 17. Learn from the result.
+    if (best_move && best >= beta)
+        update_histories(now, ply, best_move, depth, quiets, quiet_count, noisies, noisy_count);
+    // All moves failed against the quiet move before: it was a good one.
+    if (!ROOT && best <= old_alpha && previous && !is_noisy(frame(ply - 1).position, previous))
+        update_quiet(ply - 1, previous, History::bonus(depth) * FAIL_LOW_BONUS / 100);
+    if (!singular_search) {
+        const Bound bound = best >= beta             ? BOUND_LOWER
+                            : PV && best > old_alpha ? BOUND_EXACT
+                                                     : BOUND_UPPER;
+        if (!ROOT || line_index_ == 0)
+            table_.store(p.key, ply, best_move, best, raw, depth, bound, now.table_pv);
+        // Captures change the material, so their results say little about the evaluation here.
+        if (!now.in_check && !(best_move && is_noisy(p, best_move)) && !is_mate(best) &&
+            !(bound == BOUND_LOWER && best <= now.evaluation) &&
+            !(bound == BOUND_UPPER && best >= now.evaluation))
+            update_corrections(ply, depth, best);
+    }
+    return best;
+}
+
+template Score Worker::search<Worker::Node::ROOT>(int, int, Score, Score, bool);
+
+}  // namespace rookery::alphabeta

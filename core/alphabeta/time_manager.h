@@ -1,0 +1,41 @@
+// How long to think: a soft limit after which no new depth is begun, stretched and shrunk by how
+// clear the choice looks, and a hard limit that is never passed.
+
+#pragma once
+
+#include <atomic>
+
+#include "alphabeta/types.h"
+
+namespace rookery::alphabeta {
+
+class TimeManager {
+  public:
+    // The clock starts now, or at ponderhit() if the limits say so.
+    void start(const Limits& limits);
+    // From any thread.
+    void ponderhit();
+
+    [[nodiscard]] bool pondering() const { return pondering_.load(std::memory_order_relaxed); }
+    [[nodiscard]] bool timed() const { return timed_; }
+    [[nodiscard]] double elapsed() const;  // seconds since start()
+    // Seconds that count against the limits: since start() or ponderhit().
+    [[nodiscard]] double spent() const;
+
+    [[nodiscard]] bool hard_limit_reached() const {
+        return timed_ && !pondering() && spent() >= hard_;
+    }
+    // After a depth: whether to stop. stability: depths for which the best move has stayed;
+    // best_share: its share of the nodes; drop: how far the score fell below the last search's or
+    // the mean of this one's.
+    [[nodiscard]] bool enough(int stability, double best_share, int drop, bool only_move) const;
+
+  private:
+    Clock::time_point begin_{};
+    std::atomic<std::int64_t> counted_from_{0};  // ticks of Clock
+    std::atomic<bool> pondering_{false};
+    bool timed_ = false, fixed_ = false;
+    double soft_ = 0, hard_ = 0;  // seconds
+};
+
+}  // namespace rookery::alphabeta

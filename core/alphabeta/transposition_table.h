@@ -1,0 +1,77 @@
+// The transposition table: what earlier searches found out about positions, shared by threads.
+//
+// One bucket is one cache line of four entries; an entry is two words:
+//
+//   word 0: key ^ word 1
+//   word 1: move 16 | score 16 | static evaluation 16 | depth 8 | age 5, PV 1, bound 2
+//
+// Threads read and write words without locks (relaxed atomics). An entry torn between two writers
+// does not match its key and is not found; should an entry ever match by chance, its move is
+// verified before it is played and its score is one wrong score. Scores of mates are stored as
+// distances from the entry's position.
+
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "alphabeta/types.h"
+#include "base/aligned.h"
+
+namespace rookery::alphabeta {
+
+enum Bound : std::uint8_t { BOUND_NONE = 0, BOUND_UPPER = 1, BOUND_LOWER = 2, BOUND_EXACT = 3 };
+
+struct TableEntry {
+    Move move;
+    Score score = NO_SCORE;
+    Score evaluation = NO_SCORE;
+    int depth = 0;
+    Bound bound = BOUND_NONE;
+    bool pv = false;
+};
+
+class TranspositionTable {
+  public:
+    // At least one bucket; rounded down to whole buckets. key_mask is for tests: fewer bits make
+    // collisions frequent.
+    explicit TranspositionTable(std::size_t bytes, Key key_mask = ~Key(0));
+
+    // Not during a search.
+    void resize(std::size_t bytes);
+    void clear();
+
+    void new_search() { age_ = (age_ + 1) & AGE_MASK; }
+
+    // `ply` is the distance of this position from the root of the search.
+    [[nodiscard]] bool probe(Key key, int ply, TableEntry& entry) const;
+    void store(Key key, int ply, Move move, Score score, Score evaluation, int depth, Bound bound,
+               bool pv);
+    void prefetch(Key key) const { __builtin_prefetch(&bucket(key)); }
+    // Share of the table written by the present search, per mille.
+    [[nodiscard]] int full_per_mille() const;
+    [[nodiscard]] std::size_t bytes() const { return buckets_.size() * sizeof(Bucket); }
+
+  private:
+    static constexpr int ENTRIES = 4;
+    static constexpr std::uint8_t AGE_MASK = 31;
+    struct Entry {
+        std::atomic<std::uint64_t> check{0};
+        std::atomic<std::uint64_t> data{0};
+    };
+    struct alignas(CACHE_LINE) Bucket {
+        Entry entries[ENTRIES];
+    };
+    [[nodiscard]] const Bucket& bucket(Key key) const {
+        return buckets_[std::size_t((static_cast<unsigned __int128>(key) * buckets_.size()) >> 64)];
+    }
+    [[nodiscard]] Bucket& bucket(Key key) {
+        return const_cast<Bucket&>(std::as_const(*this).bucket(key));
+    }
+
+    AlignedArray<Bucket> buckets_;
+    Key key_mask_;
+    std::uint8_t age_ = 0;
+};
+
+}  // namespace rookery::alphabeta

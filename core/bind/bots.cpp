@@ -1,0 +1,69 @@
+// Bots that choose moves and play whole games.
+
+#include "peers/bots.h"
+#include "bind/bind.h"
+#include "rules/movegen.h"
+
+namespace rookery::bind {
+
+namespace {
+
+using PlayedGame = std::tuple<std::string, std::optional<bool>, std::vector<std::string>>;
+
+std::string bot_move(const Game& game, std::string_view bot, std::uint64_t seed) {
+    const MoveList moves = legal_moves(game.now());
+    if (moves.empty()) throw MoveError("the game is over in '" + to_fen(game.now()) + "'");
+    Random random(seed);
+    return to_uci(game.now(),
+                  peers::choose_move(peers::find_bot(bot), game.now(), game.keys(), moves, random));
+}
+
+PlayedGame describe(const Game& start, const peers::BotGame& played) {
+    std::optional<bool> winner;
+    if (played.result != 0) winner = played.result > 0;
+    std::vector<std::string> moves;
+    Position position = start.now();
+    for (const Move move : played.moves) {
+        moves.push_back(to_uci(position, move));
+        position.make(move);
+    }
+    return {ENDING_NAMES[std::size_t(played.ending)], winner, std::move(moves)};
+}
+
+std::vector<PlayedGame> play_bot_games(const Games& starts, const std::vector<std::string>& white,
+                                       const std::vector<std::string>& black,
+                                       const std::vector<std::uint64_t>& seeds, int max_plies) {
+    if (white.size() != starts.size() || black.size() != starts.size() ||
+        seeds.size() != starts.size())
+        throw std::invalid_argument("starts, white, black and seeds must be equally long");
+    require_games(starts);
+    std::vector<PlayedGame> games(starts.size());
+    const nb::gil_scoped_release release;
+    for (std::size_t i = 0; i < starts.size(); ++i)
+        games[i] = describe(*starts[i],
+                            peers::play_bots(peers::find_bot(white[i]), peers::find_bot(black[i]),
+                                             *starts[i], max_plies, Random(seeds[i])));
+    return games;
+}
+
+}  // namespace
+
+void bind_bots(nb::module_& m) {
+    m.def("bot_names", [] {
+        return std::vector<std::string>(std::begin(peers::BOT_NAMES), std::end(peers::BOT_NAMES));
+    });
+    m.def("bot_move", &bot_move, "game"_a, "bot"_a, "seed"_a,
+          "UCI move of random, greedy or greedy-safe; the seed decides between equal moves.");
+    m.def(
+        "settled_material", [](const Game& game) { return peers::settled_material(game.now()); },
+        "game"_a,
+        "Centipawns by which the side to move is ahead after all captures, promotions and answers "
+        "to check that pay; a million if that mates.");
+    m.def("play_bot_games", &play_bot_games, "starts"_a, "white"_a, "black"_a, "seeds"_a,
+          "max_plies"_a = 0,
+          "Plays whole games on from copies of the given ones, threefold and fifty-move draws "
+          "claimed as they occur: a list of (ending, winner, UCI moves), winner True for White, "
+          "None for a draw or a game cut off (ending 'ply_cap').");
+}
+
+}  // namespace rookery::bind

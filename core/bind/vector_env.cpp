@@ -1,0 +1,214 @@
+// rookery._core.VectorGames.
+
+#include "env/vector_env.h"
+#include "bind/bind.h"
+
+namespace rookery::bind {
+
+namespace {
+
+template <class Enum>
+Enum choose(std::string_view option, std::string_view value,
+            std::initializer_list<std::pair<std::string_view, Enum>> choices) {
+    std::string known;
+    for (const auto& [name, result] : choices) {
+        if (name == value) return result;
+        known += (known.empty() ? "" : ", ") + std::string(name);
+    }
+    throw std::invalid_argument(std::string(option) + " '" + std::string(value) +
+                                "' is unknown; known are " + known);
+}
+
+void init_vector_games(env::VectorGames* self, int num_games, std::string observation,
+                       std::string_view actions, std::uint64_t seed, std::string_view claims,
+                       float win, float loss, float draw, float move, float illegal,
+                       std::string_view on_illegal, int max_plies, int draw_after_plies,
+                       bool promotion_wins, const std::vector<std::string>& start_fens,
+                       std::string material, std::string_view material_side,
+                       std::pair<int, int> random_plies, std::string_view dtype, int threads) {
+    env::VectorOptions o;
+    o.num_games = num_games;
+    o.observation = std::move(observation);
+    o.actions = encode::find_action_space(actions);
+    o.seed = seed;
+    o.claims = choose<env::ClaimMode>("claims", claims,
+                                      {{"automatic", env::ClaimMode::AUTOMATIC},
+                                       {"action", env::ClaimMode::ACTION},
+                                       {"off", env::ClaimMode::OFF}});
+    o.win = win, o.loss = loss, o.draw = draw, o.move = move, o.illegal = illegal;
+    o.illegal_is_penalty =
+        choose<bool>("on_illegal", on_illegal, {{"raise", false}, {"penalty", true}});
+    o.max_plies = max_plies;
+    o.draw_after_plies = draw_after_plies;
+    o.promotion_wins = promotion_wins;
+    for (const std::string& fen : start_fens) o.starts.push_back(parse_fen(fen));
+    o.material = std::move(material);
+    o.material_side = find_side(material_side);
+    std::tie(o.min_random_plies, o.max_random_plies) = random_plies;
+    o.byte_observations = choose<bool>("dtype", dtype, {{"float32", false}, {"uint8", true}});
+    o.threads = threads;
+    new (self) env::VectorGames(std::move(o));
+}
+
+// int64 as NumPy counts, int32 as legal_actions come; floats are refused, not rounded.
+template <class T> using Actions = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T> void step(env::VectorGames& games, const Actions<T>& actions) {
+    if (actions.shape(0) != games.size())
+        throw std::invalid_argument("step got " + std::to_string(actions.shape(0)) +
+                                    " actions for " + std::to_string(games.size()) + " games");
+    const std::vector<std::int64_t> copy(actions.data(), actions.data() + actions.size());
+    const nb::gil_scoped_release release;
+    games.step(copy.data());
+}
+
+using Mask = nb::ndarray<const bool, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+Numpy<std::int64_t> bot_actions(env::VectorGames& games, std::string_view bot, const Mask& mask) {
+    if (mask.shape(0) != games.size())
+        throw std::invalid_argument("mask has " + std::to_string(mask.shape(0)) + " entries for " +
+                                    std::to_string(games.size()) + " games");
+    std::vector<std::int64_t> actions(games.size());
+    const peers::Bot kind = peers::find_bot(bot);
+    {
+        const nb::gil_scoped_release release;
+        games.bot_actions(kind, reinterpret_cast<const std::uint8_t*>(mask.data()), actions.data());
+    }
+    return owned_array(std::move(actions), {games.size()});
+}
+
+nb::object final_observations(const env::VectorGames& games,
+                              const std::vector<std::size_t>& indices) {
+    const std::size_t size = games.layout().size();
+    const auto shape = batch_shape(indices.size(), games.layout().shape);
+    for (const std::size_t index : indices)
+        if (index >= games.size() || !(games.terminations[index] || games.truncations[index]))
+            throw std::invalid_argument("game " + std::to_string(index) +
+                                        " did not end with the last step");
+    const auto write = [&](auto values) {
+        {
+            const nb::gil_scoped_release release;
+            for (std::size_t i = 0; i < indices.size(); ++i)
+                games.final_observation(indices[i], values.data() + i * size);
+        }
+        return nb::cast(owned_array(std::move(values), shape));
+    };
+    return games.options().byte_observations
+               ? write(std::vector<std::uint8_t>(indices.size() * size))
+               : write(std::vector<float>(indices.size() * size));
+}
+
+// Properties that view a per-game vector of VectorGames.
+template <auto Member, class T> auto vector_view() {
+    return [](nb::handle_t<env::VectorGames> self) {
+        auto& values = nb::cast<env::VectorGames&>(self).*Member;
+        return view_array<const T>(self, reinterpret_cast<const T*>(values.data()),
+                                   {values.size()});
+    };
+}
+
+}  // namespace
+
+StartSide find_side(std::string_view value) {
+    return choose<StartSide>("side", value,
+                             {{"white", StartSide::WHITE_MOVES},
+                              {"black", StartSide::BLACK_MOVES},
+                              {"random", StartSide::EITHER}});
+}
+
+void bind_vector_games(nb::module_& m) {
+    nb::class_<env::VectorGames>(
+        m, "VectorGames",
+        "Many games stepped per call; each action is for the side to move. The arrays are views "
+        "that the next call overwrites.")
+        .def("__init__", &init_vector_games, "num_games"_a, "observation"_a = "planes19",
+             "actions"_a = "az4672", "seed"_a = 0, nb::kw_only(), "claims"_a = "automatic",
+             "win"_a = 1.0f, "loss"_a = -1.0f, "draw"_a = 0.0f, "move"_a = 0.0f,
+             "illegal"_a = -1.0f, "on_illegal"_a = "raise", "max_plies"_a = 0,
+             "draw_after_plies"_a = 0, "promotion_wins"_a = false,
+             "start_fens"_a = std::vector<std::string>(), "material"_a = "",
+             "material_side"_a = "white", "random_plies"_a = std::pair{0, 0}, "dtype"_a = "float32",
+             "threads"_a = 1)
+        .def("__len__", &env::VectorGames::size)
+        .def(
+            "reset",
+            [](env::VectorGames& g, std::optional<std::uint64_t> seed) {
+                const nb::gil_scoped_release release;
+                seed ? g.reset(*seed) : g.reset();
+            },
+            "seed"_a = nb::none())
+        .def("step", &step<std::int64_t>, "actions"_a.noconvert(), "actions: int64 or int32 [N].")
+        .def("step", &step<std::int32_t>, "actions"_a.noconvert())
+        .def_prop_ro(
+            "observations",
+            [](nb::handle_t<env::VectorGames> self) -> nb::object {
+                auto& g = nb::cast<env::VectorGames&>(self);
+                const auto shape = batch_shape(g.size(), g.layout().shape);
+                if (g.options().byte_observations)
+                    return nb::cast(view_array<std::uint8_t>(self, g.byte_observations(), shape));
+                return nb::cast(view_array<float>(self, g.observations(), shape));
+            },
+            nb::sig("def observations(self) -> numpy.typing.NDArray[numpy.float32 | numpy.uint8]"),
+            "[N, *shape]")
+        .def_prop_ro(
+            "legal_actions",
+            [](nb::handle_t<env::VectorGames> self) {
+                auto& g = nb::cast<env::VectorGames&>(self);
+                return view_array<const std::int32_t>(self, g.legal_actions.data(),
+                                                      {g.legal_total()});
+            },
+            "int32 [total]; game i has legal_actions[legal_offsets[i] : legal_offsets[i + 1]].")
+        .def_prop_ro("legal_offsets", vector_view<&env::VectorGames::legal_offsets, std::int64_t>())
+        .def_prop_ro("rewards", vector_view<&env::VectorGames::rewards, float>(),
+                     "float32 [N], for the side that moved.")
+        .def_prop_ro("opponent_rewards", vector_view<&env::VectorGames::opponent_rewards, float>())
+        .def_prop_ro("terminations", vector_view<&env::VectorGames::terminations, bool>())
+        .def_prop_ro("truncations", vector_view<&env::VectorGames::truncations, bool>())
+        .def_prop_ro("to_move", vector_view<&env::VectorGames::to_move, std::uint8_t>(),
+                     "uint8 [N], 1 if White is to move.")
+        .def_prop_ro("endings", vector_view<&env::VectorGames::endings, std::uint8_t>(),
+                     "uint8 [N], index into ENDINGS of how a game ended with the last step.")
+        .def_prop_ro("results", vector_view<&env::VectorGames::results, std::int8_t>(),
+                     "int8 [N], 1 White won, -1 Black won, 0 draw; valid where terminated.")
+        .def_prop_ro("polyglot_keys", vector_view<&env::VectorGames::polyglot_keys, Key>(),
+                     "uint64 [N], of the positions now on the boards.")
+        .def_prop_ro("material", vector_view<&env::VectorGames::material, std::int32_t>(),
+                     "int32 [N], White's pieces minus Black's in centipawns.")
+        .def_prop_ro("piece_counts", vector_view<&env::VectorGames::piece_counts, std::uint8_t>())
+        .def("bot_actions", &bot_actions, "bot"_a, "mask"_a.noconvert(),
+             "Actions int64 [N] of random, greedy or greedy-safe where mask (bool [N]) is set, -1 "
+             "elsewhere; draws from the games' own random streams.")
+        .def_prop_ro("plies", vector_view<&env::VectorGames::plies, std::int32_t>())
+        .def_prop_ro("lengths", vector_view<&env::VectorGames::lengths, std::int32_t>(),
+                     "int32 [N], plies of the games that ended with the last step.")
+        .def("final_observations", &final_observations, "indices"_a,
+             nb::sig("def final_observations(self, indices: collections.abc.Sequence[int]) -> "
+                     "numpy.typing.NDArray[numpy.float32 | numpy.uint8]"),
+             "Last observations [len(indices), *shape] of games that ended with the last step.")
+        .def("fens",
+             [](const env::VectorGames& g) {
+                 std::vector<std::string> fens;
+                 for (std::size_t i = 0; i < g.size(); ++i) fens.push_back(to_fen(g.position(i)));
+                 return fens;
+             })
+        .def(
+            "fen", [](const env::VectorGames& g, std::size_t i) { return to_fen(g.position(i)); },
+            "index"_a)
+        .def(
+            "final_fen",
+            [](const env::VectorGames& g, std::size_t i) { return to_fen(g.final_position(i)); },
+            "index"_a, "Last position of the game that ended most recently in this slot.")
+        .def(
+            "get_state",
+            [](const env::VectorGames& g) {
+                const std::string state = g.save();
+                return nb::bytes(state.data(), state.size());
+            },
+            "Games and random streams for an exact resume with the same options.")
+        .def(
+            "set_state",
+            [](env::VectorGames& g, const nb::bytes& state) {
+                g.restore(std::string(state.c_str(), state.size()));
+            },
+            "state"_a);
+}
+
+}  // namespace rookery::bind

@@ -1,0 +1,101 @@
+#include "datagen/network_match.h"
+
+#include <cstdlib>
+#include <stdexcept>
+
+#include "rules/movegen.h"
+
+namespace rookery::datagen {
+
+namespace {
+constexpr int OPENING_TRIES = 50;
+}
+
+NetworkMatch::NetworkMatch(nnue::NetworkPtr network, nnue::NetworkPtr opponent,
+                           std::optional<peers::Bot> bot, MatchSettings settings)
+    : bot_(bot), settings_(settings) {
+    if (!network || !opponent == !bot)
+        throw std::invalid_argument("a match needs a network, and a network or a bot against it");
+    if (settings.soft_nodes < 1 || settings.threads < 1 || settings.random_plies < 0)
+        throw std::invalid_argument("nodes and threads must be at least 1, random plies 0");
+    tables_.resize(std::size_t(settings.threads));
+    for (Table& table : tables_) {
+        table.ours = std::make_unique<GameSearcher>(network, settings.table_bytes);
+        if (opponent) table.theirs = std::make_unique<GameSearcher>(opponent, settings.table_bytes);
+    }
+}
+
+GameLine NetworkMatch::opening(Table& table, Random& random, std::vector<Move>& moves) const {
+    for (int tries = 1;; ++tries) {
+        GameLine line = random_opening(settings_.random_plies, random, &moves);
+        if (!table.theirs || !settings_.max_opening_score || tries == OPENING_TRIES || stopping_)
+            return line;
+        table.theirs->new_game();
+        const auto outcome = table.theirs->search(line, settings_.soft_nodes);
+        if (std::abs(outcome.score) <= settings_.max_opening_score) return line;
+    }
+}
+
+bool NetworkMatch::play(Table& table, GameLine line, Color ours, Random& random,
+                        MatchGame& game) const {
+    Adjudicator adjudicator(settings_.adjudication);
+    table.ours->new_game();
+    if (table.theirs) table.theirs->new_game();
+    const auto won_by = [&](Color winner) { return winner == ours ? 1 : -1; };
+    for (;;) {
+        const MoveList moves = legal_moves(line.position);
+        const Ending ending = find_ending(line.position, line.keys, moves.size(), Claims::OCCURRED);
+        if (ending == Ending::CHECKMATE) game.result = won_by(~line.position.side);
+        if (ending != Ending::NONE || line.ply >= settings_.max_plies) return true;
+
+        GameSearcher* searcher = line.position.side == ours ? table.ours.get() : table.theirs.get();
+        Move move;
+        if (searcher) {
+            const auto outcome = searcher->search(line, settings_.soft_nodes);
+            if (stopping_) return false;
+            move = outcome.best;
+            const int score = line.position.side == WHITE ? outcome.score : -outcome.score;
+            switch (adjudicator.add(score, line.ply)) {
+                case Adjudicator::Verdict::WHITE_WINS: game.result = won_by(WHITE); return true;
+                case Adjudicator::Verdict::BLACK_WINS: game.result = won_by(BLACK); return true;
+                case Adjudicator::Verdict::DRAW: return true;
+                case Adjudicator::Verdict::NONE: break;
+            }
+        } else {
+            move = peers::choose_move(*bot_, line.position, line.keys, moves, random);
+        }
+        game.moves.push_back(move);
+        line.make(move);
+    }
+}
+
+bool NetworkMatch::play_pair(Table& table, std::uint64_t number, MatchPair& pair) const {
+    Random random(settings_.seed, number);
+    std::vector<Move> moves;
+    const GameLine line = opening(table, random, moves);
+    pair.as_white.moves = pair.as_black.moves = moves;
+    return play(table, line, WHITE, random, pair.as_white) &&
+           play(table, line, BLACK, random, pair.as_black);
+}
+
+std::vector<MatchPair> NetworkMatch::run(std::uint64_t first, std::uint64_t count,
+                                         const alphabeta::Poll& poll) {
+    stopping_ = false;
+    std::vector<MatchPair> pairs(count);
+    const std::uint64_t complete = run_numbered(
+        settings_.threads, first, count,
+        [&](int thread, std::uint64_t number) {
+            return play_pair(tables_[std::size_t(thread)], number, pairs[number - first]);
+        },
+        [&](int thread) {
+            stopping_ = true;
+            Table& table = tables_[std::size_t(thread)];
+            table.ours->stop();
+            if (table.theirs) table.theirs->stop();
+        },
+        poll);
+    pairs.resize(complete);
+    return pairs;
+}
+
+}  // namespace rookery::datagen

@@ -1,0 +1,63 @@
+// Matches of networks at fixed nodes, in pairs of games from the same random opening with colours
+// exchanged; the opponent is another network or a bot. For gates and curves of training runs: whole
+// ratings are the arena's affair.
+
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "datagen/numbered_games.h"
+#include "peers/bots.h"
+
+namespace rookery::datagen {
+
+struct MatchSettings {
+    std::uint64_t seed = 0;
+    std::uint64_t soft_nodes = 1000;
+    int random_plies = 8;
+    // An opening that the opponent's network thinks is further from level is replaced; 0: never.
+    int max_opening_score = 300;
+    int max_plies = 400;  // then it is a draw
+    Adjudication adjudication;
+    std::size_t table_bytes = std::size_t(1) << 20;
+    int threads = 1;
+};
+
+// One game as played: UCI would need the moves' positions, so moves are kept as they are.
+struct MatchGame {
+    int result = 0;  // for the network: 1 won, 0 drawn, -1 lost
+    std::vector<Move> moves;  // from the start position on, the random ones included
+};
+
+struct MatchPair {
+    MatchGame as_white, as_black;
+};
+
+class NetworkMatch {
+  public:
+    // Exactly one of `opponent` and `bot` is given.
+    NetworkMatch(nnue::NetworkPtr network, nnue::NetworkPtr opponent, std::optional<peers::Bot> bot,
+                 MatchSettings settings);
+
+    // Pairs [first, first + count); fewer, but without a gap, if `poll` stops it.
+    [[nodiscard]] std::vector<MatchPair> run(std::uint64_t first, std::uint64_t count,
+                                             const alphabeta::Poll& poll);
+
+  private:
+    struct Table {  // of one thread
+        std::unique_ptr<GameSearcher> ours, theirs;
+    };
+    bool play_pair(Table& table, std::uint64_t number, MatchPair& pair) const;
+    bool play(Table& table, GameLine line, Color ours, Random& random, MatchGame& game) const;
+    [[nodiscard]] GameLine opening(Table& table, Random& random, std::vector<Move>& moves) const;
+
+    std::optional<peers::Bot> bot_;
+    MatchSettings settings_;
+    std::vector<Table> tables_;
+    std::atomic<bool> stopping_{false};
+};
+
+}  // namespace rookery::datagen

@@ -1,0 +1,112 @@
+#include "datagen/numbered_games.h"
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <cstdlib>
+#include <exception>
+#include <thread>
+
+#include "rules/movegen.h"
+
+namespace rookery::datagen {
+
+namespace {
+constexpr std::uint64_t HARD_FACTOR = 10;
+}
+
+Adjudicator::Verdict Adjudicator::add(int white_score, int ply) {
+    if (!rules_.enabled) return Verdict::NONE;
+    if (white_score > rules_.win_score)
+        winning_ = std::max(winning_, 0) + 1;
+    else if (white_score < -rules_.win_score)
+        winning_ = std::min(winning_, 0) - 1;
+    else
+        winning_ = 0;
+    const bool level = ply >= rules_.draw_after && std::abs(white_score) <= rules_.draw_score;
+    level_ = level ? level_ + 1 : 0;
+    if (winning_ >= rules_.win_plies) return Verdict::WHITE_WINS;
+    if (winning_ <= -rules_.win_plies) return Verdict::BLACK_WINS;
+    return level_ >= rules_.draw_plies ? Verdict::DRAW : Verdict::NONE;
+}
+
+GameLine random_opening(int plies, Random& random, std::vector<Move>* played) {
+    for (;;) {
+        GameLine line{start_position(), {}, 0};
+        if (played) played->clear();
+        while (line.ply < plies) {
+            const MoveList moves = legal_moves(line.position);
+            if (moves.empty()) break;
+            const Move move = moves[int(random.below(std::uint32_t(moves.size())))];
+            if (played) played->push_back(move);
+            line.make(move);
+        }
+        const int count = count_legal(line.position);
+        if (line.ply == plies &&
+            find_ending(line.position, line.keys, count, Claims::OCCURRED) == Ending::NONE)
+            return line;
+    }
+}
+
+alphabeta::SearchOutcome GameSearcher::search(const GameLine& line, std::uint64_t soft_nodes) {
+    alphabeta::Limits limits;
+    limits.soft_nodes = soft_nodes;
+    limits.nodes = HARD_FACTOR * soft_nodes;
+    return searcher_.search(line.position, line.keys.keys(), limits);
+}
+
+std::uint64_t run_numbered(int threads, std::uint64_t first, std::uint64_t count,
+                           const std::function<bool(int, std::uint64_t)>& work,
+                           const std::function<void(int)>& stop, const alphabeta::Poll& poll) {
+    std::atomic<std::uint64_t> next{0};
+    std::atomic<bool> stopping{false};
+    std::vector<std::uint8_t> done(count, 0);
+    std::mutex mutex;
+    std::condition_variable finished;
+    int running = threads;
+    std::exception_ptr failure;
+
+    const auto run = [&](int thread) {
+        try {
+            for (std::uint64_t i = next++; i < count && !stopping; i = next++) {
+                if (!work(thread, first + i)) break;
+                done[i] = 1;
+            }
+        } catch (...) {
+            const std::lock_guard lock(mutex);
+            if (!failure) failure = std::current_exception();
+            stopping = true;
+        }
+        const std::lock_guard lock(mutex);
+        --running;
+        finished.notify_all();
+    };
+    std::vector<std::thread> workers;
+    for (int thread = 0; thread < threads; ++thread) workers.emplace_back(run, thread);
+    {
+        std::unique_lock lock(mutex);
+        const auto pause = std::chrono::milliseconds(POLL_MILLISECONDS);
+        while (!finished.wait_for(lock, pause, [&] { return running == 0; })) {
+            lock.unlock();
+            std::exception_ptr trouble;
+            try {
+                if (!stopping && poll && poll()) stopping = true;
+            } catch (...) {
+                trouble = std::current_exception();
+                stopping = true;
+            }
+            // Again and again: a search that had not yet begun would not have noticed.
+            if (stopping)
+                for (int thread = 0; thread < threads; ++thread) stop(thread);
+            lock.lock();
+            if (trouble) failure = trouble;
+        }
+    }
+    for (std::thread& worker : workers) worker.join();
+    if (failure) std::rethrow_exception(failure);
+    std::uint64_t complete = 0;
+    while (complete < count && done[complete]) ++complete;
+    return complete;
+}
+
+}  // namespace rookery::datagen

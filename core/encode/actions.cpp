@@ -1,0 +1,118 @@
+#include "encode/actions.h"
+
+#include <array>
+#include <stdexcept>
+
+#include "rules/movegen.h"
+
+namespace rookery::encode {
+
+namespace {
+
+// (file, rank) steps of the eight directions N NE E SE S SW W NW.
+constexpr int DIRECTIONS[8][2] = {{0, 1},  {1, 1},   {1, 0},  {1, -1},
+                                  {0, -1}, {-1, -1}, {-1, 0}, {-1, 1}};
+constexpr int KNIGHT_STEPS[8][2] = {{1, 2},   {2, 1},   {2, -1}, {1, -2},
+                                    {-1, -2}, {-2, -1}, {-2, 1}, {-1, 2}};
+
+// Plane by oriented origin and destination, for all but under-promotions.
+constexpr auto PLANES = [] {
+    std::array<std::array<std::int8_t, 64>, 64> planes{};
+    for (auto& row : planes) row.fill(-1);
+    for (Square from = 0; from < 64; ++from) {
+        const auto set = [&](int df, int dr, int plane) {
+            const int file = file_of(from) + df, rank = rank_of(from) + dr;
+            if (file >= 0 && file < 8 && rank >= 0 && rank < 8)
+                planes[std::size_t(from)][std::size_t(make_square(file, rank))] =
+                    std::int8_t(plane);
+        };
+        for (int i = 0; i < 8; ++i) {
+            for (int distance = 1; distance < 8; ++distance)
+                set(distance * DIRECTIONS[i][0], distance * DIRECTIONS[i][1], 7 * i + distance - 1);
+            set(KNIGHT_STEPS[i][0], KNIGHT_STEPS[i][1], 56 + i);
+        }
+    }
+    return planes;
+}();
+
+constexpr int FIRST_UNDERPROMOTION = 64;
+
+int az_action(const Position& position, Move move) {
+    const Color us = position.side;
+    Square to = move.to();
+    if (move.kind() == Move::CASTLING && !position.chess960)
+        to = castled_king(us, to > move.from());
+    const Square from = oriented(move.from(), us);
+    to = oriented(to, us);
+    int plane = PLANES[std::size_t(from)][std::size_t(to)];
+    if (move.kind() == Move::PROMOTION && move.promotion() != QUEEN)
+        plane = FIRST_UNDERPROMOTION + 3 * (move.promotion() - KNIGHT) +
+                (file_of(to) - file_of(from) + 1);
+    return from * AZ_PLANES + plane;
+}
+
+int kpk_action(const Position& position, Move move) {
+    const Color view = pawn_side(position);
+    const Square from = oriented(move.from(), view), to = oriented(move.to(), view);
+    const PieceType type = type_of(position.board[move.from()]);
+    const bool underpromotion = move.kind() == Move::PROMOTION && move.promotion() != QUEEN;
+    if (type == KING && move.kind() == Move::NORMAL)
+        return PLANES[std::size_t(from)][std::size_t(to)] / 7;
+    if (type == PAWN && file_of(from) == file_of(to) && !underpromotion)
+        return to - from == 8 ? 8 : 9;
+    return NO_ACTION;
+}
+
+}  // namespace
+
+Color pawn_side(const Position& position) {
+    return position.pieces(BLACK) & ~position.by_type[KING] ? BLACK : WHITE;
+}
+
+bool is_kpk(const Position& position) {
+    return count_bits(position.occupied()) == 3 && count_bits(position.by_type[PAWN]) == 1;
+}
+
+ActionSpace find_action_space(std::string_view name) {
+    std::string known;
+    for (std::size_t i = 0; i < std::size(ACTION_SPACE_NAMES); ++i) {
+        if (ACTION_SPACE_NAMES[i] == name) return ActionSpace(i);
+        known += (i ? ", " : "") + std::string(ACTION_SPACE_NAMES[i]);
+    }
+    throw std::invalid_argument("unknown action space '" + std::string(name) + "'; known are " +
+                                known);
+}
+
+int action_count(ActionSpace space) {
+    switch (space) {
+        case ActionSpace::AZ4672: return AZ_ACTIONS;
+        case ActionSpace::AZ4673: return AZ_ACTIONS + 1;
+        case ActionSpace::KPK: return 10;
+    }
+    return 0;
+}
+
+int action_of(ActionSpace space, const Position& position, Move legal_move) {
+    return space == ActionSpace::KPK ? kpk_action(position, legal_move)
+                                     : az_action(position, legal_move);
+}
+
+void list_actions(ActionSpace space, const Position& position, bool claimable,
+                  LegalActions& legal) {
+    legal.moves.clear();
+    legal.count = 0;
+    if (space == ActionSpace::KPK) {
+        for (const Move move : legal_moves(position)) {
+            const int action = kpk_action(position, move);
+            if (action == NO_ACTION) continue;
+            legal.moves.add(move);
+            legal.actions[legal.count++] = action;
+        }
+        return;
+    }
+    generate_legal(position, legal.moves);
+    for (const Move move : legal.moves) legal.actions[legal.count++] = az_action(position, move);
+    if (space == ActionSpace::AZ4673 && claimable) legal.actions[legal.count++] = CLAIM_DRAW_ACTION;
+}
+
+}  // namespace rookery::encode

@@ -1,0 +1,50 @@
+// Moves as numbers, the way policies see them. Tables in words: src/rookery/encodings.py.
+//
+//   az4672  origin square * 73 + plane, in the mover's orientation (AlphaZero):
+//           planes  0-55  queen-like: 7 * direction + distance - 1; N NE E SE S SW W NW
+//                  56-63  knight: (rank, file) steps (2,1) (1,2) (-1,2) (-2,1) and mirrored
+//                  64-72  under-promotion: 3 * {N, B, R} + {file - 1, straight, file + 1}
+//           Castling is the king's two-square move; in Chess960 its move onto the rook.
+//   az4673  the same; 4672 claims a draw.
+//   kpk     ten actions in the orientation of the pawn's side: king steps N NE E SE S SW W NW,
+//           pawn one step (promoting to a queen), pawn two steps. Under-promotions have no
+//           action.
+
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "rules/game.h"
+
+namespace rookery::encode {
+
+enum class ActionSpace : std::uint8_t { AZ4672, AZ4673, KPK };
+
+inline constexpr int AZ_PLANES = 73;
+inline constexpr int AZ_ACTIONS = 64 * AZ_PLANES;
+inline constexpr int CLAIM_DRAW_ACTION = AZ_ACTIONS;
+inline constexpr int NO_ACTION = -1;
+inline constexpr std::string_view ACTION_SPACE_NAMES[] = {"az4672", "az4673", "kpk"};
+
+// Throws std::invalid_argument naming the known spaces.
+[[nodiscard]] ActionSpace find_action_space(std::string_view name);
+[[nodiscard]] int action_count(ActionSpace space);
+// NO_ACTION for a move that the space does not know.
+[[nodiscard]] int action_of(ActionSpace space, const Position& position, Move legal_move);
+
+// The legal actions and the move that each stands for, in the order of generation.
+struct LegalActions {
+    MoveList moves;
+    int actions[MAX_MOVES + 1];  // room for a draw claim at the end
+    int count = 0;               // of actions; moves.size(), or one more with a draw claim
+};
+// claimable: whether a draw can be claimed now (only az4673 cares).
+void list_actions(ActionSpace space, const Position& position, bool claimable, LegalActions& legal);
+
+// Whether White (or Black) owns the pawn of a king-and-pawn ending, the orientation of kpk.
+[[nodiscard]] Color pawn_side(const Position& position);
+// Whether the material is king and pawn against king.
+[[nodiscard]] bool is_kpk(const Position& position);
+
+}  // namespace rookery::encode

@@ -1,0 +1,412 @@
+#include "env/vector_env.h"
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <stdexcept>
+#include <thread>
+
+#include "rules/movegen.h"
+
+namespace rookery::env {
+
+namespace {
+// Random opening plies may end a game; so many times a new one is tried.
+constexpr int START_ATTEMPTS = 1000;
+// More would only wait for each other.
+constexpr int MAX_THREADS = 256;
+}  // namespace
+
+encode::EncodeView VectorGames::Line::view() const {
+    encode::EncodeView view{};
+    view.positions[0] = &now;
+    view.count = 1;
+    for (const Position& position : past) view.positions[view.count++] = &position;
+    view.keys = &keys;
+    return view;
+}
+
+VectorGames::VectorGames(VectorOptions options)
+    : options_(std::move(options)), layout_(&encode::find_observation(options_.observation)) {
+    check_options();
+    const auto n = std::size_t(options_.num_games);
+    slots_.resize(n);
+    // Never grows, so that views of it stay valid.
+    legal_actions.resize(n * (MAX_MOVES + 1));
+    legal_offsets.resize(n + 1);
+    for (auto* array : {&rewards, &opponent_rewards}) array->resize(n);
+    for (auto* array : {&terminations, &truncations, &to_move, &endings, &piece_counts})
+        array->resize(n);
+    polyglot_keys.resize(n);
+    material.resize(n);
+    results.resize(n);
+    plies.resize(n);
+    lengths.resize(n);
+    (options_.byte_observations ? void(byte_observations_.resize(n * layout_->size()))
+                                : observations_.resize(n * layout_->size()));
+    reset(options_.seed);
+}
+
+void VectorGames::check_options() const {
+    const auto refuse = [](const std::string& why) { throw std::invalid_argument(why); };
+    const VectorOptions& o = options_;
+    if (o.num_games < 1)
+        refuse("num_games is " + std::to_string(o.num_games) + "; it must be at least 1");
+    if (o.threads < 1 || o.threads > MAX_THREADS)
+        refuse("threads is " + std::to_string(o.threads) + ", not in 1 .. " +
+               std::to_string(MAX_THREADS));
+    if (o.max_plies < 0 || o.draw_after_plies < 0) refuse("ply limits must not be negative");
+    if (o.min_random_plies < 0 || o.max_random_plies < o.min_random_plies)
+        refuse("random_plies must be (low, high) with 0 <= low <= high");
+    if (o.byte_observations && !layout_->encode_bytes)
+        refuse("observation " + o.observation + " does not fit into uint8; use float32");
+    if (!o.starts.empty() && !o.material.empty())
+        refuse("give either start_fens or material, not both");
+    if ((o.claims == ClaimMode::ACTION) != (o.actions == encode::ActionSpace::AZ4673))
+        refuse("claims='action' and actions='az4673' belong together");
+    const bool kpk =
+        (o.material == "KPvK" || o.material == "KvKP") ||
+        (!o.starts.empty() && std::all_of(o.starts.begin(), o.starts.end(), encode::is_kpk));
+    if (o.promotion_wins && !kpk)
+        refuse("promotion_wins needs start positions of king and pawn against king");
+    const bool kpk_layout = o.actions == encode::ActionSpace::KPK || o.observation == "kpk3";
+    if (kpk_layout && !o.promotion_wins)
+        refuse("kpk actions and kpk3 observations need promotion_wins=True");
+}
+
+void VectorGames::for_each_game(const std::function<void(std::size_t)>& work) {
+    const std::size_t n = slots_.size();
+    const auto threads = std::min(std::size_t(options_.threads), n);
+    std::vector<std::exception_ptr> errors(threads);
+    const auto run = [&](std::size_t part) {
+        try {
+            for (std::size_t i = n * part / threads; i < n * (part + 1) / threads; ++i) work(i);
+        } catch (...) {
+            errors[part] = std::current_exception();
+        }
+    };
+    {
+        // Joined at the end of the block, also if the system refuses a further thread.
+        std::vector<std::jthread> others;
+        for (std::size_t part = 1; part < threads; ++part) others.emplace_back(run, part);
+        run(0);
+    }
+    for (const std::exception_ptr& error : errors)
+        if (error) std::rethrow_exception(error);
+}
+
+void VectorGames::reset(std::uint64_t seed) {
+    for (std::size_t i = 0; i < slots_.size(); ++i) slots_[i].random = Random(seed, i);
+    reset();
+}
+
+void VectorGames::reset() {
+    clear_results();
+    for_each_game([this](std::size_t i) {
+        start(slots_[i]);
+        observe(i);
+    });
+    gather_legal();
+}
+
+void VectorGames::clear_results() {
+    for (auto* array : {&rewards, &opponent_rewards}) std::fill(array->begin(), array->end(), 0.0f);
+    for (auto* array : {&terminations, &truncations, &endings})
+        std::fill(array->begin(), array->end(), std::uint8_t(0));
+    std::fill(results.begin(), results.end(), std::int8_t(0));
+    std::fill(lengths.begin(), lengths.end(), 0);
+}
+
+void VectorGames::start(Slot& slot) {
+    const VectorOptions& o = options_;
+    for (int attempt = 0; attempt < START_ATTEMPTS; ++attempt) {
+        Line& line = slot.line;
+        line.keys.clear();
+        line.past.clear();
+        if (!o.material.empty())
+            line.now = random_position(o.material, o.material_side, slot.random);
+        else if (!o.starts.empty())
+            line.now = o.starts[slot.random.below(std::uint32_t(o.starts.size()))];
+        else
+            line.now = start_position();
+        const int extra = o.max_random_plies - o.min_random_plies;
+        int random_plies =
+            o.min_random_plies + (extra ? int(slot.random.below(std::uint32_t(extra + 1))) : 0);
+        slot.ply = slot.steps = 0;
+        list_legal(slot);
+        while (random_plies-- > 0 && ending_of(slot, slot.legal.moves.size()) == Ending::NONE) {
+            const auto moves = std::uint32_t(slot.legal.moves.size());
+            advance(line, slot.legal.moves[int(slot.random.below(moves))]);
+            list_legal(slot);
+        }
+        if (ending_of(slot, slot.legal.moves.size()) == Ending::NONE) return;
+    }
+    throw std::invalid_argument("no start position found in which the game is not over");
+}
+
+void VectorGames::advance(Line& line, Move move) const {
+    if (layout_->history > 1) {
+        line.past.insert(line.past.begin(), line.now);
+        if (line.past.size() >= std::size_t(layout_->history)) line.past.pop_back();
+    }
+    make_with_history(line.now, line.keys, move);
+    if (line.now.halfmove_clock == 0) line.keys.clear();
+}
+
+// With promotion_wins: a promoted piece on the board wins unless the other king may take it now.
+bool VectorGames::won_by_promotion(const Position& position) const {
+    const Bitboard promoted = position.occupied() & ~position.by_type[KING];
+    if (!promoted || position.by_type[PAWN]) return false;
+    if (encode::pawn_side(position) == position.side) return true;
+    const MoveList moves = legal_moves(position);
+    return std::none_of(moves.begin(), moves.end(),
+                        [&](Move move) { return position.is_capture(move); });
+}
+
+Ending VectorGames::ending_of(const Slot& slot, int legal_count) const {
+    const Claims claims = options_.claims == ClaimMode::AUTOMATIC ? Claims::OCCURRED : Claims::OFF;
+    const Ending ending = find_ending(slot.line.now, slot.line.keys, legal_count, claims);
+    if (ending == Ending::CHECKMATE || ending == Ending::STALEMATE) return ending;
+    if (options_.promotion_wins && won_by_promotion(slot.line.now)) return Ending::PROMOTION;
+    if (ending != Ending::NONE) return ending;
+    if (options_.draw_after_plies && slot.ply >= options_.draw_after_plies)
+        return Ending::PLY_LIMIT;
+    if (options_.max_plies && slot.steps >= options_.max_plies) return Ending::PLY_CAP;
+    return Ending::NONE;
+}
+
+void VectorGames::list_legal(Slot& slot) const {
+    const Line& line = slot.line;
+    const bool claimable =
+        options_.actions == encode::ActionSpace::AZ4673 &&
+        (can_claim_fifty_moves(line.now) || can_claim_threefold(line.now, line.keys));
+    encode::list_actions(options_.actions, line.now, claimable, slot.legal);
+}
+
+// Looks all actions up before anything changes, so that an error leaves all games as they are.
+void VectorGames::find_chosen(const std::int64_t* actions) {
+    for (std::size_t i = 0; i < slots_.size(); ++i) {
+        Slot& slot = slots_[i];
+        const int* first = slot.legal.actions;
+        const int* last = first + slot.legal.count;
+        const int* found = std::find(first, last, actions[i]);
+        slot.chosen = found == last ? -1 : int(found - first);
+        if (slot.chosen < 0 && !options_.illegal_is_penalty)
+            throw MoveError("action " + std::to_string(actions[i]) + " of game " +
+                            std::to_string(i) + " is illegal in '" + to_fen(slot.line.now) + "'");
+    }
+}
+
+void VectorGames::step(const std::int64_t* actions) {
+    find_chosen(actions);
+    clear_results();
+    for_each_game([this](std::size_t i) {
+        step_one(i);
+        observe(i);
+    });
+    gather_legal();
+}
+
+void VectorGames::step_one(std::size_t index) {
+    Slot& slot = slots_[index];
+    const Color moved = slot.line.now.side;
+    ++slot.steps;
+    if (slot.chosen < 0) {
+        rewards[index] = options_.illegal;
+        if (options_.max_plies && slot.steps >= options_.max_plies)
+            finish(index, Ending::PLY_CAP, moved);
+        return;
+    }
+    rewards[index] = options_.move;
+    if (slot.chosen >= slot.legal.moves.size()) {
+        finish(index, Ending::DRAW_CLAIMED, moved);
+        return;
+    }
+    const Move move = slot.legal.moves[slot.chosen];
+    advance(slot.line, move);
+    ++slot.ply;
+    list_legal(slot);
+    // An action space may not know all moves, so an empty list alone does not end a game.
+    const int legal_count =
+        slot.legal.moves.empty() ? count_legal(slot.line.now) : slot.legal.moves.size();
+    const Ending ending = ending_of(slot, legal_count);
+    if (ending != Ending::NONE) finish(index, ending, moved);
+}
+
+void VectorGames::finish(std::size_t index, Ending ending, Color moved) {
+    Slot& slot = slots_[index];
+    endings[index] = std::uint8_t(ending);
+    lengths[index] = slot.ply;
+    if (ending == Ending::PLY_CAP) {
+        truncations[index] = 1;
+    } else {
+        terminations[index] = 1;
+        const bool decided = ending == Ending::CHECKMATE || ending == Ending::PROMOTION;
+        // A queen that survives a reply has won although the other side moved last.
+        const Color winner = ending == Ending::PROMOTION ? encode::pawn_side(slot.line.now) : moved;
+        const float for_winner = decided ? options_.win : options_.draw;
+        const float for_loser = decided ? options_.loss : options_.draw;
+        rewards[index] += winner == moved ? for_winner : for_loser;
+        opponent_rewards[index] = winner == moved ? for_loser : for_winner;
+        results[index] = std::int8_t(!decided ? 0 : winner == WHITE ? 1 : -1);
+    }
+    std::swap(slot.line, slot.final_line);
+    start(slot);
+}
+
+void VectorGames::observe(std::size_t index) {
+    const Slot& slot = slots_[index];
+    to_move[index] = slot.line.now.side == WHITE;
+    plies[index] = slot.ply;
+    polyglot_keys[index] = slot.line.now.polyglot_key();
+    material[index] = peers::material_balance(slot.line.now, WHITE);
+    piece_counts[index] = std::uint8_t(count_bits(slot.line.now.occupied()));
+    const std::size_t offset = index * layout_->size();
+    if (options_.byte_observations)
+        layout_->encode_bytes(slot.line.view(), byte_observations_.data() + offset);
+    else
+        layout_->encode(slot.line.view(), observations_.data() + offset);
+}
+
+void VectorGames::gather_legal() {
+    std::int64_t total = 0;
+    for (std::size_t i = 0; i < slots_.size(); ++i) {
+        legal_offsets[i] = total;
+        total += slots_[i].legal.count;
+    }
+    legal_offsets.back() = total;
+    legal_total_ = std::size_t(total);
+    std::int32_t* out = legal_actions.data();
+    for (const Slot& slot : slots_)
+        out = std::copy(slot.legal.actions, slot.legal.actions + slot.legal.count, out);
+}
+
+void VectorGames::final_observation(std::size_t index, float* out) const {
+    layout_->encode(slots_.at(index).final_line.view(), out);
+}
+void VectorGames::final_observation(std::size_t index, std::uint8_t* out) const {
+    layout_->encode_bytes(slots_.at(index).final_line.view(), out);
+}
+void VectorGames::bot_actions(peers::Bot bot, const std::uint8_t* mask, std::int64_t* out) {
+    for_each_game([&](std::size_t i) {
+        Slot& slot = slots_[i];
+        out[i] = encode::NO_ACTION;
+        if (!mask[i]) return;
+        if (slot.legal.moves.empty()) return;  // only a draw claim is left
+        const Move move =
+            peers::choose_move(bot, slot.line.now, slot.line.keys, slot.legal.moves, slot.random);
+        out[i] = encode::action_of(options_.actions, slot.line.now, move);
+    });
+}
+
+const Position& VectorGames::position(std::size_t index) const { return slots_.at(index).line.now; }
+const Position& VectorGames::final_position(std::size_t index) const {
+    return slots_.at(index).final_line.now;
+}
+
+// --- Saving: a header, then per game the position, keys, past, random state and counters ---
+
+namespace {
+
+constexpr std::uint64_t STATE_MAGIC = 0x32764E45564B4F52ULL;  // "ROKVENv2"
+
+template <class T> void append(std::string& out, const T& value) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    out.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+template <class T> void append_all(std::string& out, const std::vector<T>& values) {
+    append(out, std::uint64_t(values.size()));
+    for (const T& value : values) append(out, value);
+}
+
+// FNV-1a over all that comes before it: positions are trusted by the rules, so a damaged state
+// must not get that far.
+std::uint64_t checksum(std::string_view bytes) {
+    std::uint64_t hash = 0xCBF29CE484222325ULL;
+    for (const char byte : bytes) hash = (hash ^ std::uint8_t(byte)) * 0x100000001B3ULL;
+    return hash;
+}
+
+class Reader {
+  public:
+    explicit Reader(const std::string& state) : state_(state) {}
+    template <class T> T take() {
+        static_assert(std::is_trivially_copyable_v<T>);
+        if (state_.size() - at_ < sizeof(T)) throw std::invalid_argument("state is truncated");
+        T value;
+        std::memcpy(&value, state_.data() + at_, sizeof value);
+        at_ += sizeof value;
+        return value;
+    }
+    std::uint64_t take_count(std::size_t element_size) {
+        const auto count = take<std::uint64_t>();
+        if (count > (state_.size() - at_) / element_size)
+            throw std::invalid_argument("state is damaged");
+        return count;
+    }
+    [[nodiscard]] bool at_end() const { return at_ == state_.size(); }
+
+  private:
+    const std::string& state_;
+    std::size_t at_ = 0;
+};
+
+}  // namespace
+
+std::string VectorGames::save() const {
+    std::string out;
+    append(out, STATE_MAGIC);
+    append(out, std::uint64_t(slots_.size()));
+    append(out, std::uint64_t(sizeof(Position)));
+    append(out, std::uint64_t(layout_->history));
+    for (const Slot& slot : slots_) {
+        append(out, slot.line.now);
+        append_all(out, slot.line.keys.keys());
+        append_all(out, slot.line.past);
+        append(out, slot.random.state());
+        append(out, slot.ply);
+        append(out, slot.steps);
+    }
+    append(out, checksum(out));
+    return out;
+}
+
+void VectorGames::restore(const std::string& state) {
+    Reader read(state);
+    if (read.take<std::uint64_t>() != STATE_MAGIC)
+        throw std::invalid_argument("this is not a saved state of VectorGames");
+    const std::size_t content = state.size() - sizeof(std::uint64_t);
+    std::uint64_t stored;
+    std::memcpy(&stored, state.data() + content, sizeof stored);
+    if (stored != checksum(std::string_view(state).substr(0, content)))
+        throw std::invalid_argument("the saved state is damaged or cut short");
+    if (read.take<std::uint64_t>() != slots_.size())
+        throw std::invalid_argument("the saved state has another number of games");
+    if (read.take<std::uint64_t>() != sizeof(Position))
+        throw std::invalid_argument("the saved state comes from another version");
+    if (read.take<std::uint64_t>() != std::uint64_t(layout_->history))
+        throw std::invalid_argument("the saved state keeps another length of history than " +
+                                    options_.observation + " needs");
+    std::vector<Slot> slots(slots_.size());
+    for (Slot& slot : slots) {
+        slot.line.now = read.take<Position>();
+        for (auto left = read.take_count(sizeof(Key)); left > 0; --left)
+            slot.line.keys.push(read.take<Key>());
+        for (auto left = read.take_count(sizeof(Position)); left > 0; --left)
+            slot.line.past.push_back(read.take<Position>());
+        if (slot.line.past.size() >= encode::MAX_HISTORY)
+            throw std::invalid_argument("state is damaged");
+        slot.random.set_state(read.take<Random::State>());
+        slot.ply = read.take<int>();
+        slot.steps = read.take<int>();
+        list_legal(slot);
+    }
+    (void)read.take<std::uint64_t>();  // the checksum
+    if (!read.at_end()) throw std::invalid_argument("state is damaged");
+    slots_ = std::move(slots);
+    clear_results();
+    for_each_game([this](std::size_t i) { observe(i); });
+    gather_legal();
+}
+
+}  // namespace rookery::env

@@ -1,0 +1,51 @@
+#include "mcts/evaluation_cache.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "base/hash.h"
+
+namespace rookery::mcts {
+
+EvaluationCache::EvaluationCache(std::size_t megabytes) {
+    const std::size_t fit = (megabytes << 20) / sizeof(Entry);
+    if (fit) entries_.resize(std::bit_floor(fit));
+}
+
+Key EvaluationCache::key_of(const encode::LeafBatch& batch) {
+    std::uint64_t hash = mix(batch.keys.back(), 2);
+    const std::size_t size = batch.observation_bytes();
+    if (size == 0) return hash;
+    const auto* data = static_cast<const unsigned char*>(batch.last_observation());
+    for (std::size_t at = 0; at < size; at += 8) {
+        std::uint64_t word = 0;
+        std::memcpy(&word, data + at, std::min<std::size_t>(8, size - at));
+        hash = mix(hash, word);
+    }
+    return hash;
+}
+
+const EvaluationCache::Entry* EvaluationCache::find(Key key, int count) {
+    if (entries_.empty()) return nullptr;
+    const Entry& entry = entries_[key & (entries_.size() - 1)];
+    const bool found = entry.count == count && entry.key == key;
+    ++(found ? hits : misses);
+    return found ? &entry : nullptr;
+}
+
+void EvaluationCache::store(Key key, float value, const float* priors, int count) {
+    if (entries_.empty() || count > MAX_PRIORS) return;
+    Entry& entry = entries_[key & (entries_.size() - 1)];
+    entry.key = key;
+    entry.value = value;
+    entry.count = count;
+    std::copy(priors, priors + count, entry.priors);
+}
+
+void EvaluationCache::clear() {
+    for (Entry& entry : entries_) entry.count = 0;
+    hits = misses = 0;
+}
+
+}  // namespace rookery::mcts

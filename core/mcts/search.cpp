@@ -1,0 +1,85 @@
+#include "mcts/search.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "rules/movegen.h"
+
+namespace rookery::mcts {
+
+namespace {
+
+constexpr int MOST_DESCENTS = 512;  // of one gather, far more than MAX_LEAVES; below a millisecond
+
+}  // namespace
+
+Search::Search(std::string_view observation, const TreeOptions& options,
+               std::size_t cache_megabytes)
+    : tree(options),
+      batch(observation.empty() ? nullptr : &encode::find_observation(observation)),
+      cache(cache_megabytes) {}
+
+void Search::set_game(const Game& game) {
+    if (!has_legal_move(game.now()))
+        throw MoveError("the game is over in '" + to_fen(game.now()) + "': nothing to search");
+    if (batch.layout) encode::check_encodable(*batch.layout, game.now());
+    tree.clear_pending();
+    tree.set_game(game);
+}
+
+void Search::forget() {
+    tree.forget();
+    cache.clear();
+}
+
+void Search::begin(const SearchSettings& settings, std::vector<Move> only) {
+    if (settings.simulations < 0)
+        throw std::invalid_argument("simulations is " + std::to_string(settings.simulations) +
+                                    "; it must be 0 or more");
+    stopped_ = false;
+    batch.clear();
+    tree.restrict_root(std::move(only));
+    tree.begin(settings);
+}
+
+std::size_t Search::gather(std::size_t most) {
+    batch.clear();
+    tree.clear_pending();
+    most = std::clamp<std::size_t>(most, 1, Tree::MAX_LEAVES);
+    // Simulations may end in known positions for ever, as in a dead draw: whoever searches by the
+    // clock must get to look at it.
+    for (int left = MOST_DESCENTS; left > 0 && tree.pending() < most && !tree.done(); --left)
+        if (tree.descend(batch, &cache) == Tree::Step::COLLISION) break;
+    return tree.pending();
+}
+
+void Search::apply(const float* logits, const float* values) {
+    for (std::size_t i = 0; i < tree.pending(); ++i)
+        if (!tree.complete(i, logits + batch.legal_offsets[i], values[i], &cache)) {
+            tree.forget();
+            throw EvaluationError("the network answered with a NaN or an infinity");
+        }
+    tree.clear_pending();
+    batch.clear();
+}
+
+bool Search::run(const encode::NativeEvaluator& evaluator, std::size_t leaves, double seconds) {
+    using Clock = std::chrono::steady_clock;
+    constexpr int BETWEEN_LOOKS = 16;  // batches between two looks at the clock
+    const auto begun = Clock::now();
+    for (int round = 1; !tree.done() && !stopped_; ++round) {
+        const bool asked = gather(leaves) > 0;
+        if (asked) {
+            logits_.resize(batch.legal_actions.size());
+            values_.resize(batch.size());
+            evaluator.evaluate(batch, logits_.data(), values_.data());
+            apply(logits_.data(), values_.data());
+        }
+        if (seconds > 0 && (!asked || round % BETWEEN_LOOKS == 0) &&
+            std::chrono::duration<double>(Clock::now() - begun).count() >= seconds)
+            break;
+    }
+    return tree.done();
+}
+
+}  // namespace rookery::mcts

@@ -1,0 +1,372 @@
+#include "mcts/selfplay.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <stdexcept>
+#include <utility>
+
+#include "rules/movegen.h"
+
+namespace rookery::mcts {
+
+namespace {
+
+void check(const SelfPlayOptions& o) {
+    const auto require = [](bool good, const std::string& what) {
+        if (!good) throw std::invalid_argument(what);
+    };
+    check_options(o.tree);
+    require(o.games >= 1 && o.games <= 65536, "games must be in 1 .. 65536");
+    require(o.simulations >= 1 && o.fast_simulations >= 1, "simulations must be 1 or more");
+    require(o.full_share > 0 && o.full_share <= 1, "full_share must be above 0 and at most 1");
+    require(o.temperature >= 0 && o.late_temperature >= 0, "temperatures must be 0 or more");
+    require(o.max_plies >= 1, "max_plies must be 1 or more");
+    require(o.min_random_plies >= 0 && o.min_random_plies <= o.max_random_plies,
+            "random_plies must be (low, high) with 0 <= low <= high");
+    require(o.starts_share == 0 || !o.starts.empty(), "starts_share needs start positions");
+    require(o.starts_share >= 0 && o.random_share >= 0 && o.starts_share + o.random_share <= 1,
+            "starts_share and random_share must be shares, together at most 1");
+    require(o.resign_moves >= 1, "resign_moves must be 1 or more");
+    for (const Position& start : o.starts)
+        require(has_legal_move(start), "start position '" + to_fen(start) + "' is over already");
+}
+
+template <class T> void append(std::vector<T>& all, const std::vector<T>& more) {
+    all.insert(all.end(), more.begin(), more.end());
+}
+
+// The columns of samples, for saving.
+template <class S, class F> void each_column(S& samples, const F& work) {
+    work(samples.observations);
+    work(samples.legal_actions);
+    work(samples.policy);
+    work(samples.counts);
+    work(samples.results);
+    work(samples.values);
+    work(samples.surprise);
+    work(samples.agreed);
+    work(samples.plies_left);
+    work(samples.plies);
+    work(samples.truncated);
+    work(samples.games);
+}
+
+}  // namespace
+
+SelfPlay::SelfPlay(SelfPlayOptions options)
+    : options_(std::move(options)),
+      batch_(&encode::find_observation(options_.observation)),
+      cache_(options_.cache_megabytes) {
+    check(options_);
+    // Room for all simulations of a move and what a reused tree brings along.
+    TreeOptions tree = options_.tree;
+    const auto most = std::size_t(std::max(options_.simulations, options_.fast_simulations));
+    tree.megabytes = std::max<std::size_t>(tree.megabytes, 1 + 4 * most / 1000);
+    for (int i = 0; i < options_.games; ++i) {
+        slots_.push_back(std::make_unique<Slot>(tree));
+        slots_.back()->random = Random(options_.seed, std::uint64_t(i));
+        start_game(*slots_.back());
+    }
+}
+
+void SelfPlay::set_simulations(int full, int fast) {
+    if (full < 1 || fast < 1) throw std::invalid_argument("simulations must be 1 or more");
+    options_.simulations = full;
+    options_.fast_simulations = fast;
+}
+
+// --- Games ---
+
+void SelfPlay::start_game(Slot& slot) {
+    const SelfPlayOptions& o = options_;
+    Random& random = slot.random;
+    slot.number = next_game_++;
+    const double kind = random.uniform();
+    slot.game = Game(start_position());
+    if (kind < o.starts_share) {
+        slot.game = Game(o.starts[random.below(std::uint32_t(o.starts.size()))]);
+    } else if (kind < o.starts_share + o.random_share) {
+        do {
+            slot.game = Game(start_position());
+            const int span = o.max_random_plies - o.min_random_plies + 1;
+            play_random(slot.game, o.min_random_plies + int(random.below(std::uint32_t(span))),
+                        random);
+        } while (slot.game.ending(Claims::OCCURRED) != Ending::NONE);
+    }
+    slot.records = {};
+    slot.white.clear();
+    slot.plays_on = random.uniform() < o.resign_check_share;
+    slot.bad_moves[WHITE] = slot.bad_moves[BLACK] = 0;
+    slot.would_resign = -1;
+    slot.tree.forget();
+    slot.tree.set_game(slot.game);
+    begin_move(slot);
+}
+
+void SelfPlay::begin_move(Slot& slot) {
+    const SelfPlayOptions& o = options_;
+    slot.full = slot.random.uniform() < o.full_share;
+    SearchSettings settings;
+    settings.simulations = slot.full ? o.simulations : o.fast_simulations;
+    if (count_legal(slot.game.now()) == 1) {  // nothing to find out, nothing to learn
+        slot.full = false;
+        settings.simulations = 0;
+    }
+    settings.noise = slot.full;
+    const bool early = int(slot.game.ply()) < o.temperature_plies;
+    settings.gumbel_scale = early ? o.temperature : o.late_temperature;
+    settings.seed = slot.random.next();
+    slot.tree.begin(settings);
+}
+
+void SelfPlay::record(Slot& slot) {
+    const auto edges = slot.tree.root_edges();
+    const std::vector<float> target = slot.tree.policy_target();
+    Samples& to = slot.records;
+    encode::LeafBatch one(batch_.layout);
+    one.add(encode::view_of(slot.game), {});
+    const auto* bytes = static_cast<const std::uint8_t*>(one.last_observation());
+    to.observations.insert(to.observations.end(), bytes, bytes + one.observation_bytes());
+    double surprise = 0;
+    std::size_t likely = 0, best = 0;
+    for (std::size_t i = 0; i < edges.size(); ++i) {
+        to.legal_actions.push_back(
+            encode::action_of(encode::ActionSpace::AZ4672, slot.game.now(), edges[i].move));
+        to.policy.push_back(target[i]);
+        if (target[i] > 0)
+            surprise += target[i] * std::log(target[i] / std::max(edges[i].prior, 1e-30f));
+        if (edges[i].prior > edges[likely].prior) likely = i;
+        if (target[i] > target[best]) best = i;
+    }
+    to.counts.push_back(std::int64_t(edges.size()));
+    to.values.push_back(float(slot.tree.root_value()));
+    to.surprise.push_back(float(surprise));
+    to.agreed.push_back(likely == best);
+    to.plies.push_back(std::int32_t(slot.game.ply()));
+    slot.white.push_back(slot.game.now().side == WHITE);
+}
+
+bool SelfPlay::resigns(Slot& slot, double value) {
+    const Color side = slot.game.now().side;
+    slot.bad_moves[side] = value < options_.resign_below ? slot.bad_moves[side] + 1 : 0;
+    if (slot.bad_moves[side] < options_.resign_moves) return false;
+    if (slot.would_resign < 0) slot.would_resign = side;
+    return !slot.plays_on;
+}
+
+std::size_t SelfPlay::choose(Slot& slot) const {
+    const Tree& tree = slot.tree;
+    if (options_.tree.gumbel_actions > 0 || tree.root_status() != EdgeStatus::OPEN)
+        return tree.final_edge();
+    const bool early = int(slot.game.ply()) < options_.temperature_plies;
+    const double temperature = early ? options_.temperature : options_.late_temperature;
+    if (temperature == 0) return tree.best_edge();
+    const auto edges = tree.root_edges();
+    std::vector<double> weights(edges.size(), 0.0);
+    double total = 0;
+    std::uint32_t most = 1;
+    for (const auto& edge : edges) most = std::max(most, edge.visits);
+    for (std::size_t i = 0; i < edges.size(); ++i)
+        if (edges[i].status != EdgeStatus::LOST && edges[i].visits)
+            total += weights[i] = std::pow(double(edges[i].visits) / most, 1.0 / temperature);
+    double left = slot.random.uniform() * total;
+    for (std::size_t i = 0; i < edges.size(); ++i)
+        if (weights[i] > 0 && (left -= weights[i]) < 0) return i;
+    return tree.best_edge();
+}
+
+void SelfPlay::finish_move(Slot& slot) {
+    const double value = slot.tree.root_value();
+    simulations += std::uint64_t(slot.tree.simulations_done());
+    if (slot.full) record(slot);
+    const Color side = slot.game.now().side;
+    if (resigns(slot, value)) {
+        const int result = side == WHITE ? -1 : 1;
+        finish_game(slot, result, result, "resignation");
+        return start_game(slot);
+    }
+    const Move move = slot.tree.root_edges()[choose(slot)].move;
+    ++moves;
+    slot.game.push(move);
+    const Ending ending = slot.game.ending(Claims::OCCURRED);
+    if (ending != Ending::NONE) {
+        const int result = ending != Ending::CHECKMATE ? 0 : side == WHITE ? 1 : -1;
+        finish_game(slot, result, result, ENDING_NAMES[std::size_t(ending)]);
+        return start_game(slot);
+    }
+    if (int(slot.game.ply()) >= options_.max_plies) {
+        finish_game(slot, side == WHITE ? value : -value, 0,
+                    ENDING_NAMES[std::size_t(Ending::PLY_CAP)]);
+        return start_game(slot);
+    }
+    slot.tree.advance(move);
+    if (!options_.reuse) slot.tree.forget();
+    begin_move(slot);
+}
+
+void SelfPlay::finish_game(Slot& slot, double white_result, int result, const std::string& ending) {
+    Samples& records = slot.records;
+    const bool truncated = ending == ENDING_NAMES[std::size_t(Ending::PLY_CAP)];
+    if (slot.plays_on && slot.would_resign >= 0) {
+        ++resign_checked;
+        resign_wrong += slot.would_resign == WHITE ? result >= 0 : result <= 0;
+    }
+    for (std::size_t i = 0; i < records.size(); ++i) {
+        records.results.push_back(float(slot.white[i] ? white_result : -white_result));
+        records.plies_left.push_back(std::int32_t(slot.game.ply()) - records.plies[i]);
+        records.truncated.push_back(truncated);
+        records.games.push_back(slot.number);
+    }
+    append(samples_.observations, records.observations);
+    append(samples_.legal_actions, records.legal_actions);
+    append(samples_.policy, records.policy);
+    append(samples_.counts, records.counts);
+    append(samples_.results, records.results);
+    append(samples_.values, records.values);
+    append(samples_.surprise, records.surprise);
+    append(samples_.agreed, records.agreed);
+    append(samples_.plies_left, records.plies_left);
+    append(samples_.plies, records.plies);
+    append(samples_.truncated, records.truncated);
+    append(samples_.games, records.games);
+    finished_.push_back({slot.number, slot.game.start(), slot.game.moves(), result, ending});
+}
+
+// --- The loop ---
+
+void SelfPlay::advance(std::size_t index) {
+    Slot& slot = *slots_[index];
+    slot.tree.clear_pending();
+    while (true) {
+        if (slot.tree.done()) {
+            finish_move(slot);
+            continue;
+        }
+        if (slot.tree.descend(batch_, &cache_) == Tree::Step::PENDING) {
+            waiting_.push_back(index);
+            return;
+        }
+    }
+}
+
+std::size_t SelfPlay::gather() {
+    batch_.clear();
+    waiting_.clear();
+    for (std::size_t i = 0; i < slots_.size(); ++i) advance(i);
+    return waiting_.size();
+}
+
+void SelfPlay::apply(const float* logits, const float* values) {
+    for (std::size_t i = 0; i < waiting_.size(); ++i) {
+        Slot& slot = *slots_[waiting_[i]];
+        if (slot.tree.complete(0, logits + batch_.legal_offsets[i], values[i], &cache_)) continue;
+        // Nothing of this game can be trusted: neither its samples nor its tree.
+        ++aborted;
+        start_game(slot);
+    }
+    evaluations += waiting_.size();
+    for (const std::size_t index : waiting_) slots_[index]->tree.clear_pending();
+    waiting_.clear();
+    batch_.clear();
+}
+
+bool SelfPlay::run(const encode::NativeEvaluator& evaluator, std::size_t samples, double seconds) {
+    using Clock = std::chrono::steady_clock;
+    const auto begun = Clock::now();
+    while (samples_.size() < samples) {
+        gather();
+        logits_.resize(batch_.legal_actions.size());
+        values_.resize(batch_.size());
+        evaluator.evaluate(batch_, logits_.data(), values_.data());
+        apply(logits_.data(), values_.data());
+        if (seconds > 0 && std::chrono::duration<double>(Clock::now() - begun).count() >= seconds)
+            break;
+    }
+    return samples_.size() >= samples;
+}
+
+Samples SelfPlay::take_samples() { return std::exchange(samples_, {}); }
+std::vector<FinishedGame> SelfPlay::take_games() { return std::exchange(finished_, {}); }
+
+// --- Saving ---
+
+namespace {
+constexpr std::uint64_t STATE_MAGIC = 0x31764E59414C5053ULL;  // "SPLAYNv1"
+}
+
+std::string SelfPlay::save() const {
+    if (samples_.size() || !finished_.empty())
+        throw std::invalid_argument("take samples and games before saving");
+    if (!waiting_.empty()) throw std::invalid_argument("apply the answers before saving");
+    StateWriter out;
+    out.put(STATE_MAGIC);
+    out.put(std::uint64_t(slots_.size()));
+    out.put(std::uint64_t(sizeof(Position) + sizeof(Tree::Node) + sizeof(Tree::Edge)));
+    out.put_text(options_.observation);
+    out.put(options_.simulations);
+    out.put(options_.fast_simulations);
+    out.put(options_.resign_below);
+    for (const std::uint64_t count :
+         {simulations, evaluations, moves, aborted, resign_checked, resign_wrong})
+        out.put(count);
+    out.put(next_game_);
+    for (const auto& slot : slots_) {
+        out.put(slot->game.start());
+        out.put_all(slot->game.moves());
+        slot->tree.save(out);
+        out.put(slot->random.state());
+        each_column(slot->records, [&](const auto& column) { out.put_all(column); });
+        out.put_all(slot->white);
+        out.put(slot->number);
+        out.put(slot->full);
+        out.put(slot->plays_on);
+        out.put(slot->bad_moves[WHITE]);
+        out.put(slot->bad_moves[BLACK]);
+        out.put(slot->would_resign);
+    }
+    return out.finish();
+}
+
+void SelfPlay::restore(const std::string& state) {
+    StateReader in(state);
+    if (in.take<std::uint64_t>() != STATE_MAGIC)
+        throw std::invalid_argument("this is not a saved state of SelfPlay");
+    if (in.take<std::uint64_t>() != slots_.size())
+        throw std::invalid_argument("the saved state has another number of games");
+    if (in.take<std::uint64_t>() != sizeof(Position) + sizeof(Tree::Node) + sizeof(Tree::Edge))
+        throw std::invalid_argument("the saved state comes from another version");
+    if (in.take_text() != options_.observation)
+        throw std::invalid_argument("the saved state has another observation");
+    options_.simulations = in.take<int>();
+    options_.fast_simulations = in.take<int>();
+    options_.resign_below = in.take<double>();
+    for (std::uint64_t* count :
+         {&simulations, &evaluations, &moves, &aborted, &resign_checked, &resign_wrong})
+        *count = in.take<std::uint64_t>();
+    next_game_ = in.take<std::int64_t>();
+    for (const auto& slot : slots_) {
+        slot->game = Game(in.take<Position>());
+        std::vector<Move> moves_played;
+        in.take_all(moves_played);
+        for (const Move move : moves_played) slot->game.push(move);
+        slot->tree.load(in);
+        slot->random.set_state(in.take<Random::State>());
+        each_column(slot->records, [&](auto& column) { in.take_all(column); });
+        in.take_all(slot->white);
+        slot->number = in.take<std::int64_t>();
+        slot->full = in.take<bool>();
+        slot->plays_on = in.take<bool>();
+        slot->bad_moves[WHITE] = in.take<int>();
+        slot->bad_moves[BLACK] = in.take<int>();
+        slot->would_resign = in.take<int>();
+    }
+    in.require_end();
+    samples_ = {};
+    finished_.clear();
+    waiting_.clear();
+    batch_.clear();
+    cache_.clear();
+}
+
+}  // namespace rookery::mcts

@@ -1,0 +1,361 @@
+// The tree itself: going down, growing, going back up. The root: tree_root.cpp; moving on from
+// one position to the next: tree_moves.cpp.
+
+#include "mcts/tree.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <stdexcept>
+#include <string>
+
+#include "rules/movegen.h"
+
+namespace rookery::mcts {
+
+namespace {
+
+// Edges per node that the memory limit counts with; chess has about 30 legal moves.
+constexpr std::size_t EDGES_PER_NODE = 32;
+constexpr std::size_t TABLE_SIZE = 4096;  // visits for which the exploration factor is kept
+
+// exp(x) for x <= 0 within 2e-7 of its size, in steps that compilers turn into vector
+// instructions: 2^n by its bits, the rest by a polynomial (Cephes).
+inline float exponential(float x) {
+    x = std::max(x, -80.0f);
+    const auto n = std::int32_t(x * 1.44269504f - 0.5f);
+    const float whole = float(n);
+    const float r = (x - whole * 0.693359375f) + whole * 2.12194440e-4f;
+    float p = 1.9875691500e-4f;
+    p = p * r + 1.3981999507e-3f;
+    p = p * r + 8.3334519073e-3f;
+    p = p * r + 4.1665795894e-2f;
+    p = p * r + 1.6666665459e-1f;
+    p = p * r + 5.0000001201e-1f;
+    p = p * r * r + r + 1.0f;
+    return p * std::bit_cast<float>((n + 127) << 23);
+}
+
+}  // namespace
+
+void check_options(const TreeOptions& o) {
+    const auto require = [](bool good, const char* name, double value, const char* range) {
+        if (!good)
+            throw std::invalid_argument("option " + std::string(name) + " is " +
+                                        std::to_string(value) + "; it must be " + range);
+    };
+    const auto finite = [](double value) { return std::isfinite(value) && value >= 0; };
+    require(finite(o.c_init), "c_init", o.c_init, "0 or more");
+    require(finite(o.c_base) && o.c_base > 0, "c_base", o.c_base, "above 0");
+    require(finite(o.c_factor), "c_factor", o.c_factor, "0 or more");
+    require(finite(o.fpu_reduction), "fpu_reduction", o.fpu_reduction, "0 or more");
+    require(finite(o.root_fpu_reduction), "root_fpu_reduction", o.root_fpu_reduction, "0 or more");
+    require(finite(o.draw_visits), "draw_visits", o.draw_visits, "0 or more");
+    require(finite(o.policy_temperature) && o.policy_temperature > 0, "policy_temperature",
+            o.policy_temperature, "above 0");
+    require(finite(o.root_temperature) && o.root_temperature > 0, "root_temperature",
+            o.root_temperature, "above 0");
+    require(finite(o.noise_alpha) && o.noise_alpha > 0, "noise_alpha", o.noise_alpha, "above 0");
+    require(o.noise_share >= 0 && o.noise_share <= 1, "noise_share", o.noise_share, "in [0, 1]");
+    require(o.gumbel_actions >= 0, "gumbel_actions", o.gumbel_actions, "0 or more");
+    require(finite(o.c_visit), "c_visit", o.c_visit, "0 or more");
+    require(finite(o.c_scale), "c_scale", o.c_scale, "0 or more");
+    require(o.megabytes >= 1 && o.megabytes <= 65536, "megabytes", double(o.megabytes),
+            "in 1 .. 65536");
+}
+
+Tree::Tree(const TreeOptions& options)
+    : options_(options), start_(start_position()), root_(start_position()) {
+    check_options(options);
+    const std::size_t bytes = options.megabytes << 20;
+    node_limit_ = bytes / (sizeof(Node) + EDGES_PER_NODE * sizeof(Edge));
+    edge_limit_ = node_limit_ * EDGES_PER_NODE;
+    // Reserved memory costs nothing until it is written to, and nothing ever has to move.
+    nodes_.reserve(node_limit_);
+    edges_.reserve(edge_limit_);
+    exploration_table_.resize(TABLE_SIZE, -1.0);
+}
+
+// --- Going down ---
+
+double Tree::exploration(std::uint32_t visits) const {
+    const auto compute = [&] {
+        const double n = visits;
+        const double growth = std::log((1.0 + n + options_.c_base) / options_.c_base);
+        return (growth * options_.c_factor + options_.c_init) * std::sqrt(n);
+    };
+    if (visits >= TABLE_SIZE) return compute();
+    double& entry = const_cast<double&>(exploration_table_[visits]);
+    if (entry < 0) entry = compute();
+    return entry;
+}
+
+// By falling prior; equal ones stay in the order of generation. Only nodes that are entered a
+// second time are sorted, which most never are.
+void Tree::sort_edges(Node& node) {
+    node.sorted = true;
+    Edge* edges = edges_.data() + node.first_edge;
+    std::array<std::uint64_t, MAX_MOVES> order;
+    for (std::uint32_t i = 0; i < node.edge_count; ++i)
+        // The bits of floats that are not negative sort as the floats do.
+        order[i] = std::uint64_t(~std::bit_cast<std::uint32_t>(edges[i].prior)) << 32 | i;
+    std::sort(order.begin(), order.begin() + node.edge_count);
+    std::array<Edge, MAX_MOVES> before;
+    std::copy(edges, edges + node.edge_count, before.begin());
+    for (std::uint32_t i = 0; i < node.edge_count; ++i) edges[i] = before[order[i] & 0xFFFFFFFF];
+}
+
+bool Tree::is_allowed(Move move) const {
+    return allowed_.empty() || std::find(allowed_.begin(), allowed_.end(), move) != allowed_.end();
+}
+
+// The edge with the largest Q + U; the first of equals. Below the root the edges with visits are
+// always the first ones, because among unvisited edges the one with the largest prior wins.
+std::uint32_t Tree::select(std::uint32_t index, bool at_root) {
+    Node& node = nodes_[index];
+    if (!node.sorted) sort_edges(node);
+    const Edge* edges = edges_.data() + node.first_edge;
+    const double factor = exploration(node.visits + node.in_flight);
+    const double draws = options_.draw_visits;
+    const auto prior = [&](std::uint32_t i) {
+        return at_root ? root_priors_[i] : double(edges[i].prior);
+    };
+    double best_score = -std::numeric_limits<double>::infinity();
+    std::uint32_t best = NONE;
+    double visited_policy = 0;
+    std::uint32_t unvisited = node.edge_count;
+    for (std::uint32_t i = 0; i < node.edge_count; ++i) {
+        const Edge& edge = edges[i];
+        const double n = edge.visits + edge.in_flight;
+        if (n == 0) {
+            unvisited = std::min(unvisited, i);
+            if (at_root) continue;
+            break;
+        }
+        visited_policy += edge.prior;
+        if (edge.status == EdgeStatus::LOST || (at_root && !is_allowed(edge.move))) continue;
+        const double q = (edge.value_sum - edge.in_flight) / (n + draws);
+        const double score = q + factor * prior(i) / (1 + n);
+        if (score > best_score) best_score = score, best = i;
+    }
+    if (unvisited == node.edge_count)
+        return best == NONE ? node.first_edge : node.first_edge + best;
+    double expected = 0;
+    if (draws == 0) {
+        const double reduction = at_root ? options_.root_fpu_reduction : options_.fpu_reduction;
+        expected = node.value_sum / node.visits - reduction * std::sqrt(visited_policy);
+    }
+    const std::uint32_t last = at_root ? node.edge_count : unvisited + 1;
+    for (std::uint32_t i = unvisited; i < last; ++i) {
+        if (edges[i].visits + edges[i].in_flight > 0) continue;
+        if (at_root && !is_allowed(edges[i].move)) continue;
+        const double score = expected + factor * prior(i);
+        if (score > best_score) best_score = score, best = i;
+    }
+    return node.first_edge + (best == NONE ? 0 : best);
+}
+
+Tree::Step Tree::descend(encode::LeafBatch& batch, EvaluationCache* cache) {
+    path_.clear();
+    line_.clear();
+    line_.push_back(root_);
+    if (nodes_.empty()) {
+        if (pending_count_) return Step::COLLISION;
+        Edge nowhere{};
+        return visit_leaf(nowhere, batch, cache);
+    }
+    if (!prepared_) prepare_root();
+    // 1. Follow the best edges to one that is not expanded, or that ends the game.
+    std::uint32_t node = 0;
+    Edge* edge = nullptr;
+    do {
+        const bool at_root = path_.empty();
+        const std::uint32_t chosen =
+            at_root && !schedule_.empty() ? select_gumbel() : select(node, at_root);
+        edge = &edges_[chosen];
+        path_.push_back({node, chosen});
+        line_.push_back(line_.back());
+        make_with_history(line_.back(), keys_, edge->move);
+        node = edge->child;
+    } while (edge->status == EdgeStatus::OPEN && edge->child != NONE);
+    max_depth_ = std::max(max_depth_, int(path_.size()));
+    // 2. Evaluate it, 3. go back up.
+    Step step = Step::DONE;
+    if (edge->status != EdgeStatus::OPEN) {
+        const double value = edge->status == EdgeStatus::WON    ? 1
+                             : edge->status == EdgeStatus::LOST ? -1
+                                                                : 0;
+        back_up(path_, -value);
+    } else if (edge->in_flight) {
+        step = Step::COLLISION;
+    } else {
+        step = visit_leaf(*edge, batch, cache);
+    }
+    for (std::size_t i = 0; i < path_.size(); ++i) keys_.pop();
+    if (step != Step::COLLISION) ++started_;
+    if (step == Step::DONE) ++finished_;
+    return step;
+}
+
+encode::EncodeView Tree::view_of_leaf(std::size_t depth) const {
+    encode::EncodeView view{};
+    view.keys = &keys_;
+    for (std::size_t back = 0; back <= depth && view.count < encode::MAX_HISTORY; ++back)
+        view.positions[view.count++] = &line_[depth - back];
+    for (std::size_t back = 0; back < past_.size() && view.count < encode::MAX_HISTORY; ++back)
+        view.positions[view.count++] = &past_[past_.size() - 1 - back];
+    return view;
+}
+
+// Whether the position that the edge leads to ends the game, or counts as if it did.
+bool Tree::find_end(Edge& edge, const MoveList& moves, int depth) const {
+    const Position& position = line_.back();
+    if (moves.empty()) {
+        edge.status = position.in_check() ? EdgeStatus::WON : EdgeStatus::DRAW;
+        return true;
+    }
+    if (position.insufficient_material() || position.repetitions >= 2 ||
+        position.halfmove_clock >= FIFTY_MOVES_PLIES) {
+        edge.status = EdgeStatus::DRAW;
+        return true;
+    }
+    if (!options_.twofold_draw || position.repetitions == 0) return false;
+    for (int cycle = 4; cycle <= depth; cycle += 2)
+        if (keys_.keys()[keys_.size() - std::size_t(cycle)] == position.key) {
+            edge.status = EdgeStatus::REPEAT;
+            edge.child = std::uint32_t(cycle);
+            return true;
+        }
+    return false;
+}
+
+Tree::Step Tree::visit_leaf(Edge& edge, encode::LeafBatch& batch, EvaluationCache* cache) {
+    const bool is_root = path_.empty();
+    const MoveList moves = legal_moves(line_.back());
+    if (!is_root && find_end(edge, moves, int(path_.size()))) {
+        const bool mate = edge.status == EdgeStatus::WON;
+        back_up(path_, mate ? -1.0 : 0.0);
+        if (mate) prove(path_);
+        return Step::DONE;
+    }
+    batch.add(view_of_leaf(path_.size()), moves);
+    const Key key = cache ? EvaluationCache::key_of(batch) : 0;
+    const auto* known = cache ? cache->find(key, moves.size()) : nullptr;
+    if (known) {
+        batch.drop_last();
+        const std::uint32_t child =
+            expand({moves.begin(), moves.end()}, known->priors, known->value);
+        if (!is_root) {
+            edge.child = child;
+            back_up(path_, known->value);
+        }
+        return Step::DONE;
+    }
+    if (pending_.size() == pending_count_) pending_.emplace_back();
+    Pending& leaf = pending_[pending_count_++];
+    leaf.path = path_;
+    leaf.moves.assign(moves.begin(), moves.end());
+    leaf.cache_key = key;
+    mark_in_flight(path_, +1);
+    return Step::PENDING;
+}
+
+// --- Growing ---
+
+bool Tree::priors_of(const float* logits, std::size_t count) {
+    priors_.resize(count);
+    float largest = logits[0];
+    bool finite = true;
+    for (std::size_t i = 0; i < count; ++i) {
+        finite &= std::abs(logits[i]) <= std::numeric_limits<float>::max();
+        largest = std::max(largest, logits[i]);
+    }
+    if (!finite) return false;
+    const float scale = float(1.0 / options_.policy_temperature);
+    for (std::size_t i = 0; i < count; ++i) priors_[i] = exponential((logits[i] - largest) * scale);
+    float total = 0;
+    for (const float prior : priors_) total += prior;
+    for (float& prior : priors_) prior /= total;
+    return true;
+}
+
+bool Tree::complete(std::size_t number, const float* logits, float value, EvaluationCache* cache) {
+    const Pending& leaf = pending_[number];
+    if (!std::isfinite(value) || !priors_of(logits, leaf.moves.size())) return false;
+    value = std::clamp(value, -1.0f, 1.0f);
+    if (cache) cache->store(leaf.cache_key, value, priors_.data(), int(leaf.moves.size()));
+    const std::uint32_t child = expand(leaf.moves, priors_.data(), value);
+    if (leaf.path.empty()) return true;
+    edges_[leaf.path.back().edge].child = child;
+    mark_in_flight(leaf.path, -1);
+    back_up(leaf.path, value);
+    ++finished_;
+    return true;
+}
+
+// The number of the new node, or NONE when the memory is used up: then the leaf is counted but
+// not kept, and the search goes on with the tree that there is.
+std::uint32_t Tree::expand(std::span<const Move> moves, const float* priors, float value) {
+    if (nodes_.size() >= node_limit_ || edges_.size() + moves.size() > edge_limit_) {
+        full_ = true;
+        return NONE;
+    }
+    Node node{};
+    node.value_sum = node.value = value;
+    node.visits = 1;
+    node.first_edge = std::uint32_t(edges_.size());
+    node.edge_count = std::uint16_t(moves.size());
+    edges_.resize(edges_.size() + moves.size());
+    Edge* edge = edges_.data() + node.first_edge;
+    for (std::size_t i = 0; i < moves.size(); ++i, ++edge)
+        *edge = {0.0, priors[i], 0, NONE, moves[i], EdgeStatus::OPEN, 0};
+    nodes_.push_back(node);
+    return std::uint32_t(nodes_.size() - 1);
+}
+
+void Tree::mark_in_flight(const std::vector<PathEntry>& path, int change) {
+    for (const PathEntry& entry : path) {
+        nodes_[entry.node].in_flight = std::uint16_t(nodes_[entry.node].in_flight + change);
+        edges_[entry.edge].in_flight = std::uint8_t(edges_[entry.edge].in_flight + change);
+    }
+}
+
+// `value` is that of the side to move at the end of the path.
+void Tree::back_up(const std::vector<PathEntry>& path, double value) {
+    for (std::size_t i = path.size(); i-- > 0;) {
+        value = -value;
+        Edge& edge = edges_[path[i].edge];
+        Node& node = nodes_[path[i].node];
+        edge.value_sum += value;
+        ++edge.visits;
+        node.value_sum += value;
+        ++node.visits;
+    }
+}
+
+// The last edge of the path mates. One winning move wins a node; only if all moves lose is a
+// node lost. The first wins the edge above it for nobody but loses it; the second wins it.
+void Tree::prove(const std::vector<PathEntry>& path) {
+    if (!options_.proofs) return;
+    for (std::size_t i = path.size(); i-- > 0;) {
+        Node& node = nodes_[path[i].node];
+        const Edge& edge = edges_[path[i].edge];
+        int plies = mate_plies(edge);
+        if (edge.status == EdgeStatus::LOST) {
+            for (const Edge& other : edges_of(node)) {
+                if (other.status != EdgeStatus::LOST) return;
+                plies = std::max(plies, mate_plies(other));
+            }
+        }
+        node.mate_plies = std::uint16_t(plies);
+        if (i == 0) return;
+        edges_[path[i - 1].edge].status =
+            edge.status == EdgeStatus::WON ? EdgeStatus::LOST : EdgeStatus::WON;
+    }
+}
+
+int Tree::mate_plies(const Edge& edge) const {
+    return 1 + (has_child(edge) ? nodes_[edge.child].mate_plies : 0);
+}
+
+}  // namespace rookery::mcts

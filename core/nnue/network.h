@@ -1,0 +1,108 @@
+// The evaluation network `nnue768`: (768 -> H) x 2 -> 1 x buckets, with integer arithmetic.
+//
+//   piece on square --768 features--> accumulator of White's view  [H]  \ mover's half first
+//                   --768 features--> accumulator of Black's view  [H]  /  --> output of a bucket
+//
+// Feature of a piece, seen by one side: 384 * (piece is the opponent's) + 64 * type + square.
+// Squares are flipped vertically for Black's view, and mirrored horizontally while the viewer's own
+// king stands on files e-h, so that the king is always seen on a-d. The output bucket is chosen
+// by the number of pieces: (count - 2) * buckets / 32, with 8 buckets (count - 2) / 4.
+//
+// A network is made of float weights and quantises itself. Value = 400 * raw output, where
+// sigmoid(raw output) is the expected score in [0, 1] of the side to move.
+//
+//   quantity         unit     clipped to          so that
+//   feature weights  1/255    +-505 (+-1.98)      bias + 32 weights fit an int16 accumulator
+//   feature bias     1/255    +-16000 (+-62.7)
+//   output weights   1/64     +-127 (+-1.98)      activation (<= 255) * weight fits an int16
+//   output bias      1/16320  +-2^30
+//
+// Activations are clamp(accumulator, 0, 255)^2 (squared clipped ReLU). All sums are exact, so every
+// instruction set gives the same result. Evaluation without history is evaluate(); searches
+// keep an AccumulatorStack (accumulator.h).
+
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <vector>
+
+#include "base/aligned.h"
+#include "rules/position.h"
+
+namespace rookery::nnue {
+
+inline constexpr int FEATURES = 768;
+inline constexpr int ACTIVATION_UNIT = 255;  // an accumulator of 1.0
+inline constexpr int OUTPUT_UNIT = 64;  // an output weight of 1.0
+inline constexpr int VALUE_SCALE = 400;  // centipawn-like units per unit of raw output
+inline constexpr int MIN_HIDDEN = 16;
+inline constexpr int MAX_HIDDEN = 1024;
+inline constexpr int MAX_BUCKETS = 32;
+inline constexpr int FEATURE_WEIGHT_LIMIT = 505;
+inline constexpr int FEATURE_BIAS_LIMIT = 16000;
+inline constexpr int OUTPUT_WEIGHT_LIMIT = 127;
+
+// What is XORed to squares for this view: vertical flip for Black, mirror by the viewer's king.
+[[nodiscard]] constexpr int view_flip(Color view, Square own_king) {
+    return (view == WHITE ? 0 : 56) ^ (file_of(own_king) >= 4 ? 7 : 0);
+}
+[[nodiscard]] constexpr int feature_index(Color view, int flip, Piece piece, Square square) {
+    return 384 * (color_of(piece) != view) + 64 * type_of(piece) + (square ^ flip);
+}
+[[nodiscard]] constexpr int output_bucket(int piece_count, int buckets) {
+    return (piece_count - 2) * buckets / 32;
+}
+
+// Weights that are no network: a wrong shape, a NaN, an infinity. The message names the tensor.
+struct NetworkError : std::invalid_argument {
+    using std::invalid_argument::invalid_argument;
+};
+
+// Immutable after construction; threads share one through shared_ptr<const Network>.
+class Network {
+  public:
+    // Row-major float arrays: feature_weights [768, H], feature_bias [H],
+    // output_weights [buckets, 2H] (mover's half first), output_bias [buckets].
+    // H must be a multiple of 16. Throws NetworkError.
+    Network(int hidden, int buckets, std::span<const float> feature_weights,
+            std::span<const float> feature_bias, std::span<const float> output_weights,
+            std::span<const float> output_bias);
+
+    [[nodiscard]] int hidden() const { return hidden_; }
+    [[nodiscard]] int buckets() const { return buckets_; }
+    // Weights that had to be clipped; a learner that respects the ranges above gives 0.
+    [[nodiscard]] int clipped() const { return clipped_; }
+
+    // Value for the side to move, computed from scratch.
+    [[nodiscard]] int evaluate(const Position& position) const;
+
+    // --- For AccumulatorStack ---
+    // Elements of a row: H rounded up to whole vectors; those beyond H are zero.
+    [[nodiscard]] int stride() const { return stride_; }
+    [[nodiscard]] const std::int16_t* feature_row(int feature) const {
+        return feature_weights_.data() + std::size_t(feature) * std::size_t(stride_);
+    }
+    [[nodiscard]] const std::int16_t* feature_bias() const { return feature_bias_.data(); }
+    // Value of two accumulators; `piece_count` chooses the bucket.
+    [[nodiscard]] int output(const std::int16_t* mover, const std::int16_t* other,
+                             int piece_count) const;
+
+  private:
+    int hidden_, buckets_, stride_, clipped_ = 0;
+    AlignedArray<std::int16_t> feature_weights_;  // [768, stride]
+    AlignedArray<std::int16_t> feature_bias_;  // [stride]
+    AlignedArray<std::int16_t> output_weights_;  // [buckets, 2 * stride]
+    std::vector<std::int32_t> output_bias_;  // [buckets]
+};
+
+using NetworkPtr = std::shared_ptr<const Network>;
+
+// Small pseudo-random weights made in code: for tests and for the first generation of games.
+[[nodiscard]] NetworkPtr random_network(int hidden, int buckets, std::uint64_t seed);
+// A network that counts material (100, 300, 300, 500, 900) and likes pieces in the centre.
+[[nodiscard]] NetworkPtr material_network();
+
+}  // namespace rookery::nnue

@@ -1,0 +1,290 @@
+// Reading and writing positions and moves as text. Every refusal says which field is wrong.
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "rules/position.h"
+
+namespace rookery {
+
+namespace {
+
+// The longest sensible FEN has about 90 characters; anything much longer is not one, and is
+// refused before it is looked at.
+constexpr std::size_t MAX_FEN_LENGTH = 128;
+constexpr std::uint32_t MAX_COUNTER = 99999;
+
+std::string quoted(std::string_view text) {
+    std::string result = "'";
+    for (const char c : text.substr(0, MAX_FEN_LENGTH)) {
+        if (c >= ' ' && c < 127)
+            result += c;
+        else
+            result += '?';
+    }
+    return result + "'";
+}
+
+[[noreturn]] void fail(const std::string& what) { throw FenError("bad FEN: " + what); }
+
+struct Fields {
+    std::array<std::string_view, 6> text;
+    int count = 0;
+};
+
+Fields split(std::string_view fen) {
+    if (fen.size() > MAX_FEN_LENGTH)
+        fail("it has " + std::to_string(fen.size()) + " characters, at most " +
+             std::to_string(MAX_FEN_LENGTH) + " are possible");
+    Fields fields;
+    std::size_t i = 0;
+    while (i < fen.size()) {
+        if (fen[i] == ' ') {
+            ++i;
+            continue;
+        }
+        std::size_t end = i;
+        while (end < fen.size() && fen[end] != ' ') {
+            if (fen[end] < '!' || fen[end] > '~') fail("unprintable character in " + quoted(fen));
+            ++end;
+        }
+        if (fields.count == 6) fail("more than six fields in " + quoted(fen));
+        fields.text[std::size_t(fields.count++)] = fen.substr(i, end - i);
+        i = end;
+    }
+    if (fields.count < 4)
+        fail("expected placement, side, castling, en passant (and two counters) in " + quoted(fen));
+    return fields;
+}
+
+void read_placement(std::string_view text, Position& position) {
+    int rank = 7, file = 0;
+    bool digit_before = false;
+    for (const char c : text) {
+        if (c == '/') {
+            if (file != 8)
+                fail("rank " + std::to_string(rank + 1) + " has " + std::to_string(file) +
+                     " squares instead of 8 in " + quoted(text));
+            if (--rank < 0) fail("more than 8 ranks in " + quoted(text));
+            file = 0;
+            digit_before = false;
+        } else if (c >= '1' && c <= '8') {
+            if (digit_before) fail("two digits in a row in " + quoted(text));
+            file += c - '0';
+            digit_before = true;
+        } else {
+            const char* letter = std::strchr(PIECE_LETTERS, c);
+            if (!letter || !c) fail("unknown piece " + quoted({&c, 1}) + " in " + quoted(text));
+            if (file < 8) position.put(make_square(file, rank), Piece(letter - PIECE_LETTERS));
+            ++file;
+            digit_before = false;
+        }
+        if (file > 8)
+            fail("rank " + std::to_string(rank + 1) + " has more than 8 squares in " +
+                 quoted(text));
+    }
+    if (rank != 0 || file != 8)
+        fail("the placement " + quoted(text) + " does not fill 8 ranks of 8 squares");
+}
+
+void check_placement(const Position& position) {
+    for (const Color color : {WHITE, BLACK}) {
+        const std::string name = color == WHITE ? "White" : "Black";
+        const int kings = count_bits(position.pieces(color, KING));
+        if (kings != 1) fail(name + " has " + std::to_string(kings) + " kings instead of 1");
+        const int pieces = count_bits(position.pieces(color));
+        if (pieces > 16) fail(name + " has " + std::to_string(pieces) + " pieces, at most 16");
+        const int pawns = count_bits(position.pieces(color, PAWN));
+        if (pawns > 8) fail(name + " has " + std::to_string(pawns) + " pawns, at most 8");
+    }
+    const Bitboard stuck = position.by_type[PAWN] & (rank_mask(0) | rank_mask(7));
+    if (stuck) fail("a pawn stands on " + square_name(first_square(stuck)));
+}
+
+// The rook that a letter of the castling field means, or NO_SQUARE.
+Square castling_rook_square(const Position& p, Color color, char letter) {
+    const int rank = color == WHITE ? 0 : 7;
+    const Square king = p.king(color);
+    Bitboard rooks = p.pieces(color, ROOK) & rank_mask(rank);
+    if (letter == 'k' || letter == 'q') {
+        if (!p.chess960) rooks &= bit(make_square(letter == 'k' ? 7 : 0, rank));
+        if (!rooks) return NO_SQUARE;
+        // X-FEN: the outermost rook.
+        const Square rook = letter == 'k' ? 63 - std::countl_zero(rooks) : first_square(rooks);
+        return (rook > king) == (letter == 'k') ? rook : NO_SQUARE;
+    }
+    const Square rook = make_square(letter - 'a', rank);
+    return rooks & bit(rook) ? rook : NO_SQUARE;
+}
+
+void read_castling(std::string_view text, Position& position) {
+    if (text == "-") return;
+    for (const char c : text) {
+        const bool upper = c >= 'A' && c <= 'Z';
+        const char letter = upper ? char(c - 'A' + 'a') : c;
+        const std::string right = "castling right " + quoted({&c, 1});
+        if (letter != 'k' && letter != 'q' && (letter < 'a' || letter > 'h'))
+            fail("unknown " + right + " in " + quoted(text));
+        const Color color = upper ? WHITE : BLACK;
+        const Square king = position.king(color);
+        const int home_rank = color == WHITE ? 0 : 7;
+        const Square rook = castling_rook_square(position, color, letter);
+        if (rank_of(king) != home_rank || rook == NO_SQUARE)
+            fail(right + " without king and rook on their squares");
+        const bool kingside = rook > king;
+        if (!position.chess960 && (file_of(king) != 4 || file_of(rook) != (kingside ? 7 : 0)))
+            fail(right + " needs the king on the e-file and the rook in the corner; " +
+                 "pass chess960=True for Chess960 positions");
+        const int index = castling_bit(color, kingside);
+        if (position.castling >> index & 1) fail(right + " is given twice in " + quoted(text));
+        position.castling |= std::uint8_t(1 << index);
+        position.castling_rook[index] = std::uint8_t(rook);
+    }
+}
+
+// The square if a pawn can just have passed over it, else NO_SQUARE.
+Square read_en_passant(std::string_view text, const Position& position) {
+    if (text == "-") return NO_SQUARE;
+    if (text.size() != 2 || text[0] < 'a' || text[0] > 'h' || text[1] < '1' || text[1] > '8')
+        fail("en passant square " + quoted(text) + " is neither '-' nor a square");
+    const Square target = make_square(text[0] - 'a', text[1] - '1');
+    const Color us = position.side;
+    if (rank_of(target) != (us == WHITE ? 5 : 2)) return NO_SQUARE;
+    const Square pushed = target ^ 8;
+    const Square origin = us == WHITE ? target + 8 : target - 8;
+    const bool possible = (position.pieces(~us, PAWN) & bit(pushed)) &&
+                          !(position.occupied() & (bit(target) | bit(origin)));
+    return possible ? target : NO_SQUARE;
+}
+
+std::uint32_t read_counter(std::string_view text, const char* name) {
+    std::uint32_t value = 0;
+    for (const char c : text) {
+        if (c < '0' || c > '9')
+            fail(std::string(name) + " " + quoted(text) + " is not a whole number from 0 up");
+        value = value * 10 + std::uint32_t(c - '0');
+        if (value > MAX_COUNTER)
+            fail(std::string(name) + " " + quoted(text) + " is above " +
+                 std::to_string(MAX_COUNTER));
+    }
+    return value;
+}
+
+std::string castling_text(const Position& position) {
+    std::string text;
+    for (int index = 0; index < 4; ++index) {
+        if (!(position.castling >> index & 1)) continue;
+        const Color color = index < 2 ? WHITE : BLACK;
+        const bool kingside = index % 2 == 0;
+        const Square rook = position.castling_rook[index];
+        // X-FEN: the letter of the file if another rook stands further out.
+        const Bitboard further = position.pieces(color, ROOK) & rank_mask(rank_of(rook)) &
+                                 (kingside ? ~(bit(rook) | (bit(rook) - 1)) : bit(rook) - 1);
+        char letter = kingside ? 'k' : 'q';
+        if (further) letter = char('a' + file_of(rook));
+        text += color == WHITE ? char(letter - 'a' + 'A') : letter;
+    }
+    return text.empty() ? "-" : text;
+}
+
+Position parse_fields(std::string_view fen, bool chess960) {
+    const Fields fields = split(fen);
+    Position position{};
+    std::memset(position.board, NO_PIECE, sizeof position.board);
+    std::memset(position.castling_rook, NO_SQUARE, sizeof position.castling_rook);
+    position.chess960 = chess960;
+
+    read_placement(fields.text[0], position);
+    check_placement(position);
+    if (fields.text[1] != "w" && fields.text[1] != "b")
+        fail("side to move " + quoted(fields.text[1]) + " is neither 'w' nor 'b'");
+    position.side = fields.text[1] == "w" ? WHITE : BLACK;
+    if (position.attacked_by(position.side, position.king(~position.side)))
+        fail("the side that is not to move is in check");
+    read_castling(fields.text[2], position);
+    const Square target = read_en_passant(fields.text[3], position);
+    if (fields.count > 4) position.halfmove_clock = read_counter(fields.text[4], "half-move clock");
+    position.fullmove_number = 1;
+    if (fields.count > 5)
+        position.fullmove_number = std::max(1u, read_counter(fields.text[5], "full-move number"));
+    position.finish_setup(target);
+    return position;
+}
+
+}  // namespace
+
+Position parse_fen(std::string_view fen, bool chess960) {
+    try {
+        return parse_fields(fen, chess960);
+    } catch (const FenError& error) {
+        // Many refusals name only their field; the whole text is what a reader looks for.
+        const std::string what = error.what();
+        if (what.find(quoted(fen)) != std::string::npos || fen.size() > MAX_FEN_LENGTH) throw;
+        throw FenError(what + ", in " + quoted(fen));
+    }
+}
+
+std::string to_epd(const Position& position) {
+    std::string text;
+    for (int rank = 7; rank >= 0; --rank) {
+        int empty = 0;
+        const auto flush = [&] {
+            if (empty) text += char('0' + empty);
+            empty = 0;
+        };
+        for (int file = 0; file < 8; ++file) {
+            const Piece piece = position.board[make_square(file, rank)];
+            if (piece == NO_PIECE) {
+                ++empty;
+            } else {
+                flush();
+                text += PIECE_LETTERS[piece];
+            }
+        }
+        flush();
+        if (rank) text += '/';
+    }
+    text += position.side == WHITE ? " w " : " b ";
+    text += castling_text(position) + ' ';
+    text += position.en_passant == NO_SQUARE ? "-" : square_name(position.en_passant);
+    return text;
+}
+
+std::string to_fen(const Position& position) {
+    return to_epd(position) + ' ' + std::to_string(position.halfmove_clock) + ' ' +
+           std::to_string(position.fullmove_number);
+}
+
+std::string to_uci(const Position& position, Move move) {
+    if (!move) return "0000";
+    Square to = move.to();
+    if (move.kind() == Move::CASTLING && !position.chess960)
+        to = castled_king(position.side, to > move.from());
+    std::string text = square_name(move.from()) + square_name(to);
+    if (move.kind() == Move::PROMOTION) text += "nbrq"[move.promotion() - KNIGHT];
+    return text;
+}
+
+const Position& start_position() {
+    // Made anew when the Zobrist table changes: the key is part of the position.
+    static Position position = parse_fen(STARTING_FEN);
+    static Key made_with = zobrist.white_to_move;
+    if (made_with != zobrist.white_to_move) {
+        position = parse_fen(STARTING_FEN);
+        made_with = zobrist.white_to_move;
+    }
+    return position;
+}
+
+std::string material_signature(const Position& position) {
+    std::string text;
+    for (const Color color : {WHITE, BLACK}) {
+        if (color == BLACK) text += 'v';
+        for (const PieceType type : {KING, QUEEN, ROOK, BISHOP, KNIGHT, PAWN})
+            text.append(std::size_t(count_bits(position.pieces(color, type))), PIECE_LETTERS[type]);
+    }
+    return text;
+}
+
+}  // namespace rookery

@@ -1,0 +1,25 @@
+// Legal moves, exactly and directly: checks and pins are worked out first, so no move has to
+// be made and tested. One generator serves lists and counts (perft) through a sink.
+
+#pragma once
+
+#include "rules/position.h"
+#include "rules/types.h"
+
+namespace rookery {
+
+// Appends all legal moves; the order is the same on every machine.
+void generate_legal(const Position& position, MoveList& list);
+[[nodiscard]] MoveList legal_moves(const Position& position);
+// As many as generate_legal would list, several times faster.
+[[nodiscard]] int count_legal(const Position& position);
+[[nodiscard]] bool has_legal_move(const Position& position);
+
+// The legal move with this UCI text, or no move. Castling is understood as the king's
+// two-square step and, always, as king takes rook.
+[[nodiscard]] Move find_uci(const Position& position, std::string_view text);
+
+// Leaf nodes of the legal move tree, counted in bulk at the last ply.
+[[nodiscard]] std::uint64_t perft(const Position& position, int depth);
+
+}  // namespace rookery

@@ -1,0 +1,43 @@
+#include "rules/perft.h"
+
+#include <bit>
+#include <stdexcept>
+#include <string>
+
+#include "base/random.h"
+#include "rules/movegen.h"
+
+namespace rookery {
+
+namespace {
+// Below this depth counting anew is faster than looking up.
+constexpr int MIN_TABLE_DEPTH = 2;
+constexpr std::size_t MAX_MEGABYTES = 1024 * 1024;
+}  // namespace
+
+std::size_t PerftTable::entry_count(std::size_t megabytes) {
+    if (megabytes < 1 || megabytes > MAX_MEGABYTES)
+        throw std::invalid_argument("a perft table of " + std::to_string(megabytes) +
+                                    " MB is not in 1 .. " + std::to_string(MAX_MEGABYTES));
+    return std::bit_floor(megabytes * 1024 * 1024 / sizeof(Entry));
+}
+
+PerftTable::PerftTable(std::size_t megabytes) : entries_(entry_count(megabytes)) {}
+
+std::uint64_t PerftTable::count(const Position& position, int depth) {
+    if (depth < MIN_TABLE_DEPTH) return perft(position, depth);
+    std::uint64_t salt = std::uint64_t(depth);
+    const Key key = position.key ^ splitmix64(salt);
+    Entry& entry = entries_[key & (entries_.size() - 1)];
+    if (entry.key == key) return entry.nodes;
+    std::uint64_t nodes = 0;
+    for (const Move move : legal_moves(position)) {
+        Position next = position;
+        next.make(move);
+        nodes += count(next, depth - 1);
+    }
+    entry = {key, nodes};
+    return nodes;
+}
+
+}  // namespace rookery

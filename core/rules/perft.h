@@ -1,0 +1,32 @@
+// Perft with a table of counts already known, for suites that would otherwise take hours.
+//
+// Positions that can be reached by several move orders are counted once. The table trusts the
+// position's key, so that a run with it also tests the keys. Plain perft() is in movegen.h.
+
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "rules/position.h"
+
+namespace rookery {
+
+class PerftTable {
+  public:
+    // Rounded down to a power of two of 16-byte entries; throws std::invalid_argument.
+    explicit PerftTable(std::size_t megabytes);
+
+    [[nodiscard]] std::uint64_t count(const Position& position, int depth);
+
+  private:
+    struct Entry {
+        Key key = 0;  // of position and depth
+        std::uint64_t nodes = 0;
+    };
+    static std::size_t entry_count(std::size_t megabytes);
+
+    std::vector<Entry> entries_;
+};
+
+}  // namespace rookery
