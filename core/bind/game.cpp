@@ -5,6 +5,7 @@
 #include "bind/bind.h"
 #include "encode/actions.h"
 #include "encode/encode.h"
+#include "nnue/network.h"
 #include "rules/movegen.h"
 
 namespace rookery::bind {
@@ -278,13 +279,13 @@ void bind_game(nb::module_& m) {
             "nnue_features",
             [](const Game& g) {
                 const auto features = [&](Color view) {
-                    const encode::NnueFeatures f = encode::nnue768_features(g.now(), view);
+                    const nnue::Features f = nnue::active_features(g.now(), view);
                     return owned_array(std::vector<std::int32_t>(f.indices, f.indices + f.count),
                                        {std::size_t(f.count)});
                 };
                 return std::pair{features(g.now().side), features(~g.now().side)};
             },
-            "Active nnue768 inputs, int32 [pieces] each: mover's view, opponent's view.")
+            "Active features of nnue768, int32 [pieces] each: mover's view, opponent's view.")
         .def("__repr__", [](const Game& g) { return "Game('" + to_fen(g.now()) + "')"; });
 
     m.def("encode_batch", &encode_batch, "games"_a, "observation"_a, "out"_a,

@@ -3,8 +3,8 @@
 This is the single place where a layout is described: what each entry of an observation means, in
 which range and from whose point of view, and which index stands for which move. The numbers
 themselves are computed in C++ (`core/encode/`); a test compares both, entry by entry, with slow
-Python encoders written from these tables. `docs/encodings.md` is generated
-from here (`encodings_doc.py`). The file is longer than our others because it is one table.
+Python encoders written from these tables. `docs/encodings.md` is generated from here
+(`encodings_doc.py`). The file is longer than our others because it is one table.
 
 Words used in the tables:
 
@@ -383,14 +383,23 @@ _LIST = (
 )  # fmt: skip
 OBSERVATIONS: dict[str, Layout] = {layout.name: layout for layout in _LIST}
 
-# Sparse, so not one of the arrays above: `Game.nnue_features()` gives the indices of the ones.
-NNUE768 = (
-    "`nnue768` (ours, version 1) is sparse: for each point of view (first the mover's, then the "
-    "opponent's) the list of indices `384 * colour + 64 * piece + square`, with colour 0 for the "
-    "viewer's own pieces and 1 for the others, piece 0-5 = P N B R Q K, and the square in the "
-    "viewer's orientation (ranks flipped for Black). The networks of the engine also mirror the "
-    "files while the viewer's own king stands on e to h (docs/engine.md)."
-)
+# Sparse, so not arrays like those above: `Game.nnue_features()` gives the indices of the ones.
+SPARSE_OBSERVATIONS: dict[str, Layout] = {
+    "nnue768": Layout(
+        "nnue768", (768,), 1, (), "viewer's",
+        _stack(
+            (f"{owner} {piece}s", 64, "64 squares", FLAG)
+            for owner in ("viewer's", "other side's")
+            for piece in PIECE_NAMES
+        ),
+        "ours",
+        "The input of the engine's networks, computed once for each side (first the mover's view, "
+        "then the opponent's): `384 * (the other side's) + 64 * piece + square`. Black's "
+        "view has its ranks flipped; a view has its files mirrored (a for h) while the viewer's "
+        "own king stands on files e to h, so that this king is always seen on a to d. Sparse: "
+        "`Game.nnue_features` lists the indices of the ones.",
+    )
+}  # fmt: skip
 
 DIRECTIONS = SLIDER_DIRECTIONS["queen"]  # N is towards the opponent in the mover's orientation
 KNIGHT_JUMPS = ((2, 1), (1, 2), (-1, 2), (-2, 1), (-2, -1), (-1, -2), (1, -2), (2, -1))
@@ -445,23 +454,19 @@ _ACTION_LIST = (
 )  # fmt: skip
 ACTIONS: dict[str, ActionLayout] = {layout.name: layout for layout in _ACTION_LIST}
 
-# What networks may name although it is no array: sparse observations, and `none` for the actions
-# of a network that judges positions and has no policy.
-SPARSE_OBSERVATIONS = {"nnue768": 1}
+# The actions of a network that evaluates positions and has no policy.
 NO_ACTIONS = "none"
 
 
 def layout_version(name: str) -> int:
-    """The version of a layout, or of what stands in its place, that this code computes.
+    """The version of a layout (1 for `none`) that this code computes.
 
     Raises:
         ValueError: naming the layouts that exist.
     """
-    layout = OBSERVATIONS.get(name) or ACTIONS.get(name)
+    layout = OBSERVATIONS.get(name) or SPARSE_OBSERVATIONS.get(name) or ACTIONS.get(name)
     if layout is not None:
         return layout.version
-    if name in SPARSE_OBSERVATIONS:
-        return SPARSE_OBSERVATIONS[name]
     if name == NO_ACTIONS:
         return 1
     known = ", ".join([*OBSERVATIONS, *SPARSE_OBSERVATIONS, *ACTIONS, NO_ACTIONS])
