@@ -16,7 +16,7 @@ import chess
 import numpy as np
 import pytest
 
-from rookery._core import SelfPlay
+from rookery._core import SelfPlay, SelfPlayGame
 from rookery.algorithms import prediction_server
 from rookery.algorithms.collector import COUNTERS, Order, prepare
 from rookery.algorithms.local_collectors import BatchCollector
@@ -54,7 +54,7 @@ def running(pid: int) -> bool:
     return status != "Z"
 
 
-def alone(seed: int, quota: int, orders: int = 1) -> list[dict[str, Any]]:
+def alone(seed: int, quota: int, orders: int = 1) -> list[SelfPlayGame]:
     """The games of one group without any server."""
     play, judge, games = SelfPlay(seed=seed, **OPTIONS), fake(None), []
     for _ in range(orders):
@@ -70,15 +70,15 @@ def alone(seed: int, quota: int, orders: int = 1) -> list[dict[str, Any]]:
 def test_processes_play_the_games_that_one_process_would_play(collector: ServerCollector) -> None:
     first, second = (collector.begin(None, ORDER)() for _ in range(2))
     played = first.games + second.games
-    expected = [game["moves"] for seed in SEEDS for game in alone(seed, 15, orders=2)]
-    assert sorted(map(tuple, expected)) == sorted(tuple(game["moves"]) for game in played)
+    expected = [game.moves for seed in SEEDS for game in alone(seed, 15, orders=2)]
+    assert sorted(map(tuple, expected)) == sorted(tuple(game.moves) for game in played)
     assert len(first.block) >= ORDER.samples
-    numbers = [game["number"] for game in played]
+    numbers = [game.number for game in played]
     assert len(set(numbers)) == len(numbers)
-    assert set(first.block.games) == {game["number"] for game in first.games}
+    assert set(first.block.games) == {game.number for game in first.games}
     for game in first.games:
-        board = chess.Board(game["start"])
-        for move in game["moves"]:
+        board = chess.Board(game.start)
+        for move in game.moves:
             board.push(board.parse_uci(move))  # refuses what is illegal
     counts = collector.counts()
     assert set(counts) == set(COUNTERS)

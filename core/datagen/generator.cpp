@@ -20,10 +20,15 @@ nnue::SampleResult result_for(Color side, int white_result) {
 
 }  // namespace
 
-const char* ending_name(std::size_t index) {
-    if (index == ADJUDICATED_WIN) return "adjudicated_win";
-    if (index == ADJUDICATED_DRAW) return "adjudicated_draw";
-    return ENDING_NAMES[index];
+std::map<std::string, std::uint64_t> GeneratedGames::ending_counts() const {
+    std::map<std::string, std::uint64_t> counts;
+    for (std::size_t i = 0; i < ENDING_COUNT; ++i) {
+        const char* name = i == ADJUDICATED_WIN    ? "adjudicated_win"
+                           : i == ADJUDICATED_DRAW ? "adjudicated_draw"
+                                                   : ENDING_NAMES[i];
+        if (endings[i]) counts[name] = endings[i];
+    }
+    return counts;
 }
 
 // One game as it is played.

@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "rules/position.h"
@@ -33,6 +34,7 @@ inline constexpr std::uint8_t NOT_WON = 255;
 // is neither taken at once nor stalemates; positions after a promotion are then states whose value
 // the rules settle.
 enum class EndingGoal : std::uint8_t { MATE, PROMOTION };
+[[nodiscard]] EndingGoal find_goal(std::string_view name);  // mate, promotion
 
 using EndingSquares = std::array<std::uint8_t, MAX_ENDING_PIECES>;
 
@@ -48,13 +50,15 @@ class EndingStates {
     [[nodiscard]] const std::vector<EndingSquares>& squares() const { return squares_; }
     [[nodiscard]] const std::vector<std::uint8_t>& ending_of() const { return ending_of_; }
     [[nodiscard]] const std::vector<std::uint8_t>& strong_to_move() const { return strong_; }
+    // Throws std::invalid_argument for a number that is not below size().
     [[nodiscard]] Position position(std::size_t state) const;
     // The state of a position (either colour may be the strong side), or -1.
     [[nodiscard]] std::int64_t find(const Position& position) const;
 
     // targets[s] = the mover's best of the values after its moves, or what the rules say where
-    // the game is over. Both spans have size() elements and must not overlap.
-    void backup(std::span<const std::uint8_t> values, std::span<std::uint8_t> targets) const;
+    // the game is over. Values and results of both methods have size() elements; throws
+    // std::invalid_argument for another number of values.
+    [[nodiscard]] std::vector<std::uint8_t> backup(std::span<const std::uint8_t> values) const;
 
     // How games end in which one side always moves to the state whose value it likes best (the
     // first of equals, by number) and the other side plays as well as can be.
@@ -71,6 +75,8 @@ class EndingStates {
     // Where moves lead that leave the states: nobody can win any more.
     static constexpr std::int32_t DEAD = -2;
 
+    void require_values(std::span<const std::uint8_t> values) const;
+    void backup(std::span<const std::uint8_t> values, std::span<std::uint8_t> targets) const;
     void enumerate(int ending);
     void add(int ending, bool strong, const EndingSquares& canonical);
     void require_closed(const std::string& name) const;

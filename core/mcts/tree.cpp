@@ -38,6 +38,45 @@ inline float exponential(float x) {
 
 }  // namespace
 
+void set_option(TreeOptions& o, std::string_view name, double value) {
+    static constexpr std::pair<std::string_view, double TreeOptions::*> NUMBERS[] = {
+        {"c_init", &TreeOptions::c_init},
+        {"c_base", &TreeOptions::c_base},
+        {"c_factor", &TreeOptions::c_factor},
+        {"fpu_reduction", &TreeOptions::fpu_reduction},
+        {"root_fpu_reduction", &TreeOptions::root_fpu_reduction},
+        {"draw_visits", &TreeOptions::draw_visits},
+        {"policy_temperature", &TreeOptions::policy_temperature},
+        {"root_temperature", &TreeOptions::root_temperature},
+        {"noise_alpha", &TreeOptions::noise_alpha},
+        {"noise_share", &TreeOptions::noise_share},
+        {"c_visit", &TreeOptions::c_visit},
+        {"c_scale", &TreeOptions::c_scale},
+    };
+    for (const auto& [known, member] : NUMBERS)
+        if (known == name) {
+            o.*member = value;
+            return;
+        }
+    const auto whole = [&](double least, double most) {
+        if (!(value >= least && value <= most && value == std::floor(value)))
+            throw std::invalid_argument("option " + std::string(name) + " is " +
+                                        std::to_string(value) +
+                                        "; it must be a whole number of its range");
+        return value;
+    };
+    if (name == "gumbel_actions")
+        o.gumbel_actions = int(whole(0, 1e9));
+    else if (name == "proofs")
+        o.proofs = whole(0, 1) != 0;
+    else if (name == "twofold_draw")
+        o.twofold_draw = whole(0, 1) != 0;
+    else if (name == "megabytes")
+        o.megabytes = std::size_t(whole(0, 1e9));
+    else
+        throw std::invalid_argument("a tree search has no option '" + std::string(name) + "'");
+}
+
 void check_options(const TreeOptions& o) {
     const auto require = [](bool good, const char* name, double value, const char* range) {
         if (!good)

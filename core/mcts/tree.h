@@ -28,6 +28,7 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "base/random.h"
@@ -58,6 +59,9 @@ struct TreeOptions {
 
 // Throws std::invalid_argument naming the option that makes no sense.
 void check_options(const TreeOptions& options);
+// Sets an option by its name above (true and false are 1 and 0); throws std::invalid_argument if
+// there is none of that name or the number does not fit its type.
+void set_option(TreeOptions& options, std::string_view name, double value);
 
 // What one search is asked for.
 struct SearchSettings {
@@ -148,7 +152,8 @@ class Tree {
     [[nodiscard]] std::size_t final_edge() const;
     // Targets for learning [edges]: visit shares, or Gumbel's improved policy.
     [[nodiscard]] std::vector<float> policy_target() const;
-    // Moves of the most visited line that begins with a root edge, that move first.
+    // Moves of the most visited line that begins with a root edge, that move first. Throws
+    // std::invalid_argument for an edge that does not exist.
     [[nodiscard]] std::vector<Move> line(std::size_t root_edge) const;
 
     // --- Looking anywhere ---

@@ -98,6 +98,13 @@ Move choose_move(Bot bot, const Position& position, const RepetitionKeys& keys,
     return best;
 }
 
+Move choose_move(Bot bot, const Game& game, std::uint64_t seed) {
+    const MoveList moves = legal_moves(game.now());
+    if (moves.empty()) throw MoveError("the game is over in '" + to_fen(game.now()) + "'");
+    Random random(seed);
+    return choose_move(bot, game.now(), game.keys(), moves, random);
+}
+
 BotGame play_bots(Bot white, Bot black, const Game& start, int max_plies, Random random) {
     BotGame game;
     Position position = start.now();

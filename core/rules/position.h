@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "rules/attacks.h"
 #include "rules/types.h"
@@ -117,6 +118,8 @@ struct FenError : std::runtime_error {
 [[nodiscard]] std::string to_epd(const Position& position);
 // UCI; castling is e1g1, or king takes rook in a Chess960 position.
 [[nodiscard]] std::string to_uci(const Position& position, Move move);
+// Consecutive moves, the first of them legal in `position`.
+[[nodiscard]] std::vector<std::string> to_uci(Position position, std::span<const Move> line);
 [[nodiscard]] const Position& start_position();
 // White's pieces, then Black's, each from king to pawn: "KRvK".
 [[nodiscard]] std::string material_signature(const Position& position);

@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rookery._core import SelfPlayGame
 from rookery.algorithms.collector import COUNTERS, GameOptions, Harvest, Order, merge, share_of
 from rookery.algorithms.prediction_messages import (
     ANSWERS,
@@ -42,6 +43,7 @@ from rookery.algorithms.prediction_messages import (
     shared_leaves,
     unpack_arrays,
 )
+from rookery.data.samples import SampleBlock
 from rookery.evaluator import Evaluator
 
 PATIENCE = 120.0  # seconds; a process needs some milliseconds
@@ -232,7 +234,10 @@ class ServerCollector:
 
     def _harvest(self) -> Harvest:
         parts = [
-            (unpack_arrays(peer.data()), json.loads(peer.data()))
+            (
+                SampleBlock(**unpack_arrays(peer.data())),
+                [SelfPlayGame(*game) for game in json.loads(peer.data())],
+            )
             for peer in self.peers
             for _ in range(GROUPS)
         ]

@@ -31,6 +31,7 @@ from rookery.algorithms.prediction_messages import (
     send_json,
     shared_leaves,
 )
+from rookery.data.samples import SampleBlock
 
 
 class Worker:
@@ -75,8 +76,13 @@ class Worker:
         while going:
             going = [number for number in going if self._hear_and_ask(number, quota)]
         for group in self.groups:
-            send(self._connection, BYTES, pack_arrays(group.take_samples()))
-            send_json(self._connection, BYTES, group.take_games())
+            block = SampleBlock.from_selfplay(group.take_samples())
+            send(self._connection, BYTES, pack_arrays(block.columns()))
+            games = [
+                (game.number, game.start, game.moves, game.result, game.ending)
+                for game in group.take_games()
+            ]
+            send_json(self._connection, BYTES, games)
         send_json(self._connection, BYTES, counts_of(self.groups))
 
     def _ask(self, number: int, quota: int) -> bool:

@@ -4,9 +4,10 @@ r"""The network of the alpha-beta engine: sparse, shallow, made to be updated mo
              --768 features, opponent's view--> sum of rows [H] --clamp to [0, 1], square--> raw
 
 The features are the layout `nnue768` (rookery/encodings.py), as `Game.nnue_features` lists them: a
-piece on a square as one side sees it, ranks flipped for Black, files mirrored while the viewer's own
-king stands on files e-h. The last layer has a row of weights for each bucket of piece counts. sigmoid(raw) is the expected score of
-the side to move, in [0, 1]; 400 * raw is the value that searches show as centipawns.
+piece on a square as one side sees it, ranks flipped for Black, files mirrored while the viewer's
+own king stands on files e-h. The last layer has a row of weights for each bucket of piece counts.
+sigmoid(raw) is the expected score of the side to move, in [0, 1]; 400 * raw is the value that
+searches show as centipawns.
 
 The engine itself computes with integers in C++ (core/nnue/network.h) and learns in C++
 (core/nnue/learner.h). This module is the same network in torch: the reference that both are tested
