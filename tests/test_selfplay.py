@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import resource
+import zlib
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -145,6 +146,20 @@ def test_a_restored_state_goes_on_exactly(tree: dict[str, Any]) -> None:
         assert (column == blocks[1][name]).all(), name
     assert straight.take_games() == other.take_games()
     assert (straight.simulations, straight.moves) == (other.simulations, other.moves)
+
+
+def test_states_of_version_1_still_load() -> None:
+    """Old run folders hold them: games under way with two columns that are gone."""
+    path = Path(__file__).parent / "golden" / "selfplay_state_v1.zlib"
+    state = zlib.decompress(path.read_bytes())
+    play = SelfPlay(2, seed=99, simulations=4, max_plies=40)
+    play.set_state(state)
+    play.run(HashEvaluator(), 60)
+    samples, games = play.take_samples(), play.take_games()
+    assert [len(replayed(game).move_stack) for game in games] == [40, 40]
+    # A sample for every ply, those before the state was saved included.
+    assert sorted(samples.plies) == sorted(2 * list(range(40)))
+    assert len(samples.policy) == len(samples.legal) == samples.counts.sum()
 
 
 def test_damaged_states_are_refused() -> None:

@@ -23,4 +23,17 @@ template <class T>
                                 "' is unknown; known are " + known);
 }
 
+// The same for choices that are numbered in the order of their names.
+template <class T, std::size_t N>
+[[nodiscard]] T choose(std::string_view option, std::string_view name,
+                       const std::string_view (&names)[N]) {
+    std::string known;
+    for (std::size_t i = 0; i < N; ++i) {
+        if (names[i] == name) return T(i);
+        known += (i ? ", " : "") + std::string(names[i]);
+    }
+    throw std::invalid_argument(std::string(option) + " '" + std::string(name) +
+                                "' is unknown; known are " + known);
+}
+
 }  // namespace rookery

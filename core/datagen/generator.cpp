@@ -76,7 +76,7 @@ bool DataGenerator::play(GameSearcher& searcher, std::uint64_t number, Record& r
     if (random.uniform() < settings_.play_on_share) rules.enabled = false;
     Adjudicator adjudicator(rules);
 
-    // 1. An opening that is not decided yet, in the network's opinion.
+    // 1. An opening that the network does not consider decided.
     const int span = settings_.max_random_plies - settings_.min_random_plies + 1;
     GameLine line;
     alphabeta::SearchOutcome outcome;

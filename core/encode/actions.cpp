@@ -3,6 +3,7 @@
 #include <array>
 #include <stdexcept>
 
+#include "base/choose.h"
 #include "rules/movegen.h"
 
 namespace rookery::encode {
@@ -74,13 +75,7 @@ bool is_kpk(const Position& position) {
 }
 
 ActionSpace find_action_space(std::string_view name) {
-    std::string known;
-    for (std::size_t i = 0; i < std::size(ACTION_SPACE_NAMES); ++i) {
-        if (ACTION_SPACE_NAMES[i] == name) return ActionSpace(i);
-        known += (i ? ", " : "") + std::string(ACTION_SPACE_NAMES[i]);
-    }
-    throw std::invalid_argument("unknown action space '" + std::string(name) + "'; known are " +
-                                known);
+    return choose<ActionSpace>("action space", name, ACTION_SPACE_NAMES);
 }
 
 int action_count(ActionSpace space) {

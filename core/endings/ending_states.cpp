@@ -127,7 +127,7 @@ EndingGoal find_goal(std::string_view name) {
 }
 
 EndingStates::EndingStates(const std::vector<std::string>& endings, EndingGoal goal)
-    : goal_(goal), names_(endings) {
+    : names_(endings) {
     if (endings.empty()) throw std::invalid_argument("no ending is given; for example KPvK");
     const bool promotion = goal == EndingGoal::PROMOTION;
     if (promotion) {

@@ -1,8 +1,8 @@
 // All positions of small endings against a bare king, numbered, and one ply of minimax over them.
 //
 // This is a world to learn in, not a table of answers: it knows the legal moves and how the game
-// ends, nothing else. backup() turns the caller's opinion of every state into what one ply of
-// looking ahead makes of it; whoever repeats that with opinions of its own learns by itself.
+// ends, nothing else. backup() turns the caller's estimate of every state into what one ply of
+// looking ahead makes of it; a learner repeats that with estimates of its own.
 //
 // The side with the pieces is "strong" and is White here. A value says in how many of its own
 // moves the strong side wins: n for n more moves, NOT_WON if it does not. With the weak side to
@@ -84,7 +84,6 @@ class EndingStates {
     // Lists the moves of a state in next_, or settles its value.
     void expand(std::size_t state);
 
-    EndingGoal goal_;
     std::vector<std::string> names_;
     std::vector<Material> materials_;
     std::vector<EndingSquares> squares_;

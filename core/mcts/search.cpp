@@ -46,8 +46,8 @@ std::size_t Search::gather(std::size_t most) {
     batch.clear();
     tree.clear_pending();
     most = std::clamp<std::size_t>(most, 1, Tree::MAX_LEAVES);
-    // Simulations may end in known positions for ever, as in a dead draw: whoever searches by the
-    // clock must get to look at it.
+    // In a dead draw all simulations may end in known positions: a search by the clock must still
+    // get to look at it.
     for (int left = MOST_DESCENTS; left > 0 && tree.pending() < most && !tree.done(); --left)
         if (tree.descend(batch, &cache) == Tree::Step::COLLISION) break;
     return tree.pending();

@@ -40,7 +40,6 @@ class Search {
     // whether it is done.
     bool run(const encode::NativeEvaluator& evaluator, std::size_t leaves, double seconds);
     void stop() { stopped_ = true; }
-    [[nodiscard]] bool stopped() const { return stopped_; }
 
     // The tree once its root has been evaluated; throws std::invalid_argument before.
     [[nodiscard]] const Tree& evaluated_tree() const;

@@ -333,7 +333,7 @@ bool Tree::complete(std::size_t number, const float* logits, float value, Evalua
 }
 
 // The number of the new node, or NONE when the memory is used up: then the leaf is counted but
-// not kept, and the search goes on with the tree that there is.
+// not kept, and the search continues with the tree as it is.
 std::uint32_t Tree::expand(std::span<const Move> moves, const float* priors, float value) {
     if (nodes_.size() >= node_limit_ || edges_.size() + moves.size() > edge_limit_) {
         full_ = true;
@@ -372,8 +372,8 @@ void Tree::back_up(const std::vector<PathEntry>& path, double value) {
     }
 }
 
-// The last edge of the path mates. One winning move wins a node; only if all moves lose is a
-// node lost. The first wins the edge above it for nobody but loses it; the second wins it.
+// The last edge of the path mates. A node is won if one of its moves wins, and the move that led to
+// it is then lost; a node is lost if all its moves lose, and the move that led to it then wins.
 void Tree::prove(const std::vector<PathEntry>& path) {
     if (!options_.proofs) return;
     for (std::size_t i = path.size(); i-- > 0;) {

@@ -8,7 +8,7 @@
 //
 // Memory: two pools, addressed by number, reserved once up to the limit. A node is an *expanded*
 // position; its edges lie side by side. Nodes and their edges are added together, so that a
-// child always lies behind its parent in both pools and the part that stays after a move can be
+// child always comes after its parent in both pools and the part that stays after a move can be
 // slid to the front.
 //
 //   nodes_  [ root | n1 | n2 | n3 | ... ]
@@ -115,7 +115,7 @@ class Tree {
 
     // --- Where it stands ---
     // Goes to the present position of an unfinished game; what the tree knows about it is kept
-    // if the game goes on from where the tree stood.
+    // if the game continues from where the tree stood.
     void set_game(const Game& game);
     // The move must be legal at the root. Nothing may be pending.
     void advance(Move move);

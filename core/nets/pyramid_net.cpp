@@ -152,7 +152,7 @@ PyramidNet::PyramidNet(const std::vector<int>& hidden, int actions, bool dueling
 
 // function(place of a run of floats here, its step here, its length), in torch's order.
 template <class Function> void PyramidNet::for_each_block(Function&& function) const {
-    for (int row = 0; row < PIECES * SQUARES + 1; ++row)  // the bias lies behind the rows
+    for (int row = 0; row < PIECES * SQUARES + 1; ++row)  // the bias follows the rows
         function(std::size_t(row) * std::size_t(first_), std::size_t(1), plain_widths_[0]);
     for (const Layer& layer : layers_) {
         for (int out = 0; out < layer.out; ++out)

@@ -8,7 +8,7 @@
 // forward, loss, backward and the sums of the gradient, then one step of Adam as torch.optim.Adam
 // computes it. Everything is float and in a fixed order, so equal inputs give equal bits.
 //
-// All weights in one array, as torch keeps them, one tensor behind the other:
+// All weights in one array, torch's tensors concatenated:
 //   rows [192, W1] | bias [W1] | for each further layer: weight [out, in] | bias [out]
 // Inside, widths are padded to whole vector registers; what is padded stays zero.
 

@@ -39,11 +39,11 @@ struct Position {
     std::uint32_t fullmove_number;
     Piece board[64];
     Color side;              // to move
-    std::uint8_t castling;   // set of CastlingRight
+    std::uint8_t castling;   // rights, one bit each: castling_bit()
     std::uint8_t en_passant;  // target square if at least one capture is legal, else NO_SQUARE
     // The same, but a pawn that may not capture because of a pin counts too (Polyglot's rule).
     std::uint8_t en_passant_pseudo;
-    std::uint8_t castling_rook[4];  // rook squares by number of the right's bit
+    std::uint8_t castling_rook[4];  // rook squares by castling_bit()
     bool chess960;
     std::uint8_t repetitions;  // earlier occurrences, kept by the owner of the history; <= 255
     Move last_move;            // the move that led here, if any
@@ -96,6 +96,7 @@ struct Position {
 [[nodiscard]] constexpr Square castled_rook(Color color, bool kingside) {
     return make_square(kingside ? 5 : 3, color == WHITE ? 0 : 7);
 }
+// Number of a right's bit in Position::castling, and its index in Position::castling_rook.
 [[nodiscard]] constexpr int castling_bit(Color color, bool kingside) {
     return 2 * color + (kingside ? 0 : 1);
 }

@@ -88,9 +88,9 @@ void test_selfplay() {
     mcts::SelfPlay play(options);
     expect(play.run(nets::HashEvaluator(), 300, 0), "samples are made");
     const mcts::SelfPlaySamples samples = play.take_samples();
-    expect(samples.policy.size() == samples.legal.size() &&
-               samples.results.size() == samples.size(),
-           "columns have equal lengths");
+    expect(
+        samples.policy.size() == samples.legal.size() && samples.results.size() == samples.size(),
+        "columns have equal lengths");
     (void)play.take_games();
     const std::string state = play.save();
     mcts::SelfPlay other(options);
@@ -152,7 +152,8 @@ void test_threads() {
                 }
             });
         for (std::thread& thread : threads) thread.join();
-        const mcts::SelfPlaySamples first = plays[0]->take_samples(), second = plays[1]->take_samples();
+        const mcts::SelfPlaySamples first = plays[0]->take_samples(),
+                                    second = plays[1]->take_samples();
         expect(first.policy == second.policy && first.values == second.values,
                "threads do not disturb each other");
         expect(plays[2]->take_samples().size() >= 40, "every thread brings its samples");
