@@ -42,7 +42,6 @@ class Engine {
     void ponderhit();
 
     [[nodiscard]] int threads() const { return int(workers_.size()); }
-    [[nodiscard]] const nnue::NetworkPtr& network() const { return network_; }
 
   private:
     // Marks the engine as searching while it lives; throws std::logic_error if it is already.

@@ -45,7 +45,6 @@ void Worker::update_histories(Frame& now, int ply, Move best, int depth, const M
         now.killer = best;
         const Frame& before = frame(ply - 1);
         if (before.move) history_->counter[p.board[before.move.to()]][before.move.to()] = best;
-        // At the least depth a lone first move says nothing about the order of quiet moves.
         update_quiet(ply, best, bonus);
         for (int i = 0; i < quiet_count; ++i) update_quiet(ply, quiets[i], -bonus);
     }

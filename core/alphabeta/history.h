@@ -2,7 +2,7 @@
 //
 //   butterfly     [side][from][to]                        quiet moves
 //   capture       [piece][to][captured type]              captures and promotions
-//   continuation  [earlier piece][its to][piece][to]      quiet moves after a move 1, 2 or 4 plies
+//   continuation  [earlier piece][its to][piece][to]      quiet moves, given one 1, 2 or 4 plies
 //   ago counter       [earlier piece][its to]                 the last quiet reply that cut off
 //   corrections   [side][hash]                            search result minus static evaluation,
 //                                                         by pawns, by each side's other pieces,

@@ -184,7 +184,6 @@ Searcher::~Searcher() = default;
 Searcher::Searcher(Searcher&&) noexcept = default;
 
 void Searcher::new_game() { worker_->new_game(); }
-void Searcher::set_network(nnue::NetworkPtr network) { worker_->set_network(std::move(network)); }
 
 SearchOutcome Searcher::search(const Position& root, std::span<const Key> earlier_keys,
                                const Limits& limits) {
@@ -197,10 +196,6 @@ SearchOutcome Searcher::search(const Position& root, std::span<const Key> earlie
     return worker_->outcome();
 }
 
-Score Searcher::evaluate(const Position& position) { return worker_->evaluate_position(position); }
-Score Searcher::quiescence(const Position& position, Position* leaf) {
-    return worker_->quiesce_position(position, leaf);
-}
 void Searcher::stop() { stop_->store(true, std::memory_order_relaxed); }
 
 }  // namespace rookery::alphabeta

@@ -27,8 +27,6 @@ class MovePicker {
     [[nodiscard]] Move next();
     // From now on leave out quiet moves.
     void skip_quiets() { skip_quiets_ = true; }
-    // Whether the moves handed out now are the captures that lose material.
-    [[nodiscard]] bool in_bad_noisy() const { return stage_ >= Stage::BAD_NOISY; }
 
   private:
     enum class Stage {

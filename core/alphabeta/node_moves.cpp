@@ -29,7 +29,7 @@ bool king_attacked_on(const Position& p, Square to) {
     return p.attackers_to(to, occupied) & p.pieces(~p.side) & ~bit(to);
 }
 
-// As Position::en_passant_is_legal, which is the position's own affair.
+// As the private Position::en_passant_is_legal.
 bool en_passant_legal(const Position& p, Square from) {
     const Square captured = p.en_passant ^ 8;
     const Bitboard after = (p.occupied() ^ bit(from) ^ bit(captured)) | bit(p.en_passant);

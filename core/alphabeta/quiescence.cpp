@@ -72,7 +72,7 @@ void Worker::make_null(int ply) {
     count_node();
 }
 
-// Before a move is made: whether a limit or somebody else ends the search.
+// Before a move is made: whether a limit or stop() ends the search.
 bool Worker::out_of_nodes() {
     if (stopped_) return true;
     const std::uint64_t count = nodes();
@@ -92,10 +92,10 @@ bool Worker::out_of_nodes() {
     return false;
 }
 
-// --- Judging positions ---
+// --- Evaluating positions ---
 
-// A repetition inside the tree counts as a draw at once: whoever could avoid it would have. Of
-// positions before the root two are needed, as the rules say.
+// One repetition inside the tree counts as a draw: the side that wanted to avoid it could have. A
+// position from before the root must have occurred twice, as the rules say.
 bool Worker::is_draw(int ply) const {
     const Frame& now = frame(ply);
     const Position& p = now.position;
@@ -139,7 +139,7 @@ void Worker::set_line(int ply, Move move) {
     now.line_length = rest + 1;
 }
 
-template <bool PV> Score Worker::quiescence(int ply, Score alpha, Score beta, int depth) {
+template <bool PV> Score Worker::quiescence(int ply, Score alpha, Score beta) {
     Frame& now = frame(ply);
     const Position& p = now.position;
     if constexpr (PV) {
@@ -213,7 +213,7 @@ template <bool PV> Score Worker::quiescence(int ply, Score alpha, Score beta, in
         }
         if (out_of_nodes()) return DRAW;
         make(ply, move);
-        const Score score = -quiescence<PV>(ply + 1, -beta, -alpha, depth - 1);
+        const Score score = -quiescence<PV>(ply + 1, -beta, -alpha);
         unmake();
         if (stopped_) return DRAW;
         if (score > best) {
@@ -235,26 +235,7 @@ template <bool PV> Score Worker::quiescence(int ply, Score alpha, Score beta, in
     return best;
 }
 
-template Score Worker::quiescence<true>(int, Score, Score, int);
-template Score Worker::quiescence<false>(int, Score, Score, int);
-
-Score Worker::evaluate_position(const Position& position) {
-    Frame& root = frame(0);
-    root.position = position;
-    start_keys(root);
-    frame(-1).continuation = frame(-2).continuation = &history_->continuation[12][0];
-    accumulators_.reset();
-    return corrected(0, accumulators_.evaluate(position));
-}
-
-Score Worker::quiesce_position(const Position& position, Position* leaf) {
-    set_root(position, {}, Limits());
-    const Score score = quiescence<true>(0, -INFINITE, INFINITE, 0);
-    if (leaf) {
-        *leaf = position;
-        for (int i = 0; i < frame(0).line_length; ++i) leaf->make(frame(0).line[i]);
-    }
-    return score;
-}
+template Score Worker::quiescence<true>(int, Score, Score);
+template Score Worker::quiescence<false>(int, Score, Score);
 
 }  // namespace rookery::alphabeta

@@ -47,7 +47,7 @@ Score Worker::search(int ply, int depth, Score alpha, Score beta, bool cut_node)
     constexpr bool PV = KIND != Node::CUT_OR_ALL;
 
     // Step 1. Leaves.
-    if (depth <= 0) return quiescence<PV>(ply, alpha, beta, 0);
+    if (depth <= 0) return quiescence<PV>(ply, alpha, beta);
     depth = std::min(depth, MAX_PLY - 1);
     Frame& now = frame(ply);
     Frame& next = frame(ply + 1);
@@ -79,8 +79,7 @@ Score Worker::search(int ply, int depth, Score alpha, Score beta, bool cut_node)
         table_move = entry.move;
     const bool table_noisy = table_move && is_noisy(p, table_move);
     if (!singular_search) now.table_pv = PV || (hit && entry.pv);
-    if (!PV && hit && entry.depth >= depth + (entry.score >= beta) * 0 && entry.score != NO_SCORE &&
-        p.halfmove_clock < 90 &&
+    if (!PV && hit && entry.depth >= depth && entry.score != NO_SCORE && p.halfmove_clock < 90 &&
         (entry.bound & (entry.score >= beta ? BOUND_LOWER : BOUND_UPPER))) {
         if (entry.score >= beta && table_move && !table_noisy)
             update_quiet(ply, table_move, History::bonus(depth));
@@ -119,6 +118,9 @@ Score Worker::search(int ply, int depth, Score alpha, Score beta, bool cut_node)
     next.excluded = Move();
     frame(ply + 2).cutoffs = 0;
 
+    const Continuation* continuations[3] = {
+        frame(ply - 1).continuation, frame(ply - 2).continuation, frame(ply - 4).continuation};
+
     if (!PV && !now.in_check && !singular_search) {
         // Step 5. Reverse futility: so far above beta that a quiet move will hold it.
         if (depth < REVERSE_FUTILITY_DEPTH && guess >= beta && !is_mate(guess) &&
@@ -127,7 +129,7 @@ Score Worker::search(int ply, int depth, Score alpha, Score beta, bool cut_node)
 
         // Step 6. Razoring: so far below alpha that only captures can help.
         if (depth < RAZORING_DEPTH && guess + RAZORING_MARGIN * depth < alpha) {
-            const Score score = quiescence<false>(ply, alpha, alpha + 1, 0);
+            const Score score = quiescence<false>(ply, alpha, alpha + 1);
             if (stopped_) return DRAW;
             if (score <= alpha && !is_mate(score)) return score;
         }
@@ -163,14 +165,13 @@ Score Worker::search(int ply, int depth, Score alpha, Score beta, bool cut_node)
         if (depth >= PROBCUT_DEPTH && !is_mate(beta) &&
             !(hit && entry.depth >= depth - 3 && entry.score != NO_SCORE &&
               entry.score < probcut_beta)) {
-            const Continuation* none[3] = {frame(ply - 1).continuation, frame(ply - 2).continuation,
-                                           frame(ply - 4).continuation};
-            MovePicker captures(p, info, *history_, none, table_noisy ? table_move : Move(), false,
+            MovePicker captures(p, info, *history_, continuations,
+                                table_noisy ? table_move : Move(), false,
                                 probcut_beta - now.evaluation);
             while (const Move move = captures.next()) {
                 if (out_of_nodes()) return DRAW;
                 make(ply, move);
-                Score score = -quiescence<false>(ply + 1, -probcut_beta, -probcut_beta + 1, 0);
+                Score score = -quiescence<false>(ply + 1, -probcut_beta, -probcut_beta + 1);
                 if (score >= probcut_beta && !stopped_)
                     score = -search<Node::CUT_OR_ALL>(ply + 1, depth - PROBCUT_REDUCTION,
                                                       -probcut_beta, -probcut_beta + 1, !cut_node);
@@ -190,8 +191,6 @@ Score Worker::search(int ply, int depth, Score alpha, Score beta, bool cut_node)
     if (depth >= IIR_DEPTH && !table_move && !singular_search && (PV || cut_node)) --depth;
 
     // Step 10. All moves, best guesses first.
-    const Continuation* continuations[3] = {
-        frame(ply - 1).continuation, frame(ply - 2).continuation, frame(ply - 4).continuation};
     const Move previous = frame(ply - 1).move;
     const Move counter =
         previous ? history_->counter[p.board[previous.to()]][previous.to()] : Move();
@@ -214,7 +213,7 @@ Score Worker::search(int ply, int depth, Score alpha, Score beta, bool cut_node)
         ++count;
         const bool noisy = is_noisy(p, move);
         const bool checks = gives_check(p, info, move);
-        int history = noisy ? noisy_history(p, move) : quiet_history(ply, move);
+        const int history = noisy ? noisy_history(p, move) : quiet_history(ply, move);
         int reduction = reduction_table(noisy, depth, count);
 
         // Step 11. Pruning: late and unpromising moves are not searched at all.

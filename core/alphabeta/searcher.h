@@ -42,19 +42,11 @@ class Searcher {
 
     // Forget what was learned from earlier searches (histories); the table is the caller's.
     void new_game();
-    // Another network; histories are kept.
-    void set_network(nnue::NetworkPtr network);
 
     // earlier_keys: keys of the positions before `root`, oldest first, so that repetitions count;
     // RepetitionKeys::keys() is such a list. Limits of time are obeyed too, pondering is not.
     [[nodiscard]] SearchOutcome search(const Position& root, std::span<const Key> earlier_keys,
                                        const Limits& limits);
-
-    // Static evaluation, without any search; `position` must not be in check to mean much.
-    [[nodiscard]] Score evaluate(const Position& position);
-    // Captures and promotions (all moves out of check) until the position is quiet: the score and
-    // the quiet position at the end of its line (`leaf`, if wanted).
-    [[nodiscard]] Score quiescence(const Position& position, Position* leaf = nullptr);
 
     // From any thread: a running search returns soon with what it has.
     void stop();

@@ -50,7 +50,6 @@ class TranspositionTable {
     void prefetch(Key key) const { __builtin_prefetch(&bucket(key)); }
     // Share of the table written by the present search, per mille.
     [[nodiscard]] int full_per_mille() const;
-    [[nodiscard]] std::size_t bytes() const { return buckets_.size() * sizeof(Bucket); }
 
   private:
     static constexpr int ENTRIES = 4;

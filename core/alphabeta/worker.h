@@ -63,9 +63,6 @@ class Worker {
     void deepen(const Limits& limits, TimeManager* time, const std::function<void()>& report,
                 const Poll& poll);
 
-    [[nodiscard]] Score evaluate_position(const Position& position);
-    [[nodiscard]] Score quiesce_position(const Position& position, Position* leaf);
-
     // --- Results; of the last depth that was completed or improved upon ---
     [[nodiscard]] int root_count() const { return root_count_; }
     [[nodiscard]] const RootMove& root_move(int index) const {
@@ -94,7 +91,7 @@ class Worker {
     [[nodiscard]] int quiet_history(int ply, Move move) const;
     [[nodiscard]] int noisy_history(const Position& position, Move move) const;
     // quiescence.cpp
-    template <bool PV> Score quiescence(int ply, Score alpha, Score beta, int depth);
+    template <bool PV> Score quiescence(int ply, Score alpha, Score beta);
     [[nodiscard]] Score corrected(int ply, Score raw) const;
     [[nodiscard]] bool is_draw(int ply) const;
     void make(int ply, Move move);

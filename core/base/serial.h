@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <stdexcept>
 #include <string>
@@ -77,6 +79,13 @@ class StateReader {
     std::size_t at_ = 0;
 };
 
+// FNV-1a, byte by byte: what VectorGames used to write.
+[[nodiscard]] inline std::uint64_t old_state_checksum(std::string_view bytes) {
+    std::uint64_t hash = 0xCBF29CE484222325ULL;
+    for (const char byte : bytes) hash = (hash ^ std::uint8_t(byte)) * 0x100000001B3ULL;
+    return hash;
+}
+
 // FNV-1a over words of eight bytes.
 [[nodiscard]] inline std::uint64_t state_checksum(std::string_view bytes) {
     std::uint64_t hash = 0xCBF29CE484222325ULL;
@@ -99,7 +108,7 @@ inline StateReader::StateReader(std::string_view bytes) : bytes_(bytes) {
     bytes_ = bytes.substr(0, bytes.size() - sizeof(std::uint64_t));
     std::uint64_t stored;
     std::memcpy(&stored, bytes.data() + bytes_.size(), sizeof stored);
-    if (stored != state_checksum(bytes_)) throw damaged();
+    if (stored != state_checksum(bytes_) && stored != old_state_checksum(bytes_)) throw damaged();
 }
 
 }  // namespace rookery

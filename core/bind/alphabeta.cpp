@@ -1,43 +1,16 @@
-// rookery._core.NnueNetwork and Engine: the alpha-beta engine.
+// The alpha-beta engine: its search, and the bench.
 
 #include <exception>
 
 #include "alphabeta/bench.h"
 #include "alphabeta/engine.h"
 #include "bind/bind.h"
-#include "rules/movegen.h"
 
 namespace rookery::bind {
 
 namespace {
 
 using alphabeta::Engine;
-using FloatArray = nb::ndarray<const float, nb::c_contig, nb::device::cpu>;
-
-std::span<const float> values_of(const FloatArray& array) { return {array.data(), array.size()}; }
-
-std::shared_ptr<nnue::Network> make_network(const FloatArray& feature_weights,
-                                            const FloatArray& feature_bias,
-                                            const FloatArray& output_weights,
-                                            const FloatArray& output_bias) {
-    const auto require = [](const char* name, const FloatArray& array, std::size_t dimensions) {
-        if (array.ndim() != dimensions)
-            throw nnue::NetworkError(std::string("network: ") + name + " has " +
-                                     std::to_string(array.ndim()) + " dimensions instead of " +
-                                     std::to_string(dimensions));
-    };
-    require("feature_weights", feature_weights, 2);
-    require("feature_bias", feature_bias, 1);
-    require("output_weights", output_weights, 2);
-    require("output_bias", output_bias, 1);
-    if (feature_weights.shape(0) != std::size_t(nnue::FEATURES))
-        throw nnue::NetworkError("network: feature_weights has " +
-                                 std::to_string(feature_weights.shape(0)) + " rows instead of 768");
-    return std::make_shared<nnue::Network>(int(feature_bias.size()), int(output_bias.size()),
-                                           values_of(feature_weights), values_of(feature_bias),
-                                           values_of(output_weights), values_of(output_bias));
-}
-
 // A line as Python sees it: score for the side to move, bound, UCI moves.
 struct NamedLine {
     int score;
@@ -53,28 +26,9 @@ struct NamedResult {
 NamedResult named(const Position& root, const alphabeta::Result& result) {
     static constexpr const char* BOUND_NAMES[] = {"exact", "lower", "upper"};
     NamedResult answer{result, result.best ? to_uci(root, result.best) : std::string(), {}};
-    for (const alphabeta::Line& line : result.lines) {
-        NamedLine& named_line = answer.lines.emplace_back();
-        named_line.score = line.score;
-        named_line.bound = BOUND_NAMES[line.bound];
-        Position position = root;
-        for (const Move move : line.moves) {
-            named_line.moves.push_back(to_uci(position, move));
-            position.make(move);
-        }
-    }
+    for (const alphabeta::Line& line : result.lines)
+        answer.lines.push_back({line.score, BOUND_NAMES[line.bound], to_uci(root, line.moves)});
     return answer;
-}
-
-std::vector<Move> require_moves(const Position& position, const std::vector<std::string>& texts) {
-    std::vector<Move> moves;
-    for (const std::string& text : texts) {
-        moves.push_back(find_uci(position, text));
-        if (!moves.back())
-            throw MoveError("move '" + text.substr(0, 16) + "' is illegal in '" + to_fen(position) +
-                            "'");
-    }
-    return moves;
 }
 
 NamedResult search_game(Engine& engine, const Game& game, int depth, std::uint64_t nodes,
@@ -84,7 +38,8 @@ NamedResult search_game(Engine& engine, const Game& game, int depth, std::uint64
                         const nb::object& report) {
     const Position root = game.now();
     const std::vector<Key> keys = game.keys().keys();
-    const std::vector<Move> only = require_moves(root, search_moves);
+    std::vector<Move> only;
+    for (const std::string& uci : search_moves) only.push_back(require_uci(root, uci));
     alphabeta::Limits limits;
     limits.depth = depth;
     limits.nodes = nodes;
@@ -137,36 +92,7 @@ NamedResult search_game(Engine& engine, const Game& game, int depth, std::uint64
 
 }  // namespace
 
-void bind_engine(nb::module_& m) {
-    nb::exception<nnue::NetworkError>(m, "NetworkError", PyExc_ValueError);
-    nb::class_<nnue::Network>(m, "NnueNetwork",
-                              "An evaluation network nnue768, quantised and ready to play; "
-                              "see core/nnue/network.h.")
-        .def(nb::new_(&make_network), "feature_weights"_a, "feature_bias"_a, "output_weights"_a,
-             "output_bias"_a,
-             "From float32 arrays [768, H], [H], [buckets, 2H] (mover's half first), [buckets].")
-        .def_static(
-            "random",
-            [](int hidden, int buckets, std::uint64_t seed) {
-                return std::const_pointer_cast<nnue::Network>(
-                    nnue::random_network(hidden, buckets, seed));
-            },
-            "hidden"_a, "buckets"_a, "seed"_a, "Small pseudo-random weights.")
-        .def_static(
-            "material",
-            [] { return std::const_pointer_cast<nnue::Network>(nnue::material_network()); },
-            "A network that counts material and likes the centre.")
-        .def(
-            "evaluate",
-            [](const nnue::Network& network, const Game& game) {
-                return network.evaluate(game.now());
-            },
-            "game"_a, "Value for the side to move: 400 times the logit of its expected score.")
-        .def_prop_ro("hidden", &nnue::Network::hidden)
-        .def_prop_ro("buckets", &nnue::Network::buckets)
-        .def_prop_ro("clipped", &nnue::Network::clipped,
-                     "How many weights were beyond the range of the integers.");
-
+void bind_alphabeta(nb::module_& m) {
     nb::class_<NamedLine>(m, "SearchLine", "One line of play.")
         .def_ro("score", &NamedLine::score, "Side to move, 400 per unit of logit; see mate_moves.")
         .def_prop_ro("bound", [](const NamedLine& line) { return std::string(line.bound); })

@@ -1,5 +1,5 @@
-// What the files that bind the core to Python share: array helpers and the parts of the
-// module. No logic lives in these files: names, arguments, docstrings, GIL guards.
+// What the files that bind the core to Python share: array helpers and the parts of the module. No
+// logic lives in this folder: names, arguments, docstrings, GIL guards.
 
 #pragma once
 
@@ -15,15 +15,34 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <span>
 #include <string>
 #include <vector>
 
+#include "encode/leaf_batch.h"
+#include "nnue/network.h"
 #include "rules/game.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
 
 namespace rookery::bind {
+
+// --- Arrays from Python ---
+
+// C-contiguous and in main memory; Shape such as nb::ndim<1> or nb::shape<-1, 3> where it is fixed.
+template <class T, class... Shape>
+using Input = nb::ndarray<T, Shape..., nb::c_contig, nb::device::cpu>;
+template <class Array> auto span_of(const Array& array) {
+    return std::span(array.data(), array.size());
+}
+
+// The caller's array if it is writable, C-contiguous and of this shape; otherwise an error that
+// says what was expected.
+using AnyArray = nb::ndarray<nb::device::cpu>;
+[[nodiscard]] AnyArray require_array(nb::handle object, const std::vector<std::size_t>& shape);
+
+// --- Arrays for Python ---
 
 template <class T> using Numpy = nb::ndarray<nb::numpy, T>;
 
@@ -32,11 +51,14 @@ template <class T> Numpy<T> owned_array(std::vector<T> values, std::vector<std::
     nb::capsule owner(heap, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
     return Numpy<T>(heap->data(), shape.size(), shape.data(), owner);
 }
+template <class T> Numpy<T> owned_array(std::vector<T> values) {
+    const std::size_t count = values.size();
+    return owned_array(std::move(values), {count});
+}
 
 // A view of memory that belongs to `self`.
-template <class T>
-nb::ndarray<nb::numpy, T> view_array(nb::handle self, T* data, std::vector<std::size_t> shape) {
-    return nb::ndarray<nb::numpy, T>(data, shape.size(), shape.data(), self);
+template <class T> Numpy<T> view_array(nb::handle self, T* data, std::vector<std::size_t> shape) {
+    return Numpy<T>(data, shape.size(), shape.data(), self);
 }
 
 inline std::vector<std::size_t> batch_shape(std::size_t count,
@@ -46,10 +68,31 @@ inline std::vector<std::size_t> batch_shape(std::size_t count,
     return result;
 }
 
-// The caller's array if it is writable, C-contiguous and of this shape; otherwise an error that
-// says what was expected.
-using AnyArray = nb::ndarray<nb::device::cpu>;
-[[nodiscard]] AnyArray require_array(nb::handle object, const std::vector<std::size_t>& shape);
+// --- Leaves that wait for a network, for any class with a LeafBatch; views until the next call ---
+
+// [leaves, *shape]; None without a layout.
+[[nodiscard]] nb::object leaf_observations(nb::handle self, encode::LeafBatch& batch);
+
+template <class Class, class Batch> void bind_leaves(Class& bound, Batch&& batch_of) {
+    bound
+        .def_prop_ro(
+            "observations",
+            [=](nb::handle self) { return leaf_observations(self, batch_of(self)); },
+            nb::sig("def observations(self) -> numpy.typing.NDArray[numpy.float32 | numpy.uint8]"),
+            "Of the gathered leaves; valid until apply.")
+        .def_prop_ro("legal_actions",
+                     [=](nb::handle self) {
+                         auto& actions = batch_of(self).legal_actions;
+                         return view_array<const std::int32_t>(self, actions.data(),
+                                                               {actions.size()});
+                     })
+        .def_prop_ro("legal_offsets", [=](nb::handle self) {
+            auto& offsets = batch_of(self).legal_offsets;
+            return view_array<const std::int64_t>(self, offsets.data(), {offsets.size()});
+        });
+}
+
+// --- Other values ---
 
 // The text of a FEN; throws FenError if it is no valid Unicode.
 [[nodiscard]] std::string_view text_of(const nb::str& text);
@@ -58,17 +101,32 @@ using AnyArray = nb::ndarray<nb::device::cpu>;
 using Games = std::vector<const Game*>;
 const Games& require_games(const Games& games);
 
-// White, Black or either to move in random positions; throws std::invalid_argument.
-StartSide find_side(std::string_view name);
+[[nodiscard]] std::vector<Position> parse_fens(const std::vector<std::string>& fens);
 
+[[nodiscard]] inline nb::bytes bytes_of(const std::string& state) {
+    return nb::bytes(state.data(), state.size());
+}
+
+// A network from its four tensors [768, H], [H], [buckets, 2H], [buckets]; throws NetworkError.
+using Tensors =
+    std::tuple<Input<const float>, Input<const float>, Input<const float>, Input<const float>>;
+[[nodiscard]] std::shared_ptr<nnue::Network> make_network(const Tensors& tensors);
+
+// --- The parts of the module, one file each ---
+
+void bind_rules(nb::module_& m);
 void bind_game(nb::module_& m);
 void bind_bots(nb::module_& m);
-void bind_engine(nb::module_& m);
-void bind_vector_games(nb::module_& m);
-void bind_training(nb::module_& m);
-void bind_ending(nb::module_& m);
-void bind_pyramid(nb::module_& m);
-void bind_policy(nb::module_& m);
 void bind_sunfish(nb::module_& m);
+void bind_vector_games(nb::module_& m);
+void bind_policy_head(nb::module_& m);
+void bind_pyramid_net(nb::module_& m);
+void bind_evaluators(nb::module_& m);
+void bind_mcts(nb::module_& m);
+void bind_selfplay(nb::module_& m);
+void bind_nnue(nb::module_& m);
+void bind_alphabeta(nb::module_& m);
+void bind_datagen(nb::module_& m);
+void bind_endings(nb::module_& m);
 
 }  // namespace rookery::bind

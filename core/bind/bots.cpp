@@ -2,7 +2,6 @@
 
 #include "peers/bots.h"
 #include "bind/bind.h"
-#include "rules/movegen.h"
 
 namespace rookery::bind {
 
@@ -10,24 +9,10 @@ namespace {
 
 using PlayedGame = std::tuple<std::string, std::optional<bool>, std::vector<std::string>>;
 
-std::string bot_move(const Game& game, std::string_view bot, std::uint64_t seed) {
-    const MoveList moves = legal_moves(game.now());
-    if (moves.empty()) throw MoveError("the game is over in '" + to_fen(game.now()) + "'");
-    Random random(seed);
-    return to_uci(game.now(),
-                  peers::choose_move(peers::find_bot(bot), game.now(), game.keys(), moves, random));
-}
-
 PlayedGame describe(const Game& start, const peers::BotGame& played) {
     std::optional<bool> winner;
     if (played.result != 0) winner = played.result > 0;
-    std::vector<std::string> moves;
-    Position position = start.now();
-    for (const Move move : played.moves) {
-        moves.push_back(to_uci(position, move));
-        position.make(move);
-    }
-    return {ENDING_NAMES[std::size_t(played.ending)], winner, std::move(moves)};
+    return {ENDING_NAMES[std::size_t(played.ending)], winner, to_uci(start.now(), played.moves)};
 }
 
 std::vector<PlayedGame> play_bot_games(const Games& starts, const std::vector<std::string>& white,
@@ -52,13 +37,26 @@ void bind_bots(nb::module_& m) {
     m.def("bot_names", [] {
         return std::vector<std::string>(std::begin(peers::BOT_NAMES), std::end(peers::BOT_NAMES));
     });
-    m.def("bot_move", &bot_move, "game"_a, "bot"_a, "seed"_a,
-          "UCI move of random, greedy or greedy-safe; the seed decides between equal moves.");
+    m.def(
+        "bot_move",
+        [](const Game& game, std::string_view bot, std::uint64_t seed) {
+            return to_uci(game.now(), peers::choose_move(peers::find_bot(bot), game, seed));
+        },
+        "game"_a, "bot"_a, "seed"_a,
+        "UCI move of random, greedy or greedy-safe; the seed decides between equal moves.");
     m.def(
         "settled_material", [](const Game& game) { return peers::settled_material(game.now()); },
         "game"_a,
         "Centipawns by which the side to move is ahead after all captures, promotions and answers "
         "to check that pay; a million if that mates.");
+    m.def(
+        "play_random_plies",
+        [](Game& game, int plies, std::uint64_t seed) {
+            Random random(seed);
+            return play_random(game, plies, random);
+        },
+        "game"_a, "plies"_a, "seed"_a,
+        "Plays uniformly random legal moves until the game ends; returns the plies played.");
     m.def("play_bot_games", &play_bot_games, "starts"_a, "white"_a, "black"_a, "seeds"_a,
           "max_plies"_a = 0,
           "Plays whole games on from copies of the given ones, threefold and fifty-move draws "

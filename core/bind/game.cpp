@@ -1,10 +1,11 @@
-// rookery._core.Game, and functions over batches of games.
+// Game with its encodings, functions over batches of games, and the names of the layouts.
 
 #include <algorithm>
 
 #include "bind/bind.h"
 #include "encode/actions.h"
 #include "encode/encode.h"
+#include "nnue/network.h"
 #include "rules/movegen.h"
 
 namespace rookery::bind {
@@ -13,52 +14,27 @@ namespace {
 
 using Outcome = std::pair<std::string, std::optional<bool>>;
 
-Move require_move(const Game& game, std::string_view uci) {
-    const Move move = find_uci(game.now(), uci);
-    if (!move)
-        throw MoveError("move '" + std::string(uci.substr(0, 16)) + "' is illegal in '" +
-                        to_fen(game.now()) + "'");
-    return move;
-}
-
-bool can_claim_draw(const Game& game) {
-    return can_claim_fifty_moves(game.now()) || can_claim_threefold(game.now(), game.keys());
-}
-
-void list_game_actions(const Game& game, encode::ActionSpace space, encode::LegalActions& legal) {
-    if (space == encode::ActionSpace::KPK && !encode::is_kpk(game.now()))
-        throw MoveError("kpk actions need king and pawn against king, not " +
-                        material_signature(game.now()));
-    const bool claimable = space == encode::ActionSpace::AZ4673 && can_claim_draw(game);
-    encode::list_actions(space, game.now(), claimable, legal);
-}
-
-// The move of a legal action; nothing for a draw claim.
-std::optional<Move> require_action(const Game& game, encode::ActionSpace space,
-                                   std::int64_t action) {
-    encode::LegalActions legal;
-    list_game_actions(game, space, legal);
-    for (int i = 0; i < legal.count; ++i)
-        if (legal.actions[i] == action)
-            return i < legal.moves.size() ? std::optional(legal.moves[i]) : std::nullopt;
-    throw MoveError("action " + std::to_string(action) + " is illegal in '" + to_fen(game.now()) +
-                    "'");
-}
-
 void push_action(Game& game, std::int64_t action, std::string_view space) {
-    const auto move = require_action(game, encode::find_action_space(space), action);
+    const auto move = encode::move_of(encode::find_action_space(space), game, action);
     if (!move) throw MoveError("a draw claim ends the game; it is not a move to push");
     game.push(*move);
 }
 
-template <class T> void write_mask(const Game& game, encode::ActionSpace space, T* mask) {
-    encode::LegalActions legal;
-    list_game_actions(game, space, legal);
-    if (legal.moves.empty() && !has_legal_move(game.now()))
-        throw MoveError("the game is over in '" + to_fen(game.now()) +
-                        "': there is no legal action to mask");
-    std::fill_n(mask, std::size_t(encode::action_count(space)), T(0));
-    for (int i = 0; i < legal.count; ++i) mask[legal.actions[i]] = T(1);
+int action_of(const Game& game, std::string_view uci, std::string_view space) {
+    const int action = encode::action_of(encode::find_action_space(space), game.now(),
+                                         require_uci(game.now(), uci));
+    if (action == encode::NO_ACTION)
+        throw MoveError("move '" + std::string(uci) + "' has no action in " + std::string(space));
+    return action;
+}
+
+Numpy<bool> action_mask(const Game& game, std::string_view space_name) {
+    const encode::ActionSpace space = encode::find_action_space(space_name);
+    const auto width = std::size_t(encode::action_count(space));
+    auto* mask = new bool[width];
+    nb::capsule owner(mask, [](void* p) noexcept { delete[] static_cast<bool*>(p); });
+    encode::write_mask(space, game, reinterpret_cast<std::uint8_t*>(mask));
+    return Numpy<bool>(mask, {width}, owner);
 }
 
 std::optional<Outcome> outcome(const Game& game, bool claim_draw) {
@@ -67,13 +43,6 @@ std::optional<Outcome> outcome(const Game& game, bool claim_draw) {
     std::optional<bool> winner;
     if (ending == Ending::CHECKMATE) winner = game.now().side == BLACK;
     return Outcome{ENDING_NAMES[std::size_t(ending)], winner};
-}
-
-std::vector<std::string> uci_moves(const Game& game) {
-    std::vector<std::string> moves;
-    for (std::size_t i = 0; i < game.ply(); ++i)
-        moves.push_back(to_uci(game.past(game.ply() - i), game.moves()[i]));
-    return moves;
 }
 
 // --- Batches ---
@@ -107,13 +76,12 @@ std::pair<Numpy<std::int32_t>, Numpy<std::int64_t>> legal_actions_batch(
         const nb::gil_scoped_release release;
         for (const Game* game : games) {
             encode::LegalActions legal;
-            list_game_actions(*game, space, legal);
+            encode::list_actions(space, *game, legal);
             actions.insert(actions.end(), legal.actions, legal.actions + legal.count);
             offsets.push_back(std::int64_t(actions.size()));
         }
     }
-    const std::size_t total = actions.size(), rows = offsets.size();
-    return {owned_array(std::move(actions), {total}), owned_array(std::move(offsets), {rows})};
+    return {owned_array(std::move(actions)), owned_array(std::move(offsets))};
 }
 
 void action_masks_batch(const Games& games, nb::handle target, std::string_view space_name) {
@@ -124,7 +92,8 @@ void action_masks_batch(const Games& games, nb::handle target, std::string_view 
         throw std::invalid_argument("out must be an array of bool or uint8");
     auto* data = static_cast<std::uint8_t*>(out.data());
     const nb::gil_scoped_release release;
-    for (std::size_t i = 0; i < games.size(); ++i) write_mask(*games[i], space, data + i * width);
+    for (std::size_t i = 0; i < games.size(); ++i)
+        encode::write_mask(space, *games[i], data + i * width);
 }
 
 }  // namespace
@@ -185,8 +154,8 @@ void bind_game(nb::module_& m) {
             [](const Game& g, std::string_view uci) { return bool(find_uci(g.now(), uci)); },
             "uci"_a)
         .def(
-            "push", [](Game& g, std::string_view uci) { g.push(require_move(g, uci)); }, "uci"_a,
-            "Makes a move; an illegal one raises MoveError and changes nothing.")
+            "push", [](Game& g, std::string_view uci) { g.push(require_uci(g.now(), uci)); },
+            "uci"_a, "Makes a move; an illegal one raises MoveError and changes nothing.")
         .def(
             "pop",
             [](Game& g) {
@@ -196,7 +165,9 @@ void bind_game(nb::module_& m) {
                 return to_uci(g.now(), move);
             },
             "Takes the last move back and returns it.")
-        .def("moves", &uci_moves, "Moves since the start in UCI notation.")
+        .def(
+            "moves", [](const Game& g) { return to_uci(g.start(), g.moves()); },
+            "Moves since the start in UCI notation.")
         .def("copy", [](const Game& g) { return Game(g); })
         .def_prop_ro(
             "repetitions", [](const Game& g) { return g.now().repetitions + 1; },
@@ -220,45 +191,25 @@ void bind_game(nb::module_& m) {
             [](const Game& g) { return can_claim_threefold(g.now(), g.keys()); },
             "Also by announcing a move that completes the repetition.")
         .def("can_claim_fifty_moves", [](const Game& g) { return can_claim_fifty_moves(g.now()); })
-        .def("can_claim_draw", &can_claim_draw)
+        .def("can_claim_draw", [](const Game& g) { return can_claim_draw(g.now(), g.keys()); })
         .def("outcome", &outcome, "claim_draw"_a = false,
              "(termination, winner) if the game is over, else None; winner is True for White.")
         .def(
             "legal_actions",
             [](const Game& g, std::string_view actions) {
                 encode::LegalActions legal;
-                list_game_actions(g, encode::find_action_space(actions), legal);
+                encode::list_actions(encode::find_action_space(actions), g, legal);
                 return owned_array(
-                    std::vector<std::int32_t>(legal.actions, legal.actions + legal.count),
-                    {std::size_t(legal.count)});
+                    std::vector<std::int32_t>(legal.actions, legal.actions + legal.count));
             },
             "actions"_a = "az4672", "Legal actions, int32 [L], in the order of legal_moves().")
-        .def(
-            "action_mask",
-            [](const Game& g, std::string_view actions) {
-                const encode::ActionSpace space = encode::find_action_space(actions);
-                const auto width = std::size_t(encode::action_count(space));
-                auto* mask = new bool[width];
-                nb::capsule owner(mask, [](void* p) noexcept { delete[] static_cast<bool*>(p); });
-                write_mask(g, space, mask);
-                return Numpy<bool>(mask, {width}, owner);
-            },
-            "actions"_a = "az4672", "bool [A]; raises MoveError when no move is left.")
-        .def(
-            "action_of",
-            [](const Game& g, std::string_view uci, std::string_view actions) {
-                const int action = encode::action_of(encode::find_action_space(actions), g.now(),
-                                                     require_move(g, uci));
-                if (action == encode::NO_ACTION)
-                    throw MoveError("move '" + std::string(uci) + "' has no action in " +
-                                    std::string(actions));
-                return action;
-            },
-            "uci"_a, "actions"_a = "az4672")
+        .def("action_mask", &action_mask, "actions"_a = "az4672",
+             "bool [A]; raises MoveError when no move is left.")
+        .def("action_of", &action_of, "uci"_a, "actions"_a = "az4672")
         .def(
             "move_of",
             [](const Game& g, std::int64_t action, std::string_view actions) {
-                const auto move = require_action(g, encode::find_action_space(actions), action);
+                const auto move = encode::move_of(encode::find_action_space(actions), g, action);
                 return move ? to_uci(g.now(), *move) : std::string("draw");
             },
             "action"_a, "actions"_a = "az4672",
@@ -278,15 +229,39 @@ void bind_game(nb::module_& m) {
             "nnue_features",
             [](const Game& g) {
                 const auto features = [&](Color view) {
-                    const encode::NnueFeatures f = encode::nnue768_features(g.now(), view);
-                    return owned_array(std::vector<std::int32_t>(f.indices, f.indices + f.count),
-                                       {std::size_t(f.count)});
+                    const nnue::Features f = nnue::active_features(g.now(), view);
+                    return owned_array(std::vector<std::int32_t>(f.indices, f.indices + f.count));
                 };
                 return std::pair{features(g.now().side), features(~g.now().side)};
             },
-            "Active nnue768 inputs, int32 [pieces] each: mover's view, opponent's view.")
+            "Active features of nnue768, int32 [pieces] each: mover's view, opponent's view.")
         .def("__repr__", [](const Game& g) { return "Game('" + to_fen(g.now()) + "')"; });
 
+    m.def("observation_names", [] {
+        std::vector<std::string> names;
+        for (const auto& layout : encode::observation_layouts()) names.emplace_back(layout.name);
+        return names;
+    });
+    m.def(
+        "observation_shape",
+        [](std::string_view name) {
+            return nb::tuple(nb::cast(encode::find_observation(name).shape));
+        },
+        "name"_a, nb::sig("def observation_shape(name: str) -> tuple[int, ...]"));
+    m.def(
+        "observation_allows_uint8",
+        [](std::string_view name) {
+            return encode::find_observation(name).encode_bytes != nullptr;
+        },
+        "name"_a);
+    m.def("action_names", [] {
+        return std::vector<std::string>(std::begin(encode::ACTION_SPACE_NAMES),
+                                        std::end(encode::ACTION_SPACE_NAMES));
+    });
+    m.def(
+        "action_count",
+        [](std::string_view name) { return encode::action_count(encode::find_action_space(name)); },
+        "name"_a);
     m.def("encode_batch", &encode_batch, "games"_a, "observation"_a, "out"_a,
           nb::sig("def encode_batch(games: collections.abc.Sequence[Game], observation: str, "
                   "out: numpy.typing.NDArray[typing.Any]) -> None"),

@@ -1,24 +1,23 @@
-// Many games of self-play advanced together.
+// Games of self-play by tree search, and the samples that they leave.
 
 #include "mcts/selfplay.h"
 #include "bind/bind.h"
-#include "bind/mcts.h"
-
-#include <cstring>
+#include "bind/tree_options.h"
 
 namespace rookery::bind {
 
 namespace {
 
-template <class T> using Input = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using mcts::SelfPlay;
+using mcts::SelfPlayGame;
+using mcts::SelfPlaySamples;
 
-void init_selfplay(mcts::SelfPlay* self, int games, std::string observation, std::uint64_t seed,
-                   int simulations, int fast_simulations, double full_share, bool reuse,
-                   double temperature, double late_temperature, int temperature_plies,
-                   int max_plies, double random_share, std::pair<int, int> random_plies,
-                   const std::vector<std::string>& start_fens, double starts_share,
-                   double resign_below, int resign_moves, double resign_check_share,
-                   std::size_t cache_megabytes, const nb::dict& tree) {
+void init(SelfPlay* self, int games, std::string observation, std::uint64_t seed, int simulations,
+          int fast_simulations, double full_share, bool reuse, double temperature,
+          double late_temperature, int temperature_plies, int max_plies, double random_share,
+          std::pair<int, int> random_plies, const std::vector<std::string>& start_fens,
+          double starts_share, double resign_below, int resign_moves, double resign_check_share,
+          std::size_t cache_megabytes, const nb::dict& tree) {
     mcts::SelfPlayOptions o;
     o.games = games;
     o.observation = std::move(observation);
@@ -33,153 +32,117 @@ void init_selfplay(mcts::SelfPlay* self, int games, std::string observation, std
     o.max_plies = max_plies;
     o.random_share = random_share;
     std::tie(o.min_random_plies, o.max_random_plies) = random_plies;
-    for (const std::string& fen : start_fens) o.starts.push_back(parse_fen(fen));
+    o.starts = parse_fens(start_fens);
     o.starts_share = starts_share;
     o.resign_below = resign_below;
     o.resign_moves = resign_moves;
     o.resign_check_share = resign_check_share;
     o.cache_megabytes = cache_megabytes;
-    // Each game has a tree of its own: a small limit unless one is asked for.
-    o.tree = mcts_options(tree);
-    if (!tree.contains("megabytes")) o.tree.megabytes = 1;
-    new (self) mcts::SelfPlay(std::move(o));
+    for (const auto& [name, value] : tree) set_option(o.tree, name, value);
+    new (self) SelfPlay(std::move(o));
 }
 
-void apply(mcts::SelfPlay& play, const Input<float>& logits, const Input<float>& values) {
-    const encode::LeafBatch& batch = play.batch();
-    if (logits.size() != batch.legal_actions.size() || values.size() != batch.size())
-        throw std::invalid_argument("got " + std::to_string(logits.size()) + " logits and " +
-                                    std::to_string(values.size()) + " values for " +
-                                    std::to_string(batch.legal_actions.size()) +
-                                    " legal actions of " + std::to_string(batch.size()) +
-                                    " leaves");
+void apply(SelfPlay& play, const Input<const float, nb::ndim<1>>& logits,
+           const Input<const float, nb::ndim<1>>& values) {
     const nb::gil_scoped_release release;
-    play.apply(logits.data(), values.data());
+    play.apply(span_of(logits), span_of(values));
 }
 
-template <class T> nb::object column(std::vector<T> values) {
-    const std::size_t count = values.size();
-    return nb::cast(owned_array(std::move(values), {count}));
+nb::object observations(nb::handle self) {
+    auto& samples = nb::cast<SelfPlaySamples&>(self);
+    const auto shape = batch_shape(samples.size(), samples.layout->shape);
+    auto* data = samples.observations.data();
+    if (samples.layout->encode_bytes) return nb::cast(view_array(self, data, shape));
+    return nb::cast(view_array(self, reinterpret_cast<float*>(data), shape));
 }
 
-nb::dict take_samples(mcts::SelfPlay& play) {
-    mcts::Samples samples = play.take_samples();
-    const std::size_t count = samples.size();
-    const encode::ObservationLayout& layout = *play.batch().layout;
-    const auto shape = batch_shape(count, layout.shape);
-    nb::dict out;
-    if (play.batch().bytes()) {
-        out["observations"] = nb::cast(owned_array(std::move(samples.observations), shape));
-    } else {
-        std::vector<float> floats(count * layout.size());
-        std::memcpy(floats.data(), samples.observations.data(), samples.observations.size());
-        out["observations"] = nb::cast(owned_array(std::move(floats), shape));
-    }
-    out["legal"] = column(std::move(samples.legal_actions));
-    out["policy"] = column(std::move(samples.policy));
-    out["counts"] = column(std::move(samples.counts));
-    out["results"] = column(std::move(samples.results));
-    out["values"] = column(std::move(samples.values));
-    out["surprise"] = column(std::move(samples.surprise));
-    out["agreed"] = column(std::move(samples.agreed));
-    out["plies_left"] = column(std::move(samples.plies_left));
-    out["plies"] = column(std::move(samples.plies));
-    out["truncated"] = column(std::move(samples.truncated));
-    out["games"] = column(std::move(samples.games));
-    return out;
+template <auto Member> auto column() {
+    return [](nb::handle_t<SelfPlaySamples> self) {
+        auto& values = nb::cast<SelfPlaySamples&>(self).*Member;
+        return view_array(self, values.data(), {values.size()});
+    };
 }
 
-nb::list take_games(mcts::SelfPlay& play) {
-    nb::list out;
-    for (const mcts::FinishedGame& game : play.take_games()) {
-        nb::dict one;
-        one["number"] = game.number;
-        one["start"] = to_fen(game.start);
-        std::vector<std::string> moves;
-        Position position = game.start;
-        for (const Move move : game.moves) {
-            moves.push_back(to_uci(position, move));
-            position.make(move);
-        }
-        one["moves"] = nb::cast(moves);
-        one["result"] = game.result;
-        one["ending"] = game.ending;
-        out.append(one);
-    }
-    return out;
-}
-
-template <auto Member> auto counter() {
-    return [](const mcts::SelfPlay& play) { return play.*Member; };
+void bind_samples(nb::module_& m) {
+    nb::class_<SelfPlaySamples>(
+        m, "SelfPlaySamples",
+        "Columns of S samples of finished games with L legal actions in all; views of one object.")
+        .def("__len__", &SelfPlaySamples::size)
+        .def_prop_ro(
+            "observations", [](nb::handle_t<SelfPlaySamples> self) { return observations(self); },
+            nb::sig("def observations(self) -> numpy.typing.NDArray[numpy.float32 | numpy.uint8]"),
+            "[S, *shape], bytes where the layout allows them.")
+        .def_prop_ro("legal", column<&SelfPlaySamples::legal>(), "int32 [L], legal actions.")
+        .def_prop_ro("policy", column<&SelfPlaySamples::policy>(),
+                     "float32 [L], probabilities to learn; they sum to 1 for each sample.")
+        .def_prop_ro("counts", column<&SelfPlaySamples::counts>(),
+                     "int64 [S], legal actions of each.")
+        .def_prop_ro("results", column<&SelfPlaySamples::results>(),
+                     "float32 [S], -1, 0, 1 for the side to move; in between if cut off.")
+        .def_prop_ro("values", column<&SelfPlaySamples::values>(),
+                     "float32 [S], what the search expected.")
+        .def_prop_ro("surprise", column<&SelfPlaySamples::surprise>(),
+                     "float32 [S], KL divergence of the policy before from the target.")
+        .def_prop_ro("plies_left", column<&SelfPlaySamples::plies_left>(),
+                     "int32 [S], to the end of the game.")
+        .def_prop_ro("plies", column<&SelfPlaySamples::plies>(), "int32 [S], since its start.")
+        .def_prop_ro("games", column<&SelfPlaySamples::games>(), "int64 [S], number of the game.");
+    nb::class_<SelfPlayGame>(m, "SelfPlayGame", "A finished game.")
+        .def(nb::init<std::int64_t, std::string, std::vector<std::string>, int, std::string>(),
+             "number"_a, "start"_a, "moves"_a, "result"_a, "ending"_a)
+        .def_ro("number", &SelfPlayGame::number)
+        .def_ro("start", &SelfPlayGame::start, "FEN.")
+        .def_ro("moves", &SelfPlayGame::moves, "UCI.")
+        .def_ro("result", &SelfPlayGame::result, "1 White won, -1 Black won, 0 drawn or cut off.")
+        .def_ro("ending", &SelfPlayGame::ending, "One of ENDINGS, or 'resignation'.")
+        .def(
+            "__eq__", [](const SelfPlayGame& a, const SelfPlayGame& b) { return a == b; },
+            nb::is_operator(), nb::sig("def __eq__(self, other: object, /) -> bool"));
 }
 
 }  // namespace
 
 void bind_selfplay(nb::module_& m) {
-    nb::class_<mcts::SelfPlay>(
+    bind_samples(m);
+    nb::class_<SelfPlay> play(
         m, "SelfPlay",
-        "Games of a network against itself with tree search, all advanced "
-        "together; options as in core/mcts/selfplay.h, `tree` as MctsSearch's.")
-        .def("__init__", &init_selfplay, "games"_a, "observation"_a = "tactical70", "seed"_a = 0,
+        "Games of a network against itself with tree search, all advanced together; options as in "
+        "core/mcts/selfplay.h, `tree` as MctsSearch's.");
+    bind_leaves(play, [](nb::handle self) -> auto& { return nb::cast<SelfPlay&>(self).batch(); });
+    play.def("__init__", &init, "games"_a, "observation"_a = "tactical70", "seed"_a = 0,
              nb::kw_only(), "simulations"_a = 64, "fast_simulations"_a = 16, "full_share"_a = 1.0,
              "reuse"_a = true, "temperature"_a = 1.0, "late_temperature"_a = 0.25,
              "temperature_plies"_a = 30, "max_plies"_a = 400, "random_share"_a = 0.0,
              "random_plies"_a = std::pair{0, 0}, "start_fens"_a = std::vector<std::string>(),
              "starts_share"_a = 0.0, "resign_below"_a = -2.0, "resign_moves"_a = 3,
              "resign_check_share"_a = 0.1, "cache_megabytes"_a = 32, "tree"_a = nb::dict())
-        .def("gather", &mcts::SelfPlay::gather, nb::call_guard<nb::gil_scoped_release>(),
+        .def("gather", &SelfPlay::gather, nb::call_guard<nb::gil_scoped_release>(),
              "Advances every game until it needs the network; returns the number of leaves.")
-        .def("apply", &apply, "logits"_a, "values"_a)
-        .def("run", &mcts::SelfPlay::run, "evaluator"_a, "samples"_a, "seconds"_a = 0.0,
+        .def("apply", &apply, "logits"_a, "values"_a,
+             "Answers to the gathered leaves: float32 [L] and [B].")
+        .def("run", &SelfPlay::run, "evaluator"_a, "samples"_a, "seconds"_a = 0.0,
              nb::call_guard<nb::gil_scoped_release>(),
              "Plays with a native network until so many samples are ready; False if the time ran "
              "out before.")
-        .def("network_changed", &mcts::SelfPlay::network_changed)
-        .def("set_simulations", &mcts::SelfPlay::set_simulations, "full"_a, "fast"_a)
-        .def("set_resignation", &mcts::SelfPlay::set_resignation, "below"_a)
-        .def_prop_ro("ready", &mcts::SelfPlay::ready, "Samples that can be taken.")
-        .def("take_samples", &take_samples,
-             nb::sig("def take_samples(self) -> dict[str, numpy.typing.NDArray[typing.Any]]"),
-             "Columns of all samples of finished games: observations [S, *shape], legal [L], "
-             "policy [L], counts [S], results [S], values [S], ...")
-        .def("take_games", &take_games,
-             nb::sig("def take_games(self) -> list[dict[str, typing.Any]]"),
-             "Finished games: number, start, moves, result (White's), ending.")
-        .def_prop_ro(
-            "observations",
-            [](nb::handle_t<mcts::SelfPlay> self) {
-                return leaf_observations(self, nb::cast<mcts::SelfPlay&>(self).batch());
-            },
-            nb::sig("def observations(self) -> numpy.typing.NDArray[numpy.float32 | numpy.uint8]"))
-        .def_prop_ro("legal_actions",
-                     [](nb::handle_t<mcts::SelfPlay> self) {
-                         auto& batch = nb::cast<mcts::SelfPlay&>(self).batch();
-                         return view_array<const std::int32_t>(self, batch.legal_actions.data(),
-                                                               {batch.legal_actions.size()});
-                     })
-        .def_prop_ro("legal_offsets",
-                     [](nb::handle_t<mcts::SelfPlay> self) {
-                         auto& batch = nb::cast<mcts::SelfPlay&>(self).batch();
-                         return view_array<const std::int64_t>(self, batch.legal_offsets.data(),
-                                                               {batch.legal_offsets.size()});
-                     })
-        .def_prop_ro("simulations", counter<&mcts::SelfPlay::simulations>())
-        .def_prop_ro("evaluations", counter<&mcts::SelfPlay::evaluations>())
-        .def_prop_ro("moves", counter<&mcts::SelfPlay::moves>())
-        .def_prop_ro("aborted", counter<&mcts::SelfPlay::aborted>(),
-                     "Games given up because the network answered with a NaN or an infinity.")
-        .def_prop_ro("resign_checked", counter<&mcts::SelfPlay::resign_checked>())
-        .def_prop_ro("resign_wrong", counter<&mcts::SelfPlay::resign_wrong>())
-        .def_prop_ro("cache_hits", &mcts::SelfPlay::cache_hits)
-        .def("get_state",
-             [](const mcts::SelfPlay& play) {
-                 const std::string state = play.save();
-                 return nb::bytes(state.data(), state.size());
-             })
+        .def("network_changed", &SelfPlay::network_changed)
+        .def("set_simulations", &SelfPlay::set_simulations, "full"_a, "fast"_a)
+        .def("set_resignation", &SelfPlay::set_resignation, "below"_a)
+        .def_prop_ro("ready", &SelfPlay::ready, "Samples that can be taken.")
+        .def("take_samples", &SelfPlay::take_samples, "All samples of games that have finished.")
+        .def("take_games", &SelfPlay::take_games, "All games that have finished.")
+        .def_ro("simulations", &SelfPlay::simulations)
+        .def_ro("evaluations", &SelfPlay::evaluations)
+        .def_ro("moves", &SelfPlay::moves)
+        .def_ro("aborted", &SelfPlay::aborted,
+                "Games given up because the network answered with a NaN or an infinity.")
+        .def_ro("resign_checked", &SelfPlay::resign_checked)
+        .def_ro("resign_wrong", &SelfPlay::resign_wrong)
+        .def_prop_ro("cache_hits", &SelfPlay::cache_hits)
+        .def("get_state", [](const SelfPlay& self) { return bytes_of(self.save()); })
         .def(
             "set_state",
-            [](mcts::SelfPlay& play, const nb::bytes& state) {
-                play.restore(std::string(state.c_str(), state.size()));
+            [](SelfPlay& self, const nb::bytes& state) {
+                self.restore(std::string(state.c_str(), state.size()));
             },
             "state"_a);
 }

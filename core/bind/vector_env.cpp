@@ -1,23 +1,12 @@
 // rookery._core.VectorGames.
 
 #include "env/vector_env.h"
+#include "base/choose.h"
 #include "bind/bind.h"
 
 namespace rookery::bind {
 
 namespace {
-
-template <class Enum>
-Enum choose(std::string_view option, std::string_view value,
-            std::initializer_list<std::pair<std::string_view, Enum>> choices) {
-    std::string known;
-    for (const auto& [name, result] : choices) {
-        if (name == value) return result;
-        known += (known.empty() ? "" : ", ") + std::string(name);
-    }
-    throw std::invalid_argument(std::string(option) + " '" + std::string(value) +
-                                "' is unknown; known are " + known);
-}
 
 void init_vector_games(env::VectorGames* self, int num_games, std::string observation,
                        std::string_view actions, std::uint64_t seed, std::string_view claims,
@@ -31,19 +20,16 @@ void init_vector_games(env::VectorGames* self, int num_games, std::string observ
     o.observation = std::move(observation);
     o.actions = encode::find_action_space(actions);
     o.seed = seed;
-    o.claims = choose<env::ClaimMode>("claims", claims,
-                                      {{"automatic", env::ClaimMode::AUTOMATIC},
-                                       {"action", env::ClaimMode::ACTION},
-                                       {"off", env::ClaimMode::OFF}});
+    o.claims = env::find_claim_mode(claims);
     o.win = win, o.loss = loss, o.draw = draw, o.move = move, o.illegal = illegal;
     o.illegal_is_penalty =
         choose<bool>("on_illegal", on_illegal, {{"raise", false}, {"penalty", true}});
     o.max_plies = max_plies;
     o.draw_after_plies = draw_after_plies;
     o.promotion_wins = promotion_wins;
-    for (const std::string& fen : start_fens) o.starts.push_back(parse_fen(fen));
+    o.starts = parse_fens(start_fens);
     o.material = std::move(material);
-    o.material_side = find_side(material_side);
+    o.material_side = find_start_side(material_side);
     std::tie(o.min_random_plies, o.max_random_plies) = random_plies;
     o.byte_observations = choose<bool>("dtype", dtype, {{"float32", false}, {"uint8", true}});
     o.threads = threads;
@@ -51,49 +37,32 @@ void init_vector_games(env::VectorGames* self, int num_games, std::string observ
 }
 
 // int64 as NumPy counts, int32 as legal_actions come; floats are refused, not rounded.
-template <class T> using Actions = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-template <class T> void step(env::VectorGames& games, const Actions<T>& actions) {
-    if (actions.shape(0) != games.size())
-        throw std::invalid_argument("step got " + std::to_string(actions.shape(0)) +
-                                    " actions for " + std::to_string(games.size()) + " games");
+template <class T> void step(env::VectorGames& games, const Input<const T, nb::ndim<1>>& actions) {
     const std::vector<std::int64_t> copy(actions.data(), actions.data() + actions.size());
     const nb::gil_scoped_release release;
-    games.step(copy.data());
+    games.step(copy);
 }
 
-using Mask = nb::ndarray<const bool, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-Numpy<std::int64_t> bot_actions(env::VectorGames& games, std::string_view bot, const Mask& mask) {
-    if (mask.shape(0) != games.size())
-        throw std::invalid_argument("mask has " + std::to_string(mask.shape(0)) + " entries for " +
-                                    std::to_string(games.size()) + " games");
-    std::vector<std::int64_t> actions(games.size());
-    const peers::Bot kind = peers::find_bot(bot);
+Numpy<std::int64_t> bot_actions(env::VectorGames& games, std::string_view bot,
+                                const Input<const bool, nb::ndim<1>>& mask) {
+    std::vector<std::int64_t> actions;
     {
         const nb::gil_scoped_release release;
-        games.bot_actions(kind, reinterpret_cast<const std::uint8_t*>(mask.data()), actions.data());
+        actions = games.bot_actions(peers::find_bot(bot), span_of(mask));
     }
-    return owned_array(std::move(actions), {games.size()});
+    return owned_array(std::move(actions));
 }
 
+template <class T>
 nb::object final_observations(const env::VectorGames& games,
                               const std::vector<std::size_t>& indices) {
-    const std::size_t size = games.layout().size();
-    const auto shape = batch_shape(indices.size(), games.layout().shape);
-    for (const std::size_t index : indices)
-        if (index >= games.size() || !(games.terminations[index] || games.truncations[index]))
-            throw std::invalid_argument("game " + std::to_string(index) +
-                                        " did not end with the last step");
-    const auto write = [&](auto values) {
-        {
-            const nb::gil_scoped_release release;
-            for (std::size_t i = 0; i < indices.size(); ++i)
-                games.final_observation(indices[i], values.data() + i * size);
-        }
-        return nb::cast(owned_array(std::move(values), shape));
-    };
-    return games.options().byte_observations
-               ? write(std::vector<std::uint8_t>(indices.size() * size))
-               : write(std::vector<float>(indices.size() * size));
+    std::vector<T> values(indices.size() * games.layout().size());
+    {
+        const nb::gil_scoped_release release;
+        games.final_observations(indices, values.data());
+    }
+    return nb::cast(
+        owned_array(std::move(values), batch_shape(indices.size(), games.layout().shape)));
 }
 
 // Properties that view a per-game vector of VectorGames.
@@ -106,13 +75,6 @@ template <auto Member, class T> auto vector_view() {
 }
 
 }  // namespace
-
-StartSide find_side(std::string_view value) {
-    return choose<StartSide>("side", value,
-                             {{"white", StartSide::WHITE_MOVES},
-                              {"black", StartSide::BLACK_MOVES},
-                              {"random", StartSide::EITHER}});
-}
 
 void bind_vector_games(nb::module_& m) {
     nb::class_<env::VectorGames>(
@@ -179,10 +141,16 @@ void bind_vector_games(nb::module_& m) {
         .def_prop_ro("plies", vector_view<&env::VectorGames::plies, std::int32_t>())
         .def_prop_ro("lengths", vector_view<&env::VectorGames::lengths, std::int32_t>(),
                      "int32 [N], plies of the games that ended with the last step.")
-        .def("final_observations", &final_observations, "indices"_a,
-             nb::sig("def final_observations(self, indices: collections.abc.Sequence[int]) -> "
-                     "numpy.typing.NDArray[numpy.float32 | numpy.uint8]"),
-             "Last observations [len(indices), *shape] of games that ended with the last step.")
+        .def(
+            "final_observations",
+            [](const env::VectorGames& g, const std::vector<std::size_t>& indices) {
+                return g.options().byte_observations ? final_observations<std::uint8_t>(g, indices)
+                                                     : final_observations<float>(g, indices);
+            },
+            "indices"_a,
+            nb::sig("def final_observations(self, indices: collections.abc.Sequence[int]) -> "
+                    "numpy.typing.NDArray[numpy.float32 | numpy.uint8]"),
+            "Last observations [len(indices), *shape] of games that ended with the last step.")
         .def("fens",
              [](const env::VectorGames& g) {
                  std::vector<std::string> fens;
@@ -197,11 +165,7 @@ void bind_vector_games(nb::module_& m) {
             [](const env::VectorGames& g, std::size_t i) { return to_fen(g.final_position(i)); },
             "index"_a, "Last position of the game that ended most recently in this slot.")
         .def(
-            "get_state",
-            [](const env::VectorGames& g) {
-                const std::string state = g.save();
-                return nb::bytes(state.data(), state.size());
-            },
+            "get_state", [](const env::VectorGames& g) { return bytes_of(g.save()); },
             "Games and random streams for an exact resume with the same options.")
         .def(
             "set_state",

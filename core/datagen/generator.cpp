@@ -20,10 +20,15 @@ nnue::SampleResult result_for(Color side, int white_result) {
 
 }  // namespace
 
-const char* ending_name(std::size_t index) {
-    if (index == ADJUDICATED_WIN) return "adjudicated_win";
-    if (index == ADJUDICATED_DRAW) return "adjudicated_draw";
-    return ENDING_NAMES[index];
+std::map<std::string, std::uint64_t> GeneratedGames::ending_counts() const {
+    std::map<std::string, std::uint64_t> counts;
+    for (std::size_t i = 0; i < ENDING_COUNT; ++i) {
+        const char* name = i == ADJUDICATED_WIN    ? "adjudicated_win"
+                           : i == ADJUDICATED_DRAW ? "adjudicated_draw"
+                                                   : ENDING_NAMES[i];
+        if (endings[i]) counts[name] = endings[i];
+    }
+    return counts;
 }
 
 // One game as it is played.
@@ -71,7 +76,7 @@ bool DataGenerator::play(GameSearcher& searcher, std::uint64_t number, Record& r
     if (random.uniform() < settings_.play_on_share) rules.enabled = false;
     Adjudicator adjudicator(rules);
 
-    // 1. An opening that is not decided yet, in the network's opinion.
+    // 1. An opening that the network does not consider decided.
     const int span = settings_.max_random_plies - settings_.min_random_plies + 1;
     GameLine line;
     alphabeta::SearchOutcome outcome;

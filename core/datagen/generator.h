@@ -9,7 +9,9 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "datagen/numbered_games.h"
@@ -34,13 +36,14 @@ struct DatagenSettings {
 inline constexpr std::size_t ADJUDICATED_WIN = std::size(ENDING_NAMES);
 inline constexpr std::size_t ADJUDICATED_DRAW = ADJUDICATED_WIN + 1;
 inline constexpr std::size_t ENDING_COUNT = ADJUDICATED_DRAW + 1;
-[[nodiscard]] const char* ending_name(std::size_t index);
 
 struct GeneratedGames {
     std::vector<nnue::PackedSample> samples;  // game by game
     std::uint64_t games = 0;            // complete ones, without a gap from the first on
     std::uint64_t white_wins = 0, draws = 0, black_wins = 0;
     std::array<std::uint64_t, ENDING_COUNT> endings{};
+    [[nodiscard]] std::map<std::string, std::uint64_t> ending_counts()
+        const;  // those that occurred
     std::uint64_t plies = 0, nodes = 0;  // of the searched part
     std::uint64_t distinct_openings = 0;  // different positions four plies after the random ones
 };

@@ -1,6 +1,6 @@
 // Matches of networks at fixed nodes, in pairs of games from the same random opening with colours
-// exchanged; the opponent is another network or a bot. For gates and curves of training runs: whole
-// ratings are the arena's affair.
+// exchanged; the opponent is another network or a bot. For gates and curves of training runs;
+// ratings come from the arena.
 
 #pragma once
 

@@ -21,7 +21,7 @@ struct Adjudication {
     bool enabled = false;
     int win_score = 2000;  // a side has won that is so far ahead for `win_plies` plies
     int win_plies = 4;
-    int draw_score = 10;  // a draw if nobody is further ahead for `draw_plies` plies ...
+    int draw_score = 10;  // a draw if neither side is further ahead for `draw_plies` plies ...
     int draw_plies = 10;
     int draw_after = 70;  // ... after so many plies of the game
 };

@@ -3,6 +3,7 @@
 #include <array>
 #include <stdexcept>
 
+#include "base/choose.h"
 #include "rules/movegen.h"
 
 namespace rookery::encode {
@@ -74,13 +75,7 @@ bool is_kpk(const Position& position) {
 }
 
 ActionSpace find_action_space(std::string_view name) {
-    std::string known;
-    for (std::size_t i = 0; i < std::size(ACTION_SPACE_NAMES); ++i) {
-        if (ACTION_SPACE_NAMES[i] == name) return ActionSpace(i);
-        known += (i ? ", " : "") + std::string(ACTION_SPACE_NAMES[i]);
-    }
-    throw std::invalid_argument("unknown action space '" + std::string(name) + "'; known are " +
-                                known);
+    return choose<ActionSpace>("action space", name, ACTION_SPACE_NAMES);
 }
 
 int action_count(ActionSpace space) {
@@ -97,7 +92,7 @@ int action_of(ActionSpace space, const Position& position, Move legal_move) {
                                      : az_action(position, legal_move);
 }
 
-void list_actions(ActionSpace space, const Position& position, bool claimable,
+void list_actions(ActionSpace space, const Position& position, const RepetitionKeys& keys,
                   LegalActions& legal) {
     legal.moves.clear();
     legal.count = 0;
@@ -112,7 +107,35 @@ void list_actions(ActionSpace space, const Position& position, bool claimable,
     }
     generate_legal(position, legal.moves);
     for (const Move move : legal.moves) legal.actions[legal.count++] = az_action(position, move);
-    if (space == ActionSpace::AZ4673 && claimable) legal.actions[legal.count++] = CLAIM_DRAW_ACTION;
+    if (space == ActionSpace::AZ4673 && can_claim_draw(position, keys))
+        legal.actions[legal.count++] = CLAIM_DRAW_ACTION;
+}
+
+void list_actions(ActionSpace space, const Game& game, LegalActions& legal) {
+    if (space == ActionSpace::KPK && !is_kpk(game.now()))
+        throw MoveError("kpk actions need king and pawn against king, not " +
+                        material_signature(game.now()));
+    list_actions(space, game.now(), game.keys(), legal);
+}
+
+std::optional<Move> move_of(ActionSpace space, const Game& game, std::int64_t action) {
+    LegalActions legal;
+    list_actions(space, game, legal);
+    for (int i = 0; i < legal.count; ++i)
+        if (legal.actions[i] == action)
+            return i < legal.moves.size() ? std::optional(legal.moves[i]) : std::nullopt;
+    throw MoveError("action " + std::to_string(action) + " is illegal in '" + to_fen(game.now()) +
+                    "'");
+}
+
+void write_mask(ActionSpace space, const Game& game, std::uint8_t* mask) {
+    LegalActions legal;
+    list_actions(space, game, legal);
+    if (legal.moves.empty() && !has_legal_move(game.now()))
+        throw MoveError("the game is over in '" + to_fen(game.now()) +
+                        "': there is no legal action to mask");
+    std::fill_n(mask, std::size_t(action_count(space)), std::uint8_t(0));
+    for (int i = 0; i < legal.count; ++i) mask[legal.actions[i]] = 1;
 }
 
 }  // namespace rookery::encode

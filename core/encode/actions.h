@@ -12,7 +12,7 @@
 
 #pragma once
 
-#include <span>
+#include <optional>
 #include <string_view>
 
 #include "rules/game.h"
@@ -39,8 +39,16 @@ struct LegalActions {
     int actions[MAX_MOVES + 1];  // room for a draw claim at the end
     int count = 0;               // of actions; moves.size(), or one more with a draw claim
 };
-// claimable: whether a draw can be claimed now (only az4673 cares).
-void list_actions(ActionSpace space, const Position& position, bool claimable, LegalActions& legal);
+// Whether a draw can be claimed matters to az4673 alone.
+void list_actions(ActionSpace space, const Position& position, const RepetitionKeys& keys,
+                  LegalActions& legal);
+
+// --- Of a game; all throw MoveError if kpk's material is not king and pawn against king ---
+void list_actions(ActionSpace space, const Game& game, LegalActions& legal);
+// The move of an action, nothing for a draw claim; throws MoveError if the action is illegal.
+[[nodiscard]] std::optional<Move> move_of(ActionSpace space, const Game& game, std::int64_t action);
+// 1 for legal actions, 0 elsewhere [action_count]; throws MoveError if the game is over.
+void write_mask(ActionSpace space, const Game& game, std::uint8_t* mask);
 
 // Whether White (or Black) owns the pawn of a king-and-pawn ending, the orientation of kpk.
 [[nodiscard]] Color pawn_side(const Position& position);

@@ -251,15 +251,4 @@ EncodeView view_of(const Game& game) {
     return view;
 }
 
-NnueFeatures nnue768_features(const Position& position, Color view) {
-    NnueFeatures features;
-    for (Bitboard b = position.occupied(); b;) {
-        const Square square = pop_square(b);
-        const Piece piece = position.board[square];
-        features.indices[features.count++] =
-            (color_of(piece) == view ? 0 : 384) + 64 * type_of(piece) + oriented(square, view);
-    }
-    return features;
-}
-
 }  // namespace rookery::encode

@@ -43,12 +43,4 @@ void check_encodable(const ObservationLayout& layout, const Position& position);
 void encode_pepper353(const EncodeView& view, float* out);
 void encode_giraffe363(const EncodeView& view, float* out);
 
-// Active inputs of a piece-square network, as many as pieces on the board, for one point of
-// view: colour (0 own, 1 other) * 384 + piece * 64 + square with ranks flipped for Black.
-struct NnueFeatures {
-    int indices[32];
-    int count = 0;
-};
-[[nodiscard]] NnueFeatures nnue768_features(const Position& position, Color view);
-
 }  // namespace rookery::encode

@@ -9,6 +9,8 @@
 #pragma once
 
 #include <cstdint>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "encode/actions.h"
@@ -67,6 +69,16 @@ struct LeafBatch {
         if (!layout) return;
         (bytes() ? byte_observations.resize(byte_observations.size() - layout->size())
                  : observations.resize(observations.size() - layout->size()));
+    }
+
+    // Throws std::invalid_argument unless there is a logit for each legal action and a value for
+    // each leaf.
+    void check_answers(std::size_t logits, std::size_t values) const {
+        if (logits != legal_actions.size() || values != size())
+            throw std::invalid_argument("got " + std::to_string(logits) + " logits and " +
+                                        std::to_string(values) + " values for " +
+                                        std::to_string(legal_actions.size()) +
+                                        " legal actions of " + std::to_string(size()) + " leaves");
     }
 
     // The bytes of the last observation, for hashing.

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "base/choose.h"
 #include "rules/movegen.h"
 
 namespace rookery::endings {
@@ -120,8 +121,13 @@ bool is_dead(const std::string& name) { return name == "KvK" || name == "KBvK" |
 
 }  // namespace
 
+EndingGoal find_goal(std::string_view name) {
+    return choose<EndingGoal>("goal", name,
+                              {{"mate", EndingGoal::MATE}, {"promotion", EndingGoal::PROMOTION}});
+}
+
 EndingStates::EndingStates(const std::vector<std::string>& endings, EndingGoal goal)
-    : goal_(goal), names_(endings) {
+    : names_(endings) {
     if (endings.empty()) throw std::invalid_argument("no ending is given; for example KPvK");
     const bool promotion = goal == EndingGoal::PROMOTION;
     if (promotion) {
@@ -203,6 +209,9 @@ void EndingStates::add(int ending, bool strong, const EndingSquares& canonical) 
 }
 
 Position EndingStates::position(std::size_t state) const {
+    if (state >= size())
+        throw std::invalid_argument("state " + std::to_string(state) + " is not below " +
+                                    std::to_string(size()));
     const Material& material = materials_[ending_of_[state]];
     Position position =
         bare_position(material.pieces, squares_[state], strong_[state] ? WHITE : BLACK);
@@ -254,6 +263,19 @@ void EndingStates::expand(std::size_t state) {
     next_.erase(std::unique(first, next_.end()), next_.end());
 }
 
+void EndingStates::require_values(std::span<const std::uint8_t> values) const {
+    if (values.size() != size())
+        throw std::invalid_argument("there are " + std::to_string(size()) + " states, but " +
+                                    std::to_string(values.size()) + " values");
+}
+
+std::vector<std::uint8_t> EndingStates::backup(std::span<const std::uint8_t> values) const {
+    require_values(values);
+    std::vector<std::uint8_t> targets(size());
+    backup(values, targets);
+    return targets;
+}
+
 void EndingStates::backup(std::span<const std::uint8_t> values,
                           std::span<std::uint8_t> targets) const {
     for (std::size_t state = 0; state < size(); ++state) {
@@ -272,6 +294,7 @@ void EndingStates::backup(std::span<const std::uint8_t> values,
 
 std::vector<std::uint8_t> EndingStates::play(std::span<const std::uint8_t> values,
                                              bool strong_is_greedy) const {
+    require_values(values);
     const auto value_of = [](std::span<const std::uint8_t> of, std::int32_t id) {
         return id < 0 ? NOT_WON : of[std::size_t(id)];
     };

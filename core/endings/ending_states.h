@@ -1,8 +1,8 @@
 // All positions of small endings against a bare king, numbered, and one ply of minimax over them.
 //
 // This is a world to learn in, not a table of answers: it knows the legal moves and how the game
-// ends, nothing else. backup() turns the caller's opinion of every state into what one ply of
-// looking ahead makes of it; whoever repeats that with opinions of its own learns by itself.
+// ends, nothing else. backup() turns the caller's estimate of every state into what one ply of
+// looking ahead makes of it; a learner repeats that with estimates of its own.
 //
 // The side with the pieces is "strong" and is White here. A value says in how many of its own
 // moves the strong side wins: n for n more moves, NOT_WON if it does not. With the weak side to
@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "rules/position.h"
@@ -33,6 +34,7 @@ inline constexpr std::uint8_t NOT_WON = 255;
 // is neither taken at once nor stalemates; positions after a promotion are then states whose value
 // the rules settle.
 enum class EndingGoal : std::uint8_t { MATE, PROMOTION };
+[[nodiscard]] EndingGoal find_goal(std::string_view name);  // mate, promotion
 
 using EndingSquares = std::array<std::uint8_t, MAX_ENDING_PIECES>;
 
@@ -48,13 +50,15 @@ class EndingStates {
     [[nodiscard]] const std::vector<EndingSquares>& squares() const { return squares_; }
     [[nodiscard]] const std::vector<std::uint8_t>& ending_of() const { return ending_of_; }
     [[nodiscard]] const std::vector<std::uint8_t>& strong_to_move() const { return strong_; }
+    // Throws std::invalid_argument for a number that is not below size().
     [[nodiscard]] Position position(std::size_t state) const;
     // The state of a position (either colour may be the strong side), or -1.
     [[nodiscard]] std::int64_t find(const Position& position) const;
 
     // targets[s] = the mover's best of the values after its moves, or what the rules say where
-    // the game is over. Both spans have size() elements and must not overlap.
-    void backup(std::span<const std::uint8_t> values, std::span<std::uint8_t> targets) const;
+    // the game is over. Values and results of both methods have size() elements; throws
+    // std::invalid_argument for another number of values.
+    [[nodiscard]] std::vector<std::uint8_t> backup(std::span<const std::uint8_t> values) const;
 
     // How games end in which one side always moves to the state whose value it likes best (the
     // first of equals, by number) and the other side plays as well as can be.
@@ -71,6 +75,8 @@ class EndingStates {
     // Where moves lead that leave the states: nobody can win any more.
     static constexpr std::int32_t DEAD = -2;
 
+    void require_values(std::span<const std::uint8_t> values) const;
+    void backup(std::span<const std::uint8_t> values, std::span<std::uint8_t> targets) const;
     void enumerate(int ending);
     void add(int ending, bool strong, const EndingSquares& canonical);
     void require_closed(const std::string& name) const;
@@ -78,7 +84,6 @@ class EndingStates {
     // Lists the moves of a state in next_, or settles its value.
     void expand(std::size_t state);
 
-    EndingGoal goal_;
     std::vector<std::string> names_;
     std::vector<Material> materials_;
     std::vector<EndingSquares> squares_;

@@ -1,11 +1,12 @@
 #include "env/vector_env.h"
 
 #include <algorithm>
-#include <cstring>
 #include <exception>
 #include <stdexcept>
 #include <thread>
 
+#include "base/choose.h"
+#include "base/serial.h"
 #include "rules/movegen.h"
 
 namespace rookery::env {
@@ -16,6 +17,13 @@ constexpr int START_ATTEMPTS = 1000;
 // More would only wait for each other.
 constexpr int MAX_THREADS = 256;
 }  // namespace
+
+ClaimMode find_claim_mode(std::string_view name) {
+    return choose<ClaimMode>("claims", name,
+                             {{"automatic", ClaimMode::AUTOMATIC},
+                              {"action", ClaimMode::ACTION},
+                              {"off", ClaimMode::OFF}});
+}
 
 encode::EncodeView VectorGames::Line::view() const {
     encode::EncodeView view{};
@@ -176,15 +184,11 @@ Ending VectorGames::ending_of(const Slot& slot, int legal_count) const {
 }
 
 void VectorGames::list_legal(Slot& slot) const {
-    const Line& line = slot.line;
-    const bool claimable =
-        options_.actions == encode::ActionSpace::AZ4673 &&
-        (can_claim_fifty_moves(line.now) || can_claim_threefold(line.now, line.keys));
-    encode::list_actions(options_.actions, line.now, claimable, slot.legal);
+    encode::list_actions(options_.actions, slot.line.now, slot.line.keys, slot.legal);
 }
 
 // Looks all actions up before anything changes, so that an error leaves all games as they are.
-void VectorGames::find_chosen(const std::int64_t* actions) {
+void VectorGames::find_chosen(std::span<const std::int64_t> actions) {
     for (std::size_t i = 0; i < slots_.size(); ++i) {
         Slot& slot = slots_[i];
         const int* first = slot.legal.actions;
@@ -197,7 +201,10 @@ void VectorGames::find_chosen(const std::int64_t* actions) {
     }
 }
 
-void VectorGames::step(const std::int64_t* actions) {
+void VectorGames::step(std::span<const std::int64_t> actions) {
+    if (actions.size() != size())
+        throw std::invalid_argument("step got " + std::to_string(actions.size()) + " actions for " +
+                                    std::to_string(size()) + " games");
     find_chosen(actions);
     clear_results();
     for_each_game([this](std::size_t i) {
@@ -281,22 +288,39 @@ void VectorGames::gather_legal() {
         out = std::copy(slot.legal.actions, slot.legal.actions + slot.legal.count, out);
 }
 
-void VectorGames::final_observation(std::size_t index, float* out) const {
-    layout_->encode(slots_.at(index).final_line.view(), out);
+void VectorGames::require_ended(std::span<const std::size_t> indices) const {
+    for (const std::size_t index : indices)
+        if (index >= size() || !(terminations[index] || truncations[index]))
+            throw std::invalid_argument("game " + std::to_string(index) +
+                                        " did not end with the last step");
 }
-void VectorGames::final_observation(std::size_t index, std::uint8_t* out) const {
-    layout_->encode_bytes(slots_.at(index).final_line.view(), out);
+
+void VectorGames::final_observations(std::span<const std::size_t> indices, float* out) const {
+    require_ended(indices);
+    for (std::size_t i = 0; i < indices.size(); ++i)
+        layout_->encode(slots_[indices[i]].final_line.view(), out + i * layout_->size());
 }
-void VectorGames::bot_actions(peers::Bot bot, const std::uint8_t* mask, std::int64_t* out) {
+
+void VectorGames::final_observations(std::span<const std::size_t> indices,
+                                     std::uint8_t* out) const {
+    require_ended(indices);
+    for (std::size_t i = 0; i < indices.size(); ++i)
+        layout_->encode_bytes(slots_[indices[i]].final_line.view(), out + i * layout_->size());
+}
+
+std::vector<std::int64_t> VectorGames::bot_actions(peers::Bot bot, std::span<const bool> mask) {
+    if (mask.size() != size())
+        throw std::invalid_argument("mask has " + std::to_string(mask.size()) + " entries for " +
+                                    std::to_string(size()) + " games");
+    std::vector<std::int64_t> actions(size(), encode::NO_ACTION);
     for_each_game([&](std::size_t i) {
         Slot& slot = slots_[i];
-        out[i] = encode::NO_ACTION;
-        if (!mask[i]) return;
-        if (slot.legal.moves.empty()) return;  // only a draw claim is left
+        if (!mask[i] || slot.legal.moves.empty()) return;  // or only a draw claim is left
         const Move move =
             peers::choose_move(bot, slot.line.now, slot.line.keys, slot.legal.moves, slot.random);
-        out[i] = encode::action_of(options_.actions, slot.line.now, move);
+        actions[i] = encode::action_of(options_.actions, slot.line.now, move);
     });
+    return actions;
 }
 
 const Position& VectorGames::position(std::size_t index) const { return slots_.at(index).line.now; }
@@ -307,102 +331,50 @@ const Position& VectorGames::final_position(std::size_t index) const {
 // --- Saving: a header, then per game the position, keys, past, random state and counters ---
 
 namespace {
-
 constexpr std::uint64_t STATE_MAGIC = 0x32764E45564B4F52ULL;  // "ROKVENv2"
-
-template <class T> void append(std::string& out, const T& value) {
-    static_assert(std::is_trivially_copyable_v<T>);
-    out.append(reinterpret_cast<const char*>(&value), sizeof value);
 }
-template <class T> void append_all(std::string& out, const std::vector<T>& values) {
-    append(out, std::uint64_t(values.size()));
-    for (const T& value : values) append(out, value);
-}
-
-// FNV-1a over all that comes before it: positions are trusted by the rules, so a damaged state
-// must not get that far.
-std::uint64_t checksum(std::string_view bytes) {
-    std::uint64_t hash = 0xCBF29CE484222325ULL;
-    for (const char byte : bytes) hash = (hash ^ std::uint8_t(byte)) * 0x100000001B3ULL;
-    return hash;
-}
-
-class Reader {
-  public:
-    explicit Reader(const std::string& state) : state_(state) {}
-    template <class T> T take() {
-        static_assert(std::is_trivially_copyable_v<T>);
-        if (state_.size() - at_ < sizeof(T)) throw std::invalid_argument("state is truncated");
-        T value;
-        std::memcpy(&value, state_.data() + at_, sizeof value);
-        at_ += sizeof value;
-        return value;
-    }
-    std::uint64_t take_count(std::size_t element_size) {
-        const auto count = take<std::uint64_t>();
-        if (count > (state_.size() - at_) / element_size)
-            throw std::invalid_argument("state is damaged");
-        return count;
-    }
-    [[nodiscard]] bool at_end() const { return at_ == state_.size(); }
-
-  private:
-    const std::string& state_;
-    std::size_t at_ = 0;
-};
-
-}  // namespace
 
 std::string VectorGames::save() const {
-    std::string out;
-    append(out, STATE_MAGIC);
-    append(out, std::uint64_t(slots_.size()));
-    append(out, std::uint64_t(sizeof(Position)));
-    append(out, std::uint64_t(layout_->history));
+    StateWriter out;
+    out.put(STATE_MAGIC);
+    out.put(std::uint64_t(slots_.size()));
+    out.put(std::uint64_t(sizeof(Position)));
+    out.put(std::uint64_t(layout_->history));
     for (const Slot& slot : slots_) {
-        append(out, slot.line.now);
-        append_all(out, slot.line.keys.keys());
-        append_all(out, slot.line.past);
-        append(out, slot.random.state());
-        append(out, slot.ply);
-        append(out, slot.steps);
+        out.put(slot.line.now);
+        out.put_all(slot.line.keys.keys());
+        out.put_all(slot.line.past);
+        out.put(slot.random.state());
+        out.put(slot.ply);
+        out.put(slot.steps);
     }
-    append(out, checksum(out));
-    return out;
+    return out.finish();
 }
 
 void VectorGames::restore(const std::string& state) {
-    Reader read(state);
-    if (read.take<std::uint64_t>() != STATE_MAGIC)
+    StateReader in(state);
+    if (in.take<std::uint64_t>() != STATE_MAGIC)
         throw std::invalid_argument("this is not a saved state of VectorGames");
-    const std::size_t content = state.size() - sizeof(std::uint64_t);
-    std::uint64_t stored;
-    std::memcpy(&stored, state.data() + content, sizeof stored);
-    if (stored != checksum(std::string_view(state).substr(0, content)))
-        throw std::invalid_argument("the saved state is damaged or cut short");
-    if (read.take<std::uint64_t>() != slots_.size())
+    if (in.take<std::uint64_t>() != slots_.size())
         throw std::invalid_argument("the saved state has another number of games");
-    if (read.take<std::uint64_t>() != sizeof(Position))
+    if (in.take<std::uint64_t>() != sizeof(Position))
         throw std::invalid_argument("the saved state comes from another version");
-    if (read.take<std::uint64_t>() != std::uint64_t(layout_->history))
+    if (in.take<std::uint64_t>() != std::uint64_t(layout_->history))
         throw std::invalid_argument("the saved state keeps another length of history than " +
                                     options_.observation + " needs");
     std::vector<Slot> slots(slots_.size());
+    std::vector<Key> keys;
     for (Slot& slot : slots) {
-        slot.line.now = read.take<Position>();
-        for (auto left = read.take_count(sizeof(Key)); left > 0; --left)
-            slot.line.keys.push(read.take<Key>());
-        for (auto left = read.take_count(sizeof(Position)); left > 0; --left)
-            slot.line.past.push_back(read.take<Position>());
-        if (slot.line.past.size() >= encode::MAX_HISTORY)
-            throw std::invalid_argument("state is damaged");
-        slot.random.set_state(read.take<Random::State>());
-        slot.ply = read.take<int>();
-        slot.steps = read.take<int>();
+        slot.line.now = in.take<Position>();
+        in.take_all(keys);
+        for (const Key key : keys) slot.line.keys.push(key);
+        in.take_all(slot.line.past);
+        slot.random.set_state(in.take<Random::State>());
+        slot.ply = in.take<int>();
+        slot.steps = in.take<int>();
         list_legal(slot);
     }
-    (void)read.take<std::uint64_t>();  // the checksum
-    if (!read.at_end()) throw std::invalid_argument("state is damaged");
+    in.require_end();
     slots_ = std::move(slots);
     clear_results();
     for_each_game([this](std::size_t i) { observe(i); });

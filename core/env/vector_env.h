@@ -13,8 +13,9 @@
 #pragma once
 
 #include <functional>
-#include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "encode/actions.h"
@@ -25,6 +26,7 @@
 namespace rookery::env {
 
 enum class ClaimMode : std::uint8_t { AUTOMATIC, ACTION, OFF };
+[[nodiscard]] ClaimMode find_claim_mode(std::string_view name);  // automatic, action, off
 
 struct VectorOptions {
     int num_games = 1;
@@ -54,8 +56,9 @@ class VectorGames {
     // Begins all games anew; with a seed, from the random streams of that seed.
     void reset();
     void reset(std::uint64_t seed);
-    // Throws MoveError, with nothing changed, if an action is illegal and that is an error.
-    void step(const std::int64_t* actions);
+    // One action per game. Throws MoveError, with nothing changed, if one is illegal and that is an
+    // error; std::invalid_argument for another number of actions.
+    void step(std::span<const std::int64_t> actions);
 
     [[nodiscard]] const VectorOptions& options() const { return options_; }
     [[nodiscard]] const encode::ObservationLayout& layout() const { return *layout_; }
@@ -79,13 +82,14 @@ class VectorGames {
     std::vector<std::int32_t> plies;     // [N] of the game now under way
     std::vector<std::int32_t> lengths;   // [N] plies of the game that ended with this step
     [[nodiscard]] std::size_t legal_total() const { return legal_total_; }  // of legal_actions
-    // Last observation of a game that ended with this step; out has the layout's size.
-    void final_observation(std::size_t index, float* out) const;
-    void final_observation(std::size_t index, std::uint8_t* out) const;
+    // Last observations [indices, layout size] of games that ended with this step; throws
+    // std::invalid_argument for others. Bytes only where the layout allows them.
+    void final_observations(std::span<const std::size_t> indices, float* out) const;
+    void final_observations(std::span<const std::size_t> indices, std::uint8_t* out) const;
 
     // The action that a bot would take in each game with a mask of 1, from the game's own random
-    // stream; NO_ACTION elsewhere. out [N]
-    void bot_actions(peers::Bot bot, const std::uint8_t* mask, std::int64_t* out);
+    // stream; NO_ACTION elsewhere [N]. mask [N], else throws std::invalid_argument.
+    [[nodiscard]] std::vector<std::int64_t> bot_actions(peers::Bot bot, std::span<const bool> mask);
 
     [[nodiscard]] const Position& position(std::size_t index) const;
     [[nodiscard]] const Position& final_position(std::size_t index) const;
@@ -111,7 +115,8 @@ class VectorGames {
     };
 
     void check_options() const;
-    void find_chosen(const std::int64_t* actions);
+    void require_ended(std::span<const std::size_t> indices) const;
+    void find_chosen(std::span<const std::int64_t> actions);
     void start(Slot& slot);
     void advance(Line& line, Move move) const;
     [[nodiscard]] Ending ending_of(const Slot& slot, int legal_count) const;

@@ -46,16 +46,22 @@ std::size_t Search::gather(std::size_t most) {
     batch.clear();
     tree.clear_pending();
     most = std::clamp<std::size_t>(most, 1, Tree::MAX_LEAVES);
-    // Simulations may end in known positions for ever, as in a dead draw: whoever searches by the
-    // clock must get to look at it.
+    // In a dead draw all simulations may end in known positions: a search by the clock must still
+    // get to look at it.
     for (int left = MOST_DESCENTS; left > 0 && tree.pending() < most && !tree.done(); --left)
         if (tree.descend(batch, &cache) == Tree::Step::COLLISION) break;
     return tree.pending();
 }
 
-void Search::apply(const float* logits, const float* values) {
+const Tree& Search::evaluated_tree() const {
+    if (!tree.root_ready()) throw std::invalid_argument("the root has not been evaluated yet");
+    return tree;
+}
+
+void Search::apply(std::span<const float> logits, std::span<const float> values) {
+    batch.check_answers(logits.size(), values.size());
     for (std::size_t i = 0; i < tree.pending(); ++i)
-        if (!tree.complete(i, logits + batch.legal_offsets[i], values[i], &cache)) {
+        if (!tree.complete(i, logits.data() + batch.legal_offsets[i], values[i], &cache)) {
             tree.forget();
             throw EvaluationError("the network answered with a NaN or an infinity");
         }
@@ -73,7 +79,7 @@ bool Search::run(const encode::NativeEvaluator& evaluator, std::size_t leaves, d
             logits_.resize(batch.legal_actions.size());
             values_.resize(batch.size());
             evaluator.evaluate(batch, logits_.data(), values_.data());
-            apply(logits_.data(), values_.data());
+            apply(logits_, values_);
         }
         if (seconds > 0 && (!asked || round % BETWEEN_LOOKS == 0) &&
             std::chrono::duration<double>(Clock::now() - begun).count() >= seconds)

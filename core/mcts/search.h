@@ -31,15 +31,18 @@ class Search {
     // Descends until `most` leaves wait, the way is blocked by one that waits already, or the
     // search is done. Returns how many wait.
     std::size_t gather(std::size_t most);
-    // Answers to all of them: logits [total legal], values [leaves]. Throws EvaluationError.
-    void apply(const float* logits, const float* values);
+    // Answers to all of them: logits [total legal], values [leaves]. Throws EvaluationError, or
+    // std::invalid_argument for other lengths.
+    void apply(std::span<const float> logits, std::span<const float> values);
     [[nodiscard]] bool done() const { return tree.done(); }
 
     // Searches until done, stopped, or out of time (0: no limit); `leaves` at a time. Returns
     // whether it is done.
     bool run(const encode::NativeEvaluator& evaluator, std::size_t leaves, double seconds);
     void stop() { stopped_ = true; }
-    [[nodiscard]] bool stopped() const { return stopped_; }
+
+    // The tree once its root has been evaluated; throws std::invalid_argument before.
+    [[nodiscard]] const Tree& evaluated_tree() const;
 
     Tree tree;
     encode::LeafBatch batch;

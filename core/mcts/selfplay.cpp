@@ -32,24 +32,23 @@ void check(const SelfPlayOptions& o) {
         require(has_legal_move(start), "start position '" + to_fen(start) + "' is over already");
 }
 
-template <class T> void append(std::vector<T>& all, const std::vector<T>& more) {
-    all.insert(all.end(), more.begin(), more.end());
+// work(column of a, the same of b, ...) for each column, in the order of saved states.
+template <class F, class... S> void each_column(const F& work, S&... samples) {
+    work(samples.observations...);
+    work(samples.legal...);
+    work(samples.policy...);
+    work(samples.counts...);
+    work(samples.results...);
+    work(samples.values...);
+    work(samples.surprise...);
+    work(samples.plies_left...);
+    work(samples.plies...);
+    work(samples.games...);
 }
 
-// The columns of samples, for saving.
-template <class S, class F> void each_column(S& samples, const F& work) {
-    work(samples.observations);
-    work(samples.legal_actions);
-    work(samples.policy);
-    work(samples.counts);
-    work(samples.results);
-    work(samples.values);
-    work(samples.surprise);
-    work(samples.agreed);
-    work(samples.plies_left);
-    work(samples.plies);
-    work(samples.truncated);
-    work(samples.games);
+void append(SelfPlaySamples& all, const SelfPlaySamples& more) {
+    each_column([](auto& to, const auto& from) { to.insert(to.end(), from.begin(), from.end()); },
+                all, more);
 }
 
 }  // namespace
@@ -123,26 +122,22 @@ void SelfPlay::begin_move(Slot& slot) {
 void SelfPlay::record(Slot& slot) {
     const auto edges = slot.tree.root_edges();
     const std::vector<float> target = slot.tree.policy_target();
-    Samples& to = slot.records;
+    SelfPlaySamples& to = slot.records;
     encode::LeafBatch one(batch_.layout);
     one.add(encode::view_of(slot.game), {});
     const auto* bytes = static_cast<const std::uint8_t*>(one.last_observation());
     to.observations.insert(to.observations.end(), bytes, bytes + one.observation_bytes());
     double surprise = 0;
-    std::size_t likely = 0, best = 0;
     for (std::size_t i = 0; i < edges.size(); ++i) {
-        to.legal_actions.push_back(
+        to.legal.push_back(
             encode::action_of(encode::ActionSpace::AZ4672, slot.game.now(), edges[i].move));
         to.policy.push_back(target[i]);
         if (target[i] > 0)
             surprise += target[i] * std::log(target[i] / std::max(edges[i].prior, 1e-30f));
-        if (edges[i].prior > edges[likely].prior) likely = i;
-        if (target[i] > target[best]) best = i;
     }
     to.counts.push_back(std::int64_t(edges.size()));
     to.values.push_back(float(slot.tree.root_value()));
     to.surprise.push_back(float(surprise));
-    to.agreed.push_back(likely == best);
     to.plies.push_back(std::int32_t(slot.game.ply()));
     slot.white.push_back(slot.game.now().side == WHITE);
 }
@@ -206,8 +201,7 @@ void SelfPlay::finish_move(Slot& slot) {
 }
 
 void SelfPlay::finish_game(Slot& slot, double white_result, int result, const std::string& ending) {
-    Samples& records = slot.records;
-    const bool truncated = ending == ENDING_NAMES[std::size_t(Ending::PLY_CAP)];
+    SelfPlaySamples& records = slot.records;
     if (slot.plays_on && slot.would_resign >= 0) {
         ++resign_checked;
         resign_wrong += slot.would_resign == WHITE ? result >= 0 : result <= 0;
@@ -215,22 +209,12 @@ void SelfPlay::finish_game(Slot& slot, double white_result, int result, const st
     for (std::size_t i = 0; i < records.size(); ++i) {
         records.results.push_back(float(slot.white[i] ? white_result : -white_result));
         records.plies_left.push_back(std::int32_t(slot.game.ply()) - records.plies[i]);
-        records.truncated.push_back(truncated);
         records.games.push_back(slot.number);
     }
-    append(samples_.observations, records.observations);
-    append(samples_.legal_actions, records.legal_actions);
-    append(samples_.policy, records.policy);
-    append(samples_.counts, records.counts);
-    append(samples_.results, records.results);
-    append(samples_.values, records.values);
-    append(samples_.surprise, records.surprise);
-    append(samples_.agreed, records.agreed);
-    append(samples_.plies_left, records.plies_left);
-    append(samples_.plies, records.plies);
-    append(samples_.truncated, records.truncated);
-    append(samples_.games, records.games);
-    finished_.push_back({slot.number, slot.game.start(), slot.game.moves(), result, ending});
+    append(samples_, records);
+    const Position& start = slot.game.start();
+    finished_.push_back(
+        {slot.number, to_fen(start), to_uci(start, slot.game.moves()), result, ending});
 }
 
 // --- The loop ---
@@ -257,10 +241,12 @@ std::size_t SelfPlay::gather() {
     return waiting_.size();
 }
 
-void SelfPlay::apply(const float* logits, const float* values) {
+void SelfPlay::apply(std::span<const float> logits, std::span<const float> values) {
+    batch_.check_answers(logits.size(), values.size());
     for (std::size_t i = 0; i < waiting_.size(); ++i) {
         Slot& slot = *slots_[waiting_[i]];
-        if (slot.tree.complete(0, logits + batch_.legal_offsets[i], values[i], &cache_)) continue;
+        if (slot.tree.complete(0, logits.data() + batch_.legal_offsets[i], values[i], &cache_))
+            continue;
         // Nothing of this game can be trusted: neither its samples nor its tree.
         ++aborted;
         start_game(slot);
@@ -279,21 +265,38 @@ bool SelfPlay::run(const encode::NativeEvaluator& evaluator, std::size_t samples
         logits_.resize(batch_.legal_actions.size());
         values_.resize(batch_.size());
         evaluator.evaluate(batch_, logits_.data(), values_.data());
-        apply(logits_.data(), values_.data());
+        apply(logits_, values_);
         if (seconds > 0 && std::chrono::duration<double>(Clock::now() - begun).count() >= seconds)
             break;
     }
     return samples_.size() >= samples;
 }
 
-Samples SelfPlay::take_samples() { return std::exchange(samples_, {}); }
-std::vector<FinishedGame> SelfPlay::take_games() { return std::exchange(finished_, {}); }
+SelfPlaySamples SelfPlay::take_samples() {
+    samples_.layout = batch_.layout;
+    return std::exchange(samples_, {});
+}
+std::vector<SelfPlayGame> SelfPlay::take_games() { return std::exchange(finished_, {}); }
 
 // --- Saving ---
 
 namespace {
-constexpr std::uint64_t STATE_MAGIC = 0x31764E59414C5053ULL;  // "SPLAYNv1"
+constexpr std::uint64_t STATE_MAGIC = 0x32764E59414C5053ULL;  // "SPLAYNv2"
+constexpr std::uint64_t OLD_MAGIC = 0x31764E59414C5053ULL;  // "SPLAYNv1", with two columns more
+
+// Takes the columns of a state of version 1: `agreed` after surprise and `truncated` after plies,
+// which nothing needs any more.
+void take_old_columns(StateReader& in, SelfPlaySamples& to) {
+    std::vector<std::uint8_t> unused;
+    each_column(
+        [&](auto& column) {
+            in.take_all(column);
+            const auto* const place = static_cast<const void*>(&column);
+            if (place == &to.surprise || place == &to.plies) in.take_all(unused);
+        },
+        to);
 }
+}  // namespace
 
 std::string SelfPlay::save() const {
     if (samples_.size() || !finished_.empty())
@@ -316,7 +319,7 @@ std::string SelfPlay::save() const {
         out.put_all(slot->game.moves());
         slot->tree.save(out);
         out.put(slot->random.state());
-        each_column(slot->records, [&](const auto& column) { out.put_all(column); });
+        each_column([&](const auto& column) { out.put_all(column); }, slot->records);
         out.put_all(slot->white);
         out.put(slot->number);
         out.put(slot->full);
@@ -330,7 +333,8 @@ std::string SelfPlay::save() const {
 
 void SelfPlay::restore(const std::string& state) {
     StateReader in(state);
-    if (in.take<std::uint64_t>() != STATE_MAGIC)
+    const auto magic = in.take<std::uint64_t>();
+    if (magic != STATE_MAGIC && magic != OLD_MAGIC)
         throw std::invalid_argument("this is not a saved state of SelfPlay");
     if (in.take<std::uint64_t>() != slots_.size())
         throw std::invalid_argument("the saved state has another number of games");
@@ -352,7 +356,10 @@ void SelfPlay::restore(const std::string& state) {
         for (const Move move : moves_played) slot->game.push(move);
         slot->tree.load(in);
         slot->random.set_state(in.take<Random::State>());
-        each_column(slot->records, [&](auto& column) { in.take_all(column); });
+        if (magic == OLD_MAGIC)
+            take_old_columns(in, slot->records);
+        else
+            each_column([&](auto& column) { in.take_all(column); }, slot->records);
         in.take_all(slot->white);
         slot->number = in.take<std::int64_t>();
         slot->full = in.take<bool>();

@@ -24,7 +24,7 @@ namespace rookery::mcts {
 struct SelfPlayOptions {
     int games = 256;
     std::string observation = "tactical70";
-    TreeOptions tree;
+    TreeOptions tree{.megabytes = 1};  // each game has a tree of its own
     std::uint64_t seed = 0;
     // Playout cap (Wu 2019): a share of the moves is searched fully, with noise, and learnt from;
     // the others are searched fast, to get games over with.
@@ -48,30 +48,30 @@ struct SelfPlayOptions {
     std::size_t cache_megabytes = 32;
 };
 
-// Samples of finished games, one behind the other.
-struct Samples {
-    std::vector<std::uint8_t> observations;   // [S, layout size] bytes or floats
-    std::vector<std::int32_t> legal_actions;  // in the order of the search
-    std::vector<float> policy;                // aligned with legal_actions; sums to 1 per sample
+// Columns of S samples with L legal actions in all, concatenated game by game.
+struct SelfPlaySamples {
+    const encode::ObservationLayout* layout = nullptr;
+    std::vector<std::uint8_t> observations;   // [S, layout size], the memory of bytes or floats
+    std::vector<std::int32_t> legal;          // [L] actions, in the order of the search
+    std::vector<float> policy;                // [L] sums to 1 for each sample
     std::vector<std::int64_t> counts;         // [S] legal actions of each
     std::vector<float> results;   // [S] -1, 0, 1 for the side to move; in between if cut off
     std::vector<float> values;    // [S] what the search expected
     std::vector<float> surprise;  // [S] KL divergence of the policy before from the target
-    std::vector<std::uint8_t> agreed;      // [S] the policy's first choice is the target's
     std::vector<std::int32_t> plies_left;  // [S] to the end of the game
     std::vector<std::int32_t> plies;       // [S] since its start
-    std::vector<std::uint8_t> truncated;   // [S] the game was cut off
     std::vector<std::int64_t> games;       // [S] number of the game
 
     [[nodiscard]] std::size_t size() const { return counts.size(); }
 };
 
-struct FinishedGame {
+struct SelfPlayGame {
     std::int64_t number;
-    Position start;
-    std::vector<Move> moves;
-    int result;  // 1 White won, -1 Black won, 0 drawn or cut off
-    std::string ending;  // a name of ENDING_NAMES, or "resignation"
+    std::string start;               // FEN
+    std::vector<std::string> moves;  // UCI
+    int result;                      // 1 White won, -1 Black won, 0 drawn or cut off
+    std::string ending;              // a name of ENDING_NAMES, or "resignation"
+    bool operator==(const SelfPlayGame&) const = default;
 };
 
 class SelfPlay {
@@ -81,7 +81,9 @@ class SelfPlay {
     SelfPlay(const SelfPlay&) = delete;
 
     std::size_t gather();
-    void apply(const float* logits, const float* values);
+    // Answers to all leaves: logits [total legal], values [leaves]; throws std::invalid_argument
+    // for other lengths. A game whose answer is not finite is given up.
+    void apply(std::span<const float> logits, std::span<const float> values);
     // Gathers, asks and applies until so many samples are there; false if time ran out before.
     bool run(const encode::NativeEvaluator& evaluator, std::size_t samples, double seconds);
     // The network has changed: its old answers are not used for new positions.
@@ -92,8 +94,8 @@ class SelfPlay {
     [[nodiscard]] encode::LeafBatch& batch() { return batch_; }
     [[nodiscard]] const SelfPlayOptions& options() const { return options_; }
     [[nodiscard]] std::size_t ready() const { return samples_.size(); }
-    [[nodiscard]] Samples take_samples();
-    [[nodiscard]] std::vector<FinishedGame> take_games();
+    [[nodiscard]] SelfPlaySamples take_samples();
+    [[nodiscard]] std::vector<SelfPlayGame> take_games();
 
     // --- Counters since the beginning ---
     std::uint64_t simulations = 0, evaluations = 0, moves = 0;
@@ -111,7 +113,7 @@ class SelfPlay {
         Game game;
         Tree tree;
         Random random;
-        Samples records;  // of the game under way; results are not known yet
+        SelfPlaySamples records;  // of the game under way; results are not known yet
         std::vector<std::uint8_t> white;  // [records] White was to move
         std::int64_t number = 0;
         bool full = false;         // the search under way is a full one
@@ -135,8 +137,8 @@ class SelfPlay {
     std::vector<std::unique_ptr<Slot>> slots_;
     std::vector<std::size_t> waiting_;  // slots of the leaves in the batch
     std::int64_t next_game_ = 0;
-    Samples samples_;
-    std::vector<FinishedGame> finished_;
+    SelfPlaySamples samples_;
+    std::vector<SelfPlayGame> finished_;
     std::vector<float> logits_, values_;
 };
 

@@ -38,6 +38,45 @@ inline float exponential(float x) {
 
 }  // namespace
 
+void set_option(TreeOptions& o, std::string_view name, double value) {
+    static constexpr std::pair<std::string_view, double TreeOptions::*> NUMBERS[] = {
+        {"c_init", &TreeOptions::c_init},
+        {"c_base", &TreeOptions::c_base},
+        {"c_factor", &TreeOptions::c_factor},
+        {"fpu_reduction", &TreeOptions::fpu_reduction},
+        {"root_fpu_reduction", &TreeOptions::root_fpu_reduction},
+        {"draw_visits", &TreeOptions::draw_visits},
+        {"policy_temperature", &TreeOptions::policy_temperature},
+        {"root_temperature", &TreeOptions::root_temperature},
+        {"noise_alpha", &TreeOptions::noise_alpha},
+        {"noise_share", &TreeOptions::noise_share},
+        {"c_visit", &TreeOptions::c_visit},
+        {"c_scale", &TreeOptions::c_scale},
+    };
+    for (const auto& [known, member] : NUMBERS)
+        if (known == name) {
+            o.*member = value;
+            return;
+        }
+    const auto whole = [&](double least, double most) {
+        if (!(value >= least && value <= most && value == std::floor(value)))
+            throw std::invalid_argument("option " + std::string(name) + " is " +
+                                        std::to_string(value) +
+                                        "; it must be a whole number of its range");
+        return value;
+    };
+    if (name == "gumbel_actions")
+        o.gumbel_actions = int(whole(0, 1e9));
+    else if (name == "proofs")
+        o.proofs = whole(0, 1) != 0;
+    else if (name == "twofold_draw")
+        o.twofold_draw = whole(0, 1) != 0;
+    else if (name == "megabytes")
+        o.megabytes = std::size_t(whole(0, 1e9));
+    else
+        throw std::invalid_argument("a tree search has no option '" + std::string(name) + "'");
+}
+
 void check_options(const TreeOptions& o) {
     const auto require = [](bool good, const char* name, double value, const char* range) {
         if (!good)
@@ -294,7 +333,7 @@ bool Tree::complete(std::size_t number, const float* logits, float value, Evalua
 }
 
 // The number of the new node, or NONE when the memory is used up: then the leaf is counted but
-// not kept, and the search goes on with the tree that there is.
+// not kept, and the search continues with the tree as it is.
 std::uint32_t Tree::expand(std::span<const Move> moves, const float* priors, float value) {
     if (nodes_.size() >= node_limit_ || edges_.size() + moves.size() > edge_limit_) {
         full_ = true;
@@ -333,8 +372,8 @@ void Tree::back_up(const std::vector<PathEntry>& path, double value) {
     }
 }
 
-// The last edge of the path mates. One winning move wins a node; only if all moves lose is a
-// node lost. The first wins the edge above it for nobody but loses it; the second wins it.
+// The last edge of the path mates. A node is won if one of its moves wins, and the move that led to
+// it is then lost; a node is lost if all its moves lose, and the move that led to it then wins.
 void Tree::prove(const std::vector<PathEntry>& path) {
     if (!options_.proofs) return;
     for (std::size_t i = path.size(); i-- > 0;) {

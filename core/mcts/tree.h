@@ -8,7 +8,7 @@
 //
 // Memory: two pools, addressed by number, reserved once up to the limit. A node is an *expanded*
 // position; its edges lie side by side. Nodes and their edges are added together, so that a
-// child always lies behind its parent in both pools and the part that stays after a move can be
+// child always comes after its parent in both pools and the part that stays after a move can be
 // slid to the front.
 //
 //   nodes_  [ root | n1 | n2 | n3 | ... ]
@@ -28,6 +28,7 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "base/random.h"
@@ -58,6 +59,9 @@ struct TreeOptions {
 
 // Throws std::invalid_argument naming the option that makes no sense.
 void check_options(const TreeOptions& options);
+// Sets an option by its name above (true and false are 1 and 0); throws std::invalid_argument if
+// there is none of that name or the number does not fit its type.
+void set_option(TreeOptions& options, std::string_view name, double value);
 
 // What one search is asked for.
 struct SearchSettings {
@@ -111,7 +115,7 @@ class Tree {
 
     // --- Where it stands ---
     // Goes to the present position of an unfinished game; what the tree knows about it is kept
-    // if the game goes on from where the tree stood.
+    // if the game continues from where the tree stood.
     void set_game(const Game& game);
     // The move must be legal at the root. Nothing may be pending.
     void advance(Move move);
@@ -148,7 +152,8 @@ class Tree {
     [[nodiscard]] std::size_t final_edge() const;
     // Targets for learning [edges]: visit shares, or Gumbel's improved policy.
     [[nodiscard]] std::vector<float> policy_target() const;
-    // Moves of the most visited line that begins with a root edge, that move first.
+    // Moves of the most visited line that begins with a root edge, that move first. Throws
+    // std::invalid_argument for an edge that does not exist.
     [[nodiscard]] std::vector<Move> line(std::size_t root_edge) const;
 
     // --- Looking anywhere ---

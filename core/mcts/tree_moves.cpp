@@ -58,7 +58,7 @@ void Tree::advance(Move move) {
     reset_search();
 }
 
-// Keeps the tree below a node and slides it to the front. Children lie behind their parents, so
+// Keeps the tree below a node and slides it to the front. Children come after their parents, so
 // one pass in order finds all of it, and nothing is overwritten before it was moved.
 void Tree::compact(std::uint32_t new_root) {
     std::vector<std::uint32_t> moved(nodes_.size(), NONE);

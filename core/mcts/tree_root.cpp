@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <stdexcept>
+#include <string>
 
 #include "mcts/tree.h"
 #include "rules/movegen.h"
@@ -259,6 +261,8 @@ std::vector<float> Tree::policy_target() const {
 }
 
 std::vector<Move> Tree::line(std::size_t root_edge) const {
+    if (root_edge >= root_edges().size())
+        throw std::invalid_argument("there is no root edge " + std::to_string(root_edge));
     std::vector<Move> moves;
     const Edge* edge = &root_edges()[root_edge];
     while (true) {

@@ -130,9 +130,25 @@ void PolicySamples::check(std::size_t actions) const {
                                         std::to_string(std::int64_t(actions) - 1));
 }
 
+namespace {
+
+void require_size(const char* name, std::size_t found, std::size_t wanted) {
+    if (found != wanted)
+        throw std::invalid_argument(std::string(name) + " has " + std::to_string(found) +
+                                    " entries; there must be " + std::to_string(wanted));
+}
+
+}  // namespace
+
 std::array<double, 3> policy_step(const PolicySamples& samples, const PolicyLayer& layer,
                                   const PolicyWeights& weights, const PolicyGradients& gradients) {
-    samples.check(layer.bias.size());
+    const std::size_t actions = layer.bias.size(), weight_size = actions * layer.width;
+    require_size("weight", layer.weight.size(), weight_size);
+    require_size("hidden", layer.hidden.size(), samples.positions() * layer.width);
+    require_size("by_hidden", gradients.by_hidden.size(), layer.hidden.size());
+    require_size("by_weight", gradients.by_weight.size(), weight_size);
+    require_size("by_bias", gradients.by_bias.size(), actions);
+    samples.check(actions);
     std::ranges::fill(gradients.by_weight, 0.0f);
     std::ranges::fill(gradients.by_bias, 0.0f);
     std::array<double, 3> terms{};

@@ -45,8 +45,8 @@ struct PolicyGradients {
     std::span<float> by_bias;  // [actions]
 };
 
-// Means over the positions: policy loss, entropy, divergence. With p the new policy, q the old one
-// and a the action played:
+// Throws std::invalid_argument where shapes do not fit. Means over the positions: policy loss,
+// entropy, divergence. With p the new policy, q the old one and a the action played:
 //
 //     d log p_a / d logit_j = [j = a] - p_j               d ratio / d log p_a = ratio
 //     d entropy / d logit_j = -p_j (log p_j + entropy)    d KL(q, p) / d logit_j = p_j - q_j

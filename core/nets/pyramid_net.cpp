@@ -7,6 +7,8 @@
 #include <string>
 #include <type_traits>
 
+#include "base/choose.h"
+
 namespace rookery::nets {
 
 namespace {
@@ -87,6 +89,19 @@ void add_line(float* to, const float* from, int width, float factor = 1.0f) {
     for (int k = 0; k < width; k += LANES) vector_at(to + k) += factor * vector_at(from + k);
 }
 
+void require_range(const char* name, std::span<const std::int64_t> values, int end) {
+    for (const std::int64_t value : values)
+        if (value < 0 || value >= end)
+            throw std::invalid_argument(std::string(name) + " " + std::to_string(value) +
+                                        " is not in 0 .. " + std::to_string(end - 1));
+}
+
+void require_count(const char* name, std::size_t found, std::size_t positions) {
+    if (found != positions)
+        throw std::invalid_argument("there are " + std::to_string(positions) + " positions, but " +
+                                    std::to_string(found) + " " + name);
+}
+
 }  // namespace
 
 // Activations and their derivatives, [CHUNK, width] for each layer; the last are the outputs.
@@ -137,7 +152,7 @@ PyramidNet::PyramidNet(const std::vector<int>& hidden, int actions, bool dueling
 
 // function(place of a run of floats here, its step here, its length), in torch's order.
 template <class Function> void PyramidNet::for_each_block(Function&& function) const {
-    for (int row = 0; row < PIECES * SQUARES + 1; ++row)  // the bias lies behind the rows
+    for (int row = 0; row < PIECES * SQUARES + 1; ++row)  // the bias follows the rows
         function(std::size_t(row) * std::size_t(first_), std::size_t(1), plain_widths_[0]);
     for (const Layer& layer : layers_) {
         for (int out = 0; out < layer.out; ++out)
@@ -146,7 +161,15 @@ template <class Function> void PyramidNet::for_each_block(Function&& function) c
     }
 }
 
-void PyramidNet::read(Part part, std::span<float> values) const {
+PyramidNet::Part PyramidNet::find_part(std::string_view name) {
+    return choose<Part>("part", name,
+                        {{"weights", Part::WEIGHTS},
+                         {"first_moments", Part::FIRST_MOMENTS},
+                         {"second_moments", Part::SECOND_MOMENTS}});
+}
+
+std::vector<float> PyramidNet::read(Part part) const {
+    std::vector<float> values(size_);
     const AlignedArray<float>& from = part == Part::WEIGHTS         ? weights_
                                       : part == Part::FIRST_MOMENTS ? first_moments_
                                                                     : second_moments_;
@@ -154,9 +177,13 @@ void PyramidNet::read(Part part, std::span<float> values) const {
     for_each_block([&](std::size_t place, std::size_t step, int length) {
         for (int k = 0; k < length; ++k) values[next++] = from[place + std::size_t(k) * step];
     });
+    return values;
 }
 
 void PyramidNet::write(Part part, std::span<const float> values) {
+    if (values.size() != size_)
+        throw std::invalid_argument("the network has " + std::to_string(size_) + " weights, not " +
+                                    std::to_string(values.size()));
     AlignedArray<float>& to = part == Part::WEIGHTS         ? weights_
                               : part == Part::FIRST_MOMENTS ? first_moments_
                                                             : second_moments_;
@@ -261,7 +288,9 @@ void PyramidNet::update(const PyramidLoss& loss) {
 
 // --- Use ---
 
-void PyramidNet::q_values(std::span<const std::int64_t> squares, std::span<float> values) const {
+std::vector<float> PyramidNet::q_values(std::span<const std::int64_t> squares) const {
+    require_range("square", squares, SQUARES);
+    std::vector<float> values(squares.size() / PIECES * std::size_t(actions_));
     Chunk chunk(widths_);
     const int total = int(squares.size() / PIECES), width = widths_.back();
     for (int start = 0; start < total; start += CHUNK) {
@@ -280,12 +309,21 @@ void PyramidNet::q_values(std::span<const std::int64_t> squares, std::span<float
             for (int a = 0; a < actions_; ++a) found[a] = outputs[0] + outputs[1 + a] - mean;
         }
     }
+    return values;
 }
 
-double PyramidNet::learn(std::span<const std::int64_t> squares,
-                         std::span<const std::int64_t> actions, std::span<const float> targets,
-                         std::span<const float> importance, std::span<float> errors,
-                         const PyramidLoss& loss) {
+PyramidNet::Learnt PyramidNet::learn(std::span<const std::int64_t> squares,
+                                     std::span<const std::int64_t> actions,
+                                     std::span<const float> targets,
+                                     std::span<const float> importance, const PyramidLoss& loss) {
+    const std::size_t positions = squares.size() / PIECES;
+    if (!positions) throw std::invalid_argument("there is no position to learn from");
+    require_range("square", squares, SQUARES);
+    require_range("action", actions, actions_);
+    require_count("actions", actions.size(), positions);
+    require_count("targets", targets.size(), positions);
+    if (!importance.empty()) require_count("weights", importance.size(), positions);
+    std::vector<float> errors(positions);
     Chunk chunk(widths_);
     const int total = int(actions.size()), width = widths_.back();
     double sum = 0.0;
@@ -326,7 +364,7 @@ double PyramidNet::learn(std::span<const std::int64_t> squares,
         backward(chunk, squares.data() + PIECES * start, count);
     }
     update(loss);
-    return sum / double(total);
+    return {sum / double(total), std::move(errors)};
 }
 
 }  // namespace rookery::nets

@@ -8,7 +8,7 @@
 // forward, loss, backward and the sums of the gradient, then one step of Adam as torch.optim.Adam
 // computes it. Everything is float and in a fixed order, so equal inputs give equal bits.
 //
-// All weights in one array, as torch keeps them, one tensor behind the other:
+// All weights in one array, torch's tensors concatenated:
 //   rows [192, W1] | bias [W1] | for each further layer: weight [out, in] | bias [out]
 // Inside, widths are padded to whole vector registers; what is padded stays zero.
 
@@ -16,6 +16,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "base/aligned.h"
@@ -44,18 +45,23 @@ class PyramidNet {
 
     // --- Weights and the optimiser's moments, in the layout above ---
     enum class Part : std::uint8_t { WEIGHTS, FIRST_MOMENTS, SECOND_MOMENTS };
-    void read(Part part, std::span<float> values) const;
+    [[nodiscard]] static Part find_part(std::string_view name);  // weights, first_moments, ...
+    [[nodiscard]] std::vector<float> read(Part part) const;  // [size()]
     void write(Part part, std::span<const float> values);
     std::uint64_t steps = 0;  // of the optimiser, since its moments were zero
 
-    // --- Use: squares [B, 3] below 64 ---
+    // --- Use: squares [B, 3] below 64; throws std::invalid_argument where inputs do not fit ---
     // Q values [B, A].
-    void q_values(std::span<const std::int64_t> squares, std::span<float> values) const;
-    // One step on the mean of importance * loss(Q(squares, action) - target). errors [B] gets
-    // target - Q as it was before. Returns the mean loss.
-    double learn(std::span<const std::int64_t> squares, std::span<const std::int64_t> actions,
+    [[nodiscard]] std::vector<float> q_values(std::span<const std::int64_t> squares) const;
+    // One step on the mean of importance * loss(Q(squares, action) - target); without importance
+    // all weigh 1.
+    struct Learnt {
+        double loss;  // mean
+        std::vector<float> errors;  // [B] target - Q as it was before
+    };
+    Learnt learn(std::span<const std::int64_t> squares, std::span<const std::int64_t> actions,
                  std::span<const float> targets, std::span<const float> importance,
-                 std::span<float> errors, const PyramidLoss& loss);
+                 const PyramidLoss& loss);
 
   private:
     struct Layer {

@@ -219,6 +219,28 @@ void SquaresNet::evaluate(const std::uint8_t* observations, const std::int32_t* 
     }
 }
 
+void SquaresNet::evaluate(std::span<const std::uint8_t> observations,
+                          std::span<const std::int32_t> legal,
+                          std::span<const std::int64_t> offsets, float* logits,
+                          float* values) const {
+    const std::size_t count = observations.size() / OBSERVATION;
+    if (observations.size() != count * OBSERVATION || offsets.size() != count + 1 ||
+        offsets[0] != 0 || offsets[count] != std::int64_t(legal.size()) ||
+        !std::is_sorted(offsets.begin(), offsets.end()))
+        throw std::invalid_argument("observations [B, 70], legal and offsets do not fit together");
+    for (const std::int32_t action : legal)
+        if (action < 0 || action >= encode::AZ_ACTIONS)
+            throw std::invalid_argument("action " + std::to_string(action) +
+                                        " is outside [0, 4672)");
+    for (std::size_t i = 0; i < observations.size(); ++i) {
+        const std::size_t entry = i % OBSERVATION;
+        if (observations[i] >= (entry < 64 ? CODES : entry == CLOCK ? 110 : OTHERS[entry - 64]))
+            throw std::invalid_argument("entry " + std::to_string(entry) +
+                                        " of an observation is not one of tactical70");
+    }
+    evaluate(observations.data(), legal.data(), offsets.data(), count, logits, values);
+}
+
 void SquaresNet::evaluate(const encode::LeafBatch& batch, float* logits, float* values) const {
     evaluate(batch.byte_observations.data(), batch.legal_actions.data(), batch.legal_offsets.data(),
              batch.size(), logits, values);

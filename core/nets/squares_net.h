@@ -39,13 +39,16 @@ class SquaresNet final : public encode::NativeEvaluator {
 
     [[nodiscard]] std::string_view observation() const override { return "tactical70"; }
     void evaluate(const encode::LeafBatch& batch, float* logits, float* values) const override;
-    // The same for plain arrays: observations [count, 70], offsets [count + 1].
-    void evaluate(const std::uint8_t* observations, const std::int32_t* legal,
-                  const std::int64_t* offsets, std::size_t count, float* logits,
-                  float* values) const;
+    // The same for arrays from elsewhere, which are checked: observations [count * 70], offsets
+    // [count + 1]. Throws std::invalid_argument.
+    void evaluate(std::span<const std::uint8_t> observations, std::span<const std::int32_t> legal,
+                  std::span<const std::int64_t> offsets, float* logits, float* values) const;
 
   private:
     struct Scratch;
+    void evaluate(const std::uint8_t* observations, const std::int32_t* legal,
+                  const std::int64_t* offsets, std::size_t count, float* logits,
+                  float* values) const;
     void evaluate_one(const std::uint8_t* observation, std::span<const std::int32_t> legal,
                       Scratch& scratch, float* logits, float& value) const;
     [[nodiscard]] std::array<std::size_t, 4> move_rows(const std::uint8_t* observation, int king,

@@ -40,7 +40,6 @@ class AccumulatorStack {
     AccumulatorStack(NetworkPtr network, int plies);
 
     void set_network(NetworkPtr network);
-    [[nodiscard]] const NetworkPtr& network() const { return network_; }
 
     // Start a line; nothing is computed yet.
     void reset() {

@@ -18,13 +18,13 @@ constexpr int MAX_PIECES = 32;
 constexpr std::size_t PREFETCH = 8;  // samples ahead, as their order is random in memory
 
 // Rows of the feature weights that a sample adds up; [0] is the mover's view.
-struct Features {
+struct SampleFeatures {
     int count;
     int bucket;
     std::uint16_t rows[2][MAX_PIECES];
 
     // Any bytes give valid rows: unknown pieces count as kings, pieces beyond 32 do not count.
-    Features(const PackedSample& sample, int buckets) {
+    SampleFeatures(const PackedSample& sample, int buckets) {
         count = std::min(sample.piece_count(), MAX_PIECES);
         bucket = output_bucket(std::clamp(count, 2, MAX_PIECES), buckets);
         Square squares[MAX_PIECES], kings[2] = {0, 0};
@@ -38,10 +38,10 @@ struct Features {
         const int flips[2] = {view_flip(mover, kings[mover]), view_flip(~mover, kings[~mover])};
         for (int i = 0; i < count; ++i) {
             const int nibble = sample.nibble(i);
-            const int type = std::min(nibble & 7, int(KING));
-            const int theirs = (nibble >> 3) != mover;
-            rows[0][i] = std::uint16_t(384 * theirs + 64 * type + (squares[i] ^ flips[0]));
-            rows[1][i] = std::uint16_t(384 * (1 - theirs) + 64 * type + (squares[i] ^ flips[1]));
+            const auto type = PieceType(std::min(nibble & 7, int(KING)));
+            const bool theirs = (nibble >> 3) != mover;
+            rows[0][i] = std::uint16_t(feature_index(theirs, type, squares[i] ^ flips[0]));
+            rows[1][i] = std::uint16_t(feature_index(!theirs, type, squares[i] ^ flips[1]));
         }
     }
 };
@@ -111,7 +111,7 @@ struct Scratch {
 };
 
 template <int Block>
-float forward(const WeightLayout& layout, const float* weights, const Features& features,
+float forward(const WeightLayout& layout, const float* weights, const SampleFeatures& features,
               Scratch& scratch) {
     const int hidden = layout.hidden;
     for (const int view : {0, 1})
@@ -124,7 +124,7 @@ float forward(const WeightLayout& layout, const float* weights, const Features& 
            weights[layout.output_bias() + std::size_t(features.bucket)];
 }
 
-void backward(const WeightLayout& layout, const float* weights, const Features& features,
+void backward(const WeightLayout& layout, const float* weights, const SampleFeatures& features,
               float derivative, Scratch& scratch, float* gradient) {
     const int hidden = layout.hidden;
     const std::size_t output =
@@ -150,7 +150,7 @@ double learn_from(const WeightLayout& layout, const float* weights,
     for (std::size_t i = 0; i < samples.size(); ++i) {
         __builtin_prefetch(samples[std::min(i + PREFETCH, samples.size() - 1)]);
         const PackedSample& sample = *samples[i];
-        const Features features(sample, layout.buckets);
+        const SampleFeatures features(sample, layout.buckets);
         const float expected = sigmoid(forward<Block>(layout, weights, features, scratch));
         const float error = expected - target_of(sample, loss);
         const float size = std::fabs(error);
@@ -320,7 +320,7 @@ void Learner::evaluate(std::span<const PackedSample> samples, std::span<float> r
         const auto [begin, end] = part_of(samples.size(), part, PARTS);
         Scratch scratch;
         for (std::size_t i = begin; i < end; ++i) {
-            const Features features(samples[i], layout_.buckets);
+            const SampleFeatures features(samples[i], layout_.buckets);
             raw[i] = with_block(layout_.hidden, [&](auto block) {
                 return forward<block.value>(layout_, weights_.data(), features, scratch);
             });

@@ -22,7 +22,7 @@
 
 namespace rookery::nnue {
 
-// All weights in one array, one tensor behind the other:
+// All weights in one array, the tensors concatenated:
 //   feature_weights [768, H] | feature_bias [H] | output_weights [buckets, 2H] | output_bias
 struct WeightLayout {
     int hidden, buckets;
@@ -85,7 +85,7 @@ class Learner {
     // --- Learning ---
     // Batches [first, first + learning_rates.size()) of a pass over all samples in the order that
     // `seed` gives; the last batch of a pass may be smaller. Returns the mean loss over all samples
-    // used, each judged before its batch was learnt from. Samples must be sound
+    // used, each evaluated before its batch was learnt from. Samples must be sound
     // (first_bad_sample).
     double train(std::span<const PackedSample> samples, std::uint64_t seed, std::size_t batch_size,
                  std::size_t first, std::span<const float> learning_rates, LossSettings loss);

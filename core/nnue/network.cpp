@@ -74,6 +74,17 @@ Network::Network(int hidden, int buckets, std::span<const float> feature_weights
                                    1 << 30, clipped_);
 }
 
+Features active_features(const Position& position, Color view) {
+    Features features;
+    const int flip = view_flip(view, position.king(view));
+    for (Bitboard all = position.occupied(); all;) {
+        const Square square = pop_square(all);
+        features.indices[features.count++] =
+            feature_index(view, flip, position.board[square], square);
+    }
+    return features;
+}
+
 int Network::output(const std::int16_t* mover, const std::int16_t* other, int piece_count) const {
     const int bucket = std::min(output_bucket(piece_count, buckets_), buckets_ - 1);
     const std::int16_t* weights =
@@ -89,11 +100,9 @@ int Network::evaluate(const Position& position) const {
     alignas(CACHE_LINE) std::int16_t rows[2][MAX_HIDDEN];
     for (const Color view : {WHITE, BLACK}) {
         std::copy_n(feature_bias(), stride_, rows[view]);
-        const int flip = view_flip(view, position.king(view));
-        for (Bitboard all = position.occupied(); all;) {
-            const Square square = pop_square(all);
-            const std::int16_t* row =
-                feature_row(feature_index(view, flip, position.board[square], square));
+        const Features features = active_features(position, view);
+        for (int i = 0; i < features.count; ++i) {
+            const std::int16_t* row = feature_row(features.indices[i]);
             combine_rows<1, 0>(rows[view], rows[view], &row, nullptr, stride_);
         }
     }
@@ -143,7 +152,9 @@ NetworkPtr material_network() {
                 const float advance = type == PAWN ? float(side == 0 ? rank : 7 - rank) : 0.0F;
                 const float worth =
                     float(PIECE_VALUE[type]) / 100 + 0.1F * centre + 0.08F * advance;
-                float* row = &weights[std::size_t(384 * side + 64 * type + square) * HIDDEN];
+                float* row =
+                    &weights[std::size_t(feature_index(side == 1, PieceType(type), square)) *
+                             HIDDEN];
                 for (std::size_t pair = 0; pair < 2; ++pair) {
                     row[2 * pair] = (side == 0 ? STEPS[pair] : -STEPS[pair]) * worth;
                     row[2 * pair + 1] = -row[2 * pair];

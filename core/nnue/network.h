@@ -3,10 +3,11 @@
 //   piece on square --768 features--> accumulator of White's view  [H]  \ mover's half first
 //                   --768 features--> accumulator of Black's view  [H]  /  --> output of a bucket
 //
-// Feature of a piece, seen by one side: 384 * (piece is the opponent's) + 64 * type + square.
-// Squares are flipped vertically for Black's view, and mirrored horizontally while the viewer's own
-// king stands on files e-h, so that the king is always seen on a-d. The output bucket is chosen
-// by the number of pieces: (count - 2) * buckets / 32, with 8 buckets (count - 2) / 4.
+// Feature of a piece, seen by one side (the table in src/rookery/encodings.py, one formula for the
+// engine, the learner and Game.nnue_features): 384 * (piece is the opponent's) + 64 * type +
+// square. Squares are flipped vertically for Black's view, and mirrored horizontally while the
+// viewer's own king stands on files e-h, so that the king is always seen on a-d. The output bucket
+// is chosen by the number of pieces: (count - 2) * buckets / 32, with 8 buckets (count - 2) / 4.
 //
 // A network is made of float weights and quantises itself. Value = 400 * raw output, where
 // sigmoid(raw output) is the expected score in [0, 1] of the side to move.
@@ -49,9 +50,20 @@ inline constexpr int OUTPUT_WEIGHT_LIMIT = 127;
 [[nodiscard]] constexpr int view_flip(Color view, Square own_king) {
     return (view == WHITE ? 0 : 56) ^ (file_of(own_king) >= 4 ? 7 : 0);
 }
-[[nodiscard]] constexpr int feature_index(Color view, int flip, Piece piece, Square square) {
-    return 384 * (color_of(piece) != view) + 64 * type_of(piece) + (square ^ flip);
+// The formula above; `seen` is the square after the flip.
+[[nodiscard]] constexpr int feature_index(bool theirs, PieceType type, Square seen) {
+    return 384 * theirs + 64 * type + seen;
 }
+[[nodiscard]] constexpr int feature_index(Color view, int flip, Piece piece, Square square) {
+    return feature_index(color_of(piece) != view, type_of(piece), square ^ flip);
+}
+// The features of all pieces for one view, by ascending (unflipped) square.
+struct Features {
+    int indices[32];
+    int count = 0;
+};
+[[nodiscard]] Features active_features(const Position& position, Color view);
+
 [[nodiscard]] constexpr int output_bucket(int piece_count, int buckets) {
     return (piece_count - 2) * buckets / 32;
 }

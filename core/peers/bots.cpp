@@ -4,6 +4,7 @@
 #include <limits>
 #include <stdexcept>
 
+#include "base/choose.h"
 #include "rules/movegen.h"
 #include "rules/see.h"
 
@@ -71,14 +72,7 @@ int material_balance(const Position& position, Color view) {
     return material(position, view) - material(position, ~view);
 }
 
-Bot find_bot(std::string_view name) {
-    std::string known;
-    for (std::size_t i = 0; i < std::size(BOT_NAMES); ++i) {
-        if (BOT_NAMES[i] == name) return Bot(i);
-        known += (i ? ", " : "") + std::string(BOT_NAMES[i]);
-    }
-    throw std::invalid_argument("unknown bot '" + std::string(name) + "'; known are " + known);
-}
+Bot find_bot(std::string_view name) { return choose<Bot>("bot", name, BOT_NAMES); }
 
 Move choose_move(Bot bot, const Position& position, const RepetitionKeys& keys,
                  const MoveList& moves, Random& random) {
@@ -96,6 +90,13 @@ Move choose_move(Bot bot, const Position& position, const RepetitionKeys& keys,
         if (random.below(++equals) == 0) best = move;
     }
     return best;
+}
+
+Move choose_move(Bot bot, const Game& game, std::uint64_t seed) {
+    const MoveList moves = legal_moves(game.now());
+    if (moves.empty()) throw MoveError("the game is over in '" + to_fen(game.now()) + "'");
+    Random random(seed);
+    return choose_move(bot, game.now(), game.keys(), moves, random);
 }
 
 BotGame play_bots(Bot white, Bot black, const Game& start, int max_plies, Random random) {

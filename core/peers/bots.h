@@ -30,6 +30,9 @@ inline constexpr std::string_view BOT_NAMES[] = {"random", "greedy", "greedy-saf
 [[nodiscard]] Move choose_move(Bot bot, const Position& position, const RepetitionKeys& keys,
                                const MoveList& moves, Random& random);
 
+// The same for a game that is not over (else throws MoveError), with a random stream of this seed.
+[[nodiscard]] Move choose_move(Bot bot, const Game& game, std::uint64_t seed);
+
 struct BotGame {
     Ending ending = Ending::NONE;  // PLY_CAP if cut off
     int result = 0;                // 1 White won, -1 Black won, 0 draw or cut off

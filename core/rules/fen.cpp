@@ -266,6 +266,15 @@ std::string to_uci(const Position& position, Move move) {
     return text;
 }
 
+std::vector<std::string> to_uci(Position position, std::span<const Move> line) {
+    std::vector<std::string> moves;
+    for (const Move move : line) {
+        moves.push_back(to_uci(position, move));
+        position.make(move);
+    }
+    return moves;
+}
+
 const Position& start_position() {
     // Made anew when the Zobrist table changes: the key is part of the position.
     static Position position = parse_fen(STARTING_FEN);

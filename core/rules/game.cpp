@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 
+#include "base/choose.h"
 #include "rules/movegen.h"
 
 namespace rookery {
@@ -43,6 +44,10 @@ bool can_claim_fifty_moves(const Position& position) {
         next.make(move);
         return has_legal_move(next);
     });
+}
+
+bool can_claim_draw(const Position& position, const RepetitionKeys& keys) {
+    return can_claim_fifty_moves(position) || can_claim_threefold(position, keys);
 }
 
 Ending find_ending(const Position& position, const RepetitionKeys& keys, int legal_count,
@@ -95,6 +100,13 @@ std::vector<Piece> parse_material(const std::string& text) {
 
 }  // namespace
 
+StartSide find_start_side(std::string_view name) {
+    return choose<StartSide>("side", name,
+                             {{"white", StartSide::WHITE_MOVES},
+                              {"black", StartSide::BLACK_MOVES},
+                              {"random", StartSide::EITHER}});
+}
+
 Position random_position(const std::string& text, StartSide side, Random& random) {
     std::vector<Piece> pieces = parse_material(text);
     // Pawns first: then every piece has the same number of free squares whatever came before,
@@ -125,6 +137,14 @@ Position random_position(const std::string& text, StartSide side, Random& random
             return position;
     }
     throw std::invalid_argument("no position with material '" + text + "' is legal and still open");
+}
+
+Move require_uci(const Position& position, std::string_view text) {
+    const Move move = find_uci(position, text);
+    if (!move)
+        throw MoveError("move '" + std::string(text.substr(0, 16)) + "' is illegal in '" +
+                        to_fen(position) + "'");
+    return move;
 }
 
 Ending Game::ending(Claims claims) const {

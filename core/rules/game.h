@@ -72,6 +72,7 @@ inline constexpr const char* ENDING_NAMES[] = {"none",
 // --- Claims, as python-chess: also by a move that the player to move could announce ---
 [[nodiscard]] bool can_claim_threefold(const Position& position, const RepetitionKeys& keys);
 [[nodiscard]] bool can_claim_fifty_moves(const Position& position);
+[[nodiscard]] bool can_claim_draw(const Position& position, const RepetitionKeys& keys);
 
 // How claims end a game.
 enum class Claims : std::uint8_t {
@@ -86,11 +87,14 @@ enum class Claims : std::uint8_t {
 // A uniformly random position with this material ("KRvK"), legal and not yet over; throws
 // std::invalid_argument if the text is not such a signature.
 enum class StartSide : std::uint8_t { WHITE_MOVES, BLACK_MOVES, EITHER };
+[[nodiscard]] StartSide find_start_side(std::string_view name);  // white, black, random
 [[nodiscard]] Position random_position(const std::string& material, StartSide side, Random& random);
 
 struct MoveError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
+// The legal move with this UCI text (find_uci); throws MoveError.
+[[nodiscard]] Move require_uci(const Position& position, std::string_view text);
 
 class Game {
   public:

@@ -15,6 +15,23 @@ constexpr int MIN_TABLE_DEPTH = 2;
 constexpr std::size_t MAX_MEGABYTES = 1024 * 1024;
 }  // namespace
 
+void check_perft_depth(int depth, int least) {
+    if (depth < least || depth > MAX_PERFT_DEPTH)
+        throw std::invalid_argument("depth " + std::to_string(depth) + " is not in " +
+                                    std::to_string(least) + " .. " +
+                                    std::to_string(MAX_PERFT_DEPTH));
+}
+
+std::map<std::string, std::uint64_t> perft_divide(const Position& position, int depth) {
+    std::map<std::string, std::uint64_t> counts;
+    for (const Move move : legal_moves(position)) {
+        Position next = position;
+        next.make(move);
+        counts[to_uci(position, move)] = perft(next, depth - 1);
+    }
+    return counts;
+}
+
 std::size_t PerftTable::entry_count(std::size_t megabytes) {
     if (megabytes < 1 || megabytes > MAX_MEGABYTES)
         throw std::invalid_argument("a perft table of " + std::to_string(megabytes) +

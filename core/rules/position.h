@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "rules/attacks.h"
 #include "rules/types.h"
@@ -38,11 +39,11 @@ struct Position {
     std::uint32_t fullmove_number;
     Piece board[64];
     Color side;              // to move
-    std::uint8_t castling;   // set of CastlingRight
+    std::uint8_t castling;   // rights, one bit each: castling_bit()
     std::uint8_t en_passant;  // target square if at least one capture is legal, else NO_SQUARE
     // The same, but a pawn that may not capture because of a pin counts too (Polyglot's rule).
     std::uint8_t en_passant_pseudo;
-    std::uint8_t castling_rook[4];  // rook squares by number of the right's bit
+    std::uint8_t castling_rook[4];  // rook squares by castling_bit()
     bool chess960;
     std::uint8_t repetitions;  // earlier occurrences, kept by the owner of the history; <= 255
     Move last_move;            // the move that led here, if any
@@ -95,6 +96,7 @@ struct Position {
 [[nodiscard]] constexpr Square castled_rook(Color color, bool kingside) {
     return make_square(kingside ? 5 : 3, color == WHITE ? 0 : 7);
 }
+// Number of a right's bit in Position::castling, and its index in Position::castling_rook.
 [[nodiscard]] constexpr int castling_bit(Color color, bool kingside) {
     return 2 * color + (kingside ? 0 : 1);
 }
@@ -117,6 +119,8 @@ struct FenError : std::runtime_error {
 [[nodiscard]] std::string to_epd(const Position& position);
 // UCI; castling is e1g1, or king takes rook in a Chess960 position.
 [[nodiscard]] std::string to_uci(const Position& position, Move move);
+// Consecutive moves, the first of them legal in `position`.
+[[nodiscard]] std::vector<std::string> to_uci(Position position, std::span<const Move> line);
 [[nodiscard]] const Position& start_position();
 // White's pieces, then Black's, each from king to pawn: "KRvK".
 [[nodiscard]] std::string material_signature(const Position& position);

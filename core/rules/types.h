@@ -60,14 +60,6 @@ inline constexpr Bitboard RANK_1 = 0xFFULL;
 inline constexpr Bitboard DARK_SQUARES = 0xAA55AA55AA55AA55ULL;
 [[nodiscard]] constexpr Bitboard rank_mask(int rank) { return RANK_1 << (8 * rank); }
 
-// Castling rights, one bit each; the bit number indexes Position::castling_rook.
-enum CastlingRight : std::uint8_t {
-    WHITE_KINGSIDE = 1,
-    WHITE_QUEENSIDE = 2,
-    BLACK_KINGSIDE = 4,
-    BLACK_QUEENSIDE = 8
-};
-
 // A move in 16 bits:
 //
 //   15 14 | 13 12     | 11 ... 6 | 5 ... 0

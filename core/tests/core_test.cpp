@@ -112,7 +112,7 @@ void test_random_games() {
                 if (layout.encode_bytes) layout.encode_bytes(encode::view_of(game), bytes.data());
             }
             encode::LegalActions legal;
-            encode::list_actions(encode::ActionSpace::AZ4672, game.now(), false, legal);
+            encode::list_actions(encode::ActionSpace::AZ4672, game, legal);
             expect(legal.count == count_legal(game.now()), "an action for every move");
             const Position rebuilt = parse_fen(to_fen(game.now()));
             expect(rebuilt.key == game.now().key, "incremental key in " + to_fen(game.now()));
@@ -165,16 +165,16 @@ void play_vector(env::VectorOptions options, int steps) {
                 const auto pick = begin + std::int64_t(random.below(std::uint32_t(end - begin)));
                 actions[i] = games.legal_actions[std::size_t(pick)];
             }
-            games.step(actions.data());
+            games.step(actions);
             for (std::size_t i = 0; i < games.size(); ++i) {
                 sum = sum * 31 + games.position(i).key + games.endings[i];
                 if (games.terminations[i] || games.truncations[i]) {
                     std::vector<float> out(games.layout().size());
                     std::vector<std::uint8_t> bytes(games.layout().size());
                     if (options.byte_observations)
-                        games.final_observation(i, bytes.data());
+                        games.final_observations({&i, 1}, bytes.data());
                     else
-                        games.final_observation(i, out.data());
+                        games.final_observations({&i, 1}, out.data());
                 }
             }
         }
@@ -192,9 +192,9 @@ void play_vector(env::VectorOptions options, int steps) {
     expect(throws<std::invalid_argument>([&] { games.restore(saved); }), "half a state");
     actions[0] = -1;
     if (!options.illegal_is_penalty)
-        expect(throws<MoveError>([&] { games.step(actions.data()); }), "illegal action");
+        expect(throws<MoveError>([&] { games.step(actions); }), "illegal action");
     else
-        games.step(actions.data());
+        games.step(actions);
 }
 
 void test_vector_games() {

@@ -19,9 +19,9 @@ Checks checks;
 void expect(bool condition, const std::string& what) { checks.expect(condition, what); }
 
 std::vector<std::uint8_t> truth_of(const endings::EndingStates& states) {
-    std::vector<std::uint8_t> now(states.size(), endings::NOT_WON), after(states.size());
+    std::vector<std::uint8_t> now(states.size(), endings::NOT_WON);
     for (;;) {
-        states.backup(now, after);
+        std::vector<std::uint8_t> after = states.backup(now);
         if (after == now) return now;
         now.swap(after);
     }
@@ -47,9 +47,9 @@ void test_counts() {
 // Every state is found again from its position, and one ply of minimax is that of the moves.
 void test_states(const endings::EndingStates& states) {
     Random random(7);
-    std::vector<std::uint8_t> values(states.size()), targets(states.size());
+    std::vector<std::uint8_t> values(states.size());
     for (auto& value : values) value = std::uint8_t(random.below(40));
-    states.backup(values, targets);
+    const std::vector<std::uint8_t> targets = states.backup(values);
     for (int i = 0; i < 3000; ++i) {
         const std::size_t state = random.below(states.size());
         const Position position = states.position(state);
@@ -113,18 +113,16 @@ void test_network(const std::vector<int>& hidden, bool dueling, bool huber) {
     std::vector<float> weights(net.size());
     for (float& weight : weights) weight = float(random.uniform() - 0.5) / 2;
     net.write(nets::PyramidNet::Part::WEIGHTS, weights);
-    std::vector<float> again(net.size());
-    net.read(nets::PyramidNet::Part::WEIGHTS, again);
-    expect(again == weights, "weights come back as they were");
+    expect(net.read(nets::PyramidNet::Part::WEIGHTS) == weights, "weights come back as they were");
     constexpr int COUNT = 101;  // more than a chunk, and no multiple of anything
     std::vector<std::int64_t> squares(3 * COUNT), actions(COUNT);
-    std::vector<float> targets(COUNT), errors(COUNT), q_values(10 * COUNT);
+    std::vector<float> targets(COUNT);
     for (auto& square : squares) square = std::int64_t(random.below(64));
     for (auto& action : actions) action = std::int64_t(random.below(10));
     for (float& target : targets) target = float(random.uniform() * 6 - 3);
-    net.q_values(squares, q_values);
+    const std::vector<float> q_values = net.q_values(squares);
     const nets::PyramidLoss loss{.huber = huber, .learning_rate = 1e-3f};
-    const double before = net.learn(squares, actions, targets, {}, errors, loss);
+    const auto [before, errors] = net.learn(squares, actions, targets, {}, loss);
     double largest = 0;
     for (std::size_t i = 0; i < COUNT; ++i)
         largest = std::max(largest, std::fabs(double(targets[i]) - errors[i] -
@@ -132,7 +130,7 @@ void test_network(const std::vector<int>& hidden, bool dueling, bool huber) {
     expect(largest < 1e-4, "errors are target - Q");
     double after = before;
     for (int step = 0; step < 200; ++step)
-        after = net.learn(squares, actions, targets, {}, errors, loss);
+        after = net.learn(squares, actions, targets, {}, loss).loss;
     expect(after < 0.8 * before, "the loss falls");
     expect(net.steps == 201, "steps are counted");
 }

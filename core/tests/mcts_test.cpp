@@ -85,13 +85,12 @@ void test_selfplay() {
     options.starts = {parse_fen("8/8/8/4k3/8/8/4P3/4K3 w - - 0 1")};
     options.starts_share = 0.2;
     options.resign_below = -0.6;
-    options.tree.megabytes = 1;
     mcts::SelfPlay play(options);
     expect(play.run(nets::HashEvaluator(), 300, 0), "samples are made");
-    const mcts::Samples samples = play.take_samples();
-    expect(samples.policy.size() == samples.legal_actions.size() &&
-               samples.results.size() == samples.size(),
-           "columns have equal lengths");
+    const mcts::SelfPlaySamples samples = play.take_samples();
+    expect(
+        samples.policy.size() == samples.legal.size() && samples.results.size() == samples.size(),
+        "columns have equal lengths");
     (void)play.take_games();
     const std::string state = play.save();
     mcts::SelfPlay other(options);
@@ -101,7 +100,7 @@ void test_selfplay() {
     play.gather();
     std::vector<float> logits(play.batch().legal_actions.size(), 0.0f);
     std::vector<float> values(play.batch().size(), std::nanf(""));
-    play.apply(logits.data(), values.data());
+    play.apply(logits, values);
     expect(play.aborted == 6, "nonsense aborts games");
     expect(play.run(nets::HashEvaluator(), 20, 0), "the others go on");
 }
@@ -153,7 +152,8 @@ void test_threads() {
                 }
             });
         for (std::thread& thread : threads) thread.join();
-        const mcts::Samples first = plays[0]->take_samples(), second = plays[1]->take_samples();
+        const mcts::SelfPlaySamples first = plays[0]->take_samples(),
+                                    second = plays[1]->take_samples();
         expect(first.policy == second.policy && first.values == second.values,
                "threads do not disturb each other");
         expect(plays[2]->take_samples().size() >= 40, "every thread brings its samples");

@@ -26,7 +26,6 @@ from rookery.runs.positions import (
     parse_shard,
     results,
     shard_bytes,
-    unpack_boards,
 )
 from rookery.runs.replay import Replay
 from support.nnue_samples import material_weights, random_games, random_samples, random_weights
@@ -63,19 +62,6 @@ def test_positions_survive_packing() -> None:
     assert table["game"].tolist() == [index % 256 for index in range(count)]
     assert results(samples).tolist() == [(outcome + 1) / 2 for outcome in outcomes]
     assert first_bad_sample(samples) == count
-
-
-def test_boards_are_read_as_python_chess_reads_them() -> None:
-    games = random_games(20)
-    zeros = [0] * len(games)
-    colours, types, side = unpack_boards(pack_samples(games, zeros, zeros, zeros))
-    for index, game in enumerate(games):
-        board = chess.Board(game.fen())
-        assert side[index] == int(not board.turn)
-        for square in chess.SQUARES:
-            piece = board.piece_at(square)
-            expected = (-1, -1) if piece is None else (int(not piece.color), piece.piece_type - 1)
-            assert (colours[index, square], types[index, square]) == expected
 
 
 def test_what_does_not_fit_is_refused() -> None:

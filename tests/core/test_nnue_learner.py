@@ -8,11 +8,11 @@ import torch
 from numpy.typing import NDArray
 
 from rookery import Game
-from rookery._core import NnueLearner, evaluate_samples, pack_samples
+from rookery._core import NnueLearner, evaluate_samples, pack_samples, sample_fens
 from rookery.nets import make_network
 from rookery.nets.nnue import MAX_PIECES, TENSORS, WEIGHT_LIMIT, Nnue, sparse_rows
-from rookery.runs.positions import fields, results, unpack_boards
-from support.nnue_samples import PAWNS, random_games, random_samples, random_weights
+from rookery.runs.positions import fields, results
+from support.nnue_samples import random_games, random_samples, random_weights
 
 
 def learner_with(weights: dict[str, NDArray[np.float32]], threads: int = 1) -> NnueLearner:
@@ -142,14 +142,17 @@ def flip(fen: str) -> str:
     return " ".join([rows, side, castling.swapcase(), en_passant, *clocks])
 
 
+def material(fen: str) -> int:
+    """Pawns that the side to move is ahead."""
+    worth = dict(zip("PNBRQpnbrq", (1, 3, 3, 5, 9, -1, -3, -3, -5, -9), strict=True))
+    board, side, *_ = fen.split()
+    return sum(worth.get(letter, 0) for letter in board) * (1 if side == "w" else -1)
+
+
 def test_it_learns_what_pieces_are_worth() -> None:
     samples = random_samples(4000)
-    colours, types, side = unpack_boards(samples)
-    worth = np.where(types >= 0, PAWNS[types.clip(0)], 0) * np.where(
-        colours == side[:, None], 1.0, -1.0
-    )
     table = fields(samples)
-    table["score"] = (100 * worth.sum(1)).astype(np.int16)
+    table["score"] = [100 * material(fen) for fen in sample_fens(samples)]
     learner = learner_with(random_weights(32, size=0.05))
     losses = [
         learner.train(samples, turn, 256, 0, np.full(16, 3e-3, dtype=np.float32), 0.0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import resource
+import zlib
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,8 @@ import pytest
 import torch
 
 from rookery import Game
-from rookery._core import HashEvaluator, SelfPlay
+from rookery._core import HashEvaluator, SelfPlay, SelfPlayGame
+from rookery.data.samples import SampleBlock
 from rookery.nets import make_network
 from rookery.nets.evaluator import FakeEvaluator, TorchEvaluator
 from rookery.nets.native import native_network
@@ -32,9 +34,9 @@ def advance(play: SelfPlay, evaluator: Any, samples: int) -> None:
         play.apply(*evaluator.evaluate(play.observations, play.legal_actions, play.legal_offsets))
 
 
-def replayed(game: dict[str, Any]) -> chess.Board:
-    board = chess.Board(game["start"])
-    for move in game["moves"]:
+def replayed(game: SelfPlayGame) -> chess.Board:
+    board = chess.Board(game.start)
+    for move in game.moves:
         board.push(board.parse_uci(move))  # refuses what is illegal
     return board
 
@@ -46,32 +48,32 @@ def test_games_samples_and_results_belong_together(tree: dict[str, Any]) -> None
         random_share=0.5, random_plies=(2, 9),
     )  # fmt: skip
     play.run(HashEvaluator(), 400)
-    samples, games = play.take_samples(), {g["number"]: g for g in play.take_games()}
-    offsets = np.concatenate([[0], np.cumsum(samples["counts"])])
-    endings = Counter(g["ending"] for g in games.values())
+    samples, games = play.take_samples(), {g.number: g for g in play.take_games()}
+    offsets = np.concatenate([[0], np.cumsum(samples.counts)])
+    endings = Counter(g.ending for g in games.values())
     assert endings["ply_cap"] and len(endings) > 1
-    for index in range(len(samples["counts"])):
-        game = games[int(samples["games"][index])]
-        ply = int(samples["plies"][index])
-        position = Game(game["start"])
-        for move in game["moves"][:ply]:
+    for index in range(len(samples)):
+        game = games[int(samples.games[index])]
+        ply = int(samples.plies[index])
+        position = Game(game.start)
+        for move in game.moves[:ply]:
             position.push(move)
         part = slice(offsets[index], offsets[index + 1])
-        assert sorted(samples["legal"][part]) == sorted(position.legal_actions("az4672"))
-        assert samples["policy"][part].sum() == pytest.approx(1.0, abs=1e-5)
-        assert (samples["observations"][index] == position.encode("tactical70")).all()
-        assert samples["plies_left"][index] == len(game["moves"]) - ply
-        if game["ending"] != "ply_cap":
-            expected = game["result"] * (1 if position.turn else -1)
-            assert samples["results"][index] == expected
+        assert sorted(samples.legal[part]) == sorted(position.legal_actions("az4672"))
+        assert samples.policy[part].sum() == pytest.approx(1.0, abs=1e-5)
+        assert (samples.observations[index] == position.encode("tactical70")).all()
+        assert samples.plies_left[index] == len(game.moves) - ply
+        if game.ending != "ply_cap":
+            expected = game.result * (1 if position.turn else -1)
+            assert samples.results[index] == expected
         else:
-            assert samples["truncated"][index]
+            assert -1 <= samples.results[index] <= 1
     for game in games.values():
         board = replayed(game)
-        if game["ending"] == "checkmate":
+        if game.ending == "checkmate":
             assert board.is_checkmate()
-            assert game["result"] == (-1 if board.turn else 1)
-        elif game["ending"] == "threefold_repetition":
+            assert game.result == (-1 if board.turn else 1)
+        elif game.ending == "threefold_repetition":
             assert board.is_repetition(3)
 
 
@@ -83,9 +85,9 @@ def test_openings_vary_and_start_positions_are_used() -> None:
     )  # fmt: skip
     play.run(HashEvaluator(), 300)
     games = play.take_games()
-    starts = Counter(game["start"] for game in games)
+    starts = Counter(game.start for game in games)
     assert set(starts) == {fen, chess.STARTING_FEN}
-    openings = {tuple(g["moves"][:6]) for g in games if g["start"] == chess.STARTING_FEN}
+    openings = {tuple(g.moves[:6]) for g in games if g.start == chess.STARTING_FEN}
     assert len(openings) == starts[chess.STARTING_FEN]
 
 
@@ -94,8 +96,8 @@ def test_only_full_searches_are_learnt_from() -> None:
     play.run(HashEvaluator(), 200)
     samples = play.take_samples()
     games = play.take_games()
-    moves = sum(len(game["moves"]) for game in games)
-    assert 0.15 < len(samples["counts"]) / moves < 0.35
+    moves = sum(len(game.moves) for game in games)
+    assert 0.15 < len(samples) / moves < 0.35
     assert play.simulations / play.moves < 10
 
 
@@ -111,7 +113,7 @@ def test_python_and_native_networks_play_the_same_games() -> None:
             play.run(copied, 100)
         else:
             advance(play, TorchEvaluator(network), 100)
-        games.append([game["moves"] for game in play.take_games()])
+        games.append([game.moves for game in play.take_games()])
     same = sum(a == b for a, b in zip(*games, strict=False))
     assert same >= 0.8 * len(games[0])
 
@@ -139,10 +141,25 @@ def test_a_restored_state_goes_on_exactly(tree: dict[str, Any]) -> None:
     for play in (straight, other):
         play.run(HashEvaluator(), 150)
     ours, theirs = straight.take_samples(), other.take_samples()
-    for name, column in ours.items():
-        assert (column == theirs[name]).all(), name
+    blocks = [SampleBlock.from_selfplay(samples).columns() for samples in (ours, theirs)]
+    for name, column in blocks[0].items():
+        assert (column == blocks[1][name]).all(), name
     assert straight.take_games() == other.take_games()
     assert (straight.simulations, straight.moves) == (other.simulations, other.moves)
+
+
+def test_states_of_version_1_still_load() -> None:
+    """Old run folders hold them: games under way with two columns that are gone."""
+    path = Path(__file__).parent / "golden" / "selfplay_state_v1.zlib"
+    state = zlib.decompress(path.read_bytes())
+    play = SelfPlay(2, seed=99, simulations=4, max_plies=40)
+    play.set_state(state)
+    play.run(HashEvaluator(), 60)
+    samples, games = play.take_samples(), play.take_games()
+    assert [len(replayed(game).move_stack) for game in games] == [40, 40]
+    # A sample for every ply, those before the state was saved included.
+    assert sorted(samples.plies) == sorted(2 * list(range(40)))
+    assert len(samples.policy) == len(samples.legal) == samples.counts.sum()
 
 
 def test_damaged_states_are_refused() -> None:
@@ -176,8 +193,8 @@ def test_a_nan_aborts_its_game_and_no_other() -> None:
     games = play.take_games()
     assert games and all(replayed(game).is_valid() for game in games)
     samples = play.take_samples()
-    assert np.isfinite(samples["policy"]).all() and np.isfinite(samples["values"]).all()
-    assert set(samples["games"]) <= {game["number"] for game in games}
+    assert np.isfinite(samples.policy).all() and np.isfinite(samples.values).all()
+    assert set(samples.games) <= {game.number for game in games}
 
 
 def test_a_side_that_is_always_losing_resigns() -> None:
@@ -194,9 +211,9 @@ def test_a_side_that_is_always_losing_resigns() -> None:
     )  # fmt: skip
     advance(play, FakeEvaluator("tactical70", function=judge), 600)
     games = play.take_games()
-    endings = Counter(game["ending"] for game in games)
+    endings = Counter(game.ending for game in games)
     assert endings["resignation"] > 0.4 * len(games)
-    assert all(g["result"] == -1 for g in games if g["ending"] == "resignation")
+    assert all(g.result == -1 for g in games if g.ending == "resignation")
     # Games played on are cut off without a result, or White takes the queen: that was wrong.
     assert play.resign_checked > 0
     assert play.resign_wrong <= play.resign_checked

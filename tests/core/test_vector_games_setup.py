@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import zlib
+from pathlib import Path
 from typing import Any
 
 import chess
@@ -121,6 +123,14 @@ def test_a_restored_state_goes_on_exactly(observation: str) -> None:
     np.testing.assert_array_equal(other.legal_actions, legal)
     assert record(other, 120, seed=32) == straight
     assert other.get_state() == games.get_state()
+
+
+def test_states_with_the_old_checksum_still_load() -> None:
+    path = Path(__file__).parent / "golden" / "vector_state_old.zlib"
+    games = VectorGames(3, observation="planes119", seed=1)
+    games.set_state(zlib.decompress(path.read_bytes()))
+    assert games.fens() == ["r1bqkbnr/pppppppp/8/8/1n6/N4N2/PPPPPPPP/R1BQKB1R w KQkq - 4 3"] * 3
+    record(games, 20, seed=2)
 
 
 def test_a_restored_state_remembers_repetitions() -> None:

@@ -50,7 +50,7 @@ PUZZLES = (
 def block(observation: str = "tactical70", seed: int = 1, samples: int = 60) -> SampleBlock:
     play = SelfPlay(8, observation, seed, simulations=4, max_plies=20)
     play.run(HashEvaluator(), samples)
-    return SampleBlock.from_columns(play.take_samples())
+    return SampleBlock.from_selfplay(play.take_samples())
 
 
 def assert_same(one: SampleBlock, other: SampleBlock) -> None:

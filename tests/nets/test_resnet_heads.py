@@ -25,7 +25,7 @@ EVERYTHING = {
 def samples(observation: str = "planes19") -> SampleBlock:
     play = SelfPlay(4, observation, 1, simulations=4, max_plies=16)
     play.run(HashEvaluator(), 40)
-    return SampleBlock.from_columns(play.take_samples())
+    return SampleBlock.from_selfplay(play.take_samples())
 
 
 def shaken(sizes: dict[str, Any]) -> Any:

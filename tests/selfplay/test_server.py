@@ -16,7 +16,7 @@ import chess
 import numpy as np
 import pytest
 
-from rookery._core import SelfPlay
+from rookery._core import SelfPlay, SelfPlayGame
 from rookery.nets.evaluator import EvaluatorError, FakeEvaluator
 from rookery.selfplay import server as prediction_server
 from rookery.selfplay.collector import COUNTERS, Order, prepare
@@ -55,7 +55,7 @@ def running(pid: int) -> bool:
     return status != "Z"
 
 
-def alone(seed: int, quota: int, orders: int = 1) -> list[dict[str, Any]]:
+def alone(seed: int, quota: int, orders: int = 1) -> list[SelfPlayGame]:
     """The games of one group without any server."""
     play, judge, games = SelfPlay(seed=seed, **OPTIONS), fake(None), []
     for _ in range(orders):
@@ -71,15 +71,15 @@ def alone(seed: int, quota: int, orders: int = 1) -> list[dict[str, Any]]:
 def test_processes_play_the_games_that_one_process_would_play(collector: ServerCollector) -> None:
     first, second = (collector.begin(None, ORDER)() for _ in range(2))
     played = first.games + second.games
-    expected = [game["moves"] for seed in SEEDS for game in alone(seed, 15, orders=2)]
-    assert sorted(map(tuple, expected)) == sorted(tuple(game["moves"]) for game in played)
+    expected = [game.moves for seed in SEEDS for game in alone(seed, 15, orders=2)]
+    assert sorted(map(tuple, expected)) == sorted(tuple(game.moves) for game in played)
     assert len(first.block) >= ORDER.samples
-    numbers = [game["number"] for game in played]
+    numbers = [game.number for game in played]
     assert len(set(numbers)) == len(numbers)
-    assert set(first.block.games) == {game["number"] for game in first.games}
+    assert set(first.block.games) == {game.number for game in first.games}
     for game in first.games:
-        board = chess.Board(game["start"])
-        for move in game["moves"]:
+        board = chess.Board(game.start)
+        for move in game.moves:
             board.push(board.parse_uci(move))  # refuses what is illegal
     counts = collector.counts()
     assert set(counts) == set(COUNTERS)

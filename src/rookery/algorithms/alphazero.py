@@ -277,9 +277,9 @@ class AlphaZeroTrainer:
         block, games = harvest.block, harvest.games
         rows = block.observations.reshape(len(block), -1)
         unique = len(np.unique(np.ascontiguousarray(rows), axis=0))
-        results = Counter({1: "white", 0: "draw", -1: "black"}[game["result"]] for game in games)
+        results = Counter({1: "white", 0: "draw", -1: "black"}[game.result] for game in games)
         checked, wrong = counts["resign_checked"], counts["resign_wrong"]
-        lengths = [len(game["moves"]) for game in games]
+        lengths = [len(game.moves) for game in games]
         simulations, aborted = new["simulations"], new["aborted"]
         if aborted:
             self.context.log(f"{aborted} games aborted: the network answered with a NaN")
@@ -302,7 +302,7 @@ class AlphaZeroTrainer:
                 "promotions": float(self.promotions),
             },
             results=dict(sorted(results.items())),
-            endings=dict(sorted(Counter(game["ending"] for game in games).items())),
+            endings=dict(sorted(Counter(game.ending for game in games).items())),
             timing=seconds | {"simulations_per_second": float(simulations) / seconds["play"]},
         )
 

@@ -18,13 +18,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rookery._core import SelfPlaySamples
 from rookery.encodings import ACTIONS, OBSERVATIONS
 
 KEY = b"rookery"
@@ -62,18 +63,19 @@ class SampleBlock:
         return len(self.counts)
 
     @classmethod
-    def from_columns(cls, columns: dict[str, NDArray[Any]]) -> SampleBlock:
-        """Take what `SelfPlay.take_samples` gives."""
+    def from_selfplay(cls, samples: SelfPlaySamples) -> SampleBlock:
+        """The samples of finished games."""
         return cls(
-            columns["observations"],
-            columns["legal"].astype(np.int16),
-            columns["policy"].astype(np.float32),
-            columns["counts"].astype(np.int64),
-            *(
-                np.asarray(columns[name]).astype(dtype)
-                for name, dtype in zip(_PLAIN, _DTYPES, strict=True)
-            ),
+            samples.observations,
+            samples.legal.astype(np.int16),
+            samples.policy,
+            samples.counts,
+            *(getattr(samples, name) for name in _PLAIN),
         )
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """The arguments that make this block again."""
+        return {column.name: getattr(self, column.name) for column in fields(self)}
 
     def entries(self, index: NDArray[np.int64]) -> NDArray[np.int64]:
         """Places in `legal` and `policy` of some samples, one list behind the other."""

@@ -25,31 +25,27 @@ import difflib
 
 from rookery.encodings.actions import ACTIONS, DIRECTIONS, KNIGHT_JUMPS, PLANES_PER_ORIGIN
 from rookery.encodings.layout import ActionLayout, Layout, Slice
-from rookery.encodings.observations import NNUE768, OBSERVATIONS
+from rookery.encodings.observations import OBSERVATIONS, SPARSE_OBSERVATIONS
 
 __all__ = [
-    "ACTIONS", "DIRECTIONS", "KNIGHT_JUMPS", "NNUE768", "NO_ACTIONS", "OBSERVATIONS",
+    "ACTIONS", "DIRECTIONS", "KNIGHT_JUMPS", "NO_ACTIONS", "OBSERVATIONS",
     "PLANES_PER_ORIGIN", "SPARSE_OBSERVATIONS", "ActionLayout", "Layout", "Slice",
     "layout_version", "require_observation", "require_version",
 ]  # fmt: skip
 
-# Layouts that are not arrays: sparse observations, and `none` for the actions of a network that
-# evaluates positions and has no policy.
-SPARSE_OBSERVATIONS = {"nnue768": 1}
+# The actions of a network that evaluates positions and has no policy.
 NO_ACTIONS = "none"
 
 
 def layout_version(name: str) -> int:
-    """The version of a layout, or of what stands in its place, that this code computes.
+    """The version of a layout (1 for `none`) that this code computes.
 
     Raises:
         ValueError: naming the layouts that exist.
     """
-    layout = OBSERVATIONS.get(name) or ACTIONS.get(name)
+    layout = OBSERVATIONS.get(name) or SPARSE_OBSERVATIONS.get(name) or ACTIONS.get(name)
     if layout is not None:
         return layout.version
-    if name in SPARSE_OBSERVATIONS:
-        return SPARSE_OBSERVATIONS[name]
     if name == NO_ACTIONS:
         return 1
     known = ", ".join([*OBSERVATIONS, *SPARSE_OBSERVATIONS, *ACTIONS, NO_ACTIONS])

@@ -8,7 +8,13 @@ from __future__ import annotations
 import math
 
 from rookery import encodings
-from rookery.encodings import ACTIONS, NNUE768, OBSERVATIONS, PLANES_PER_ORIGIN, Slice
+from rookery.encodings import (
+    ACTIONS,
+    OBSERVATIONS,
+    PLANES_PER_ORIGIN,
+    SPARSE_OBSERVATIONS,
+    Slice,
+)
 
 FEATURE_NOTES = """Terms of `pepper353` and `giraffe363`:
 
@@ -59,7 +65,11 @@ def render_markdown() -> str:
         index_name = "plane" if len(layout.shape) == 3 else "entry"
         lines += ["", f"### `{layout.name}`, version {layout.version}", "", layout.summary, ""]
         lines += _table(layout.slices, index_name, with_range=True)
-    lines += ["", FEATURE_NOTES, "", "### `nnue768`, version 1", "", NNUE768, "", "## Actions"]
+    lines += ["", FEATURE_NOTES]
+    for layout in SPARSE_OBSERVATIONS.values():
+        lines += ["", f"### `{layout.name}`, version {layout.version}", "", layout.summary, ""]
+        lines += _table(layout.slices, "index", with_range=False)
+    lines += ["", "## Actions"]
     for action in ACTIONS.values():
         by_square = action.origins > 1
         rule = f"`action = {PLANES_PER_ORIGIN} * origin + plane`. " if by_square else ""

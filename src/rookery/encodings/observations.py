@@ -282,11 +282,20 @@ _LIST = (
 )  # fmt: skip
 OBSERVATIONS: dict[str, Layout] = {layout.name: layout for layout in _LIST}
 
-# Sparse, so not one of the arrays above: `Game.nnue_features()` gives the indices of the ones.
-NNUE768 = (
-    "`nnue768` (ours, version 1) is sparse: for each point of view (first the mover's, then the "
-    "opponent's) the list of indices `384 * colour + 64 * piece + square`, with colour 0 for the "
-    "viewer's own pieces and 1 for the others, piece 0-5 = P N B R Q K, and the square in the "
-    "viewer's orientation (ranks flipped for Black). The networks of the engine also mirror the "
-    "files while the viewer's own king stands on e to h (docs/engine.md)."
-)
+# Sparse, so not arrays like those above: `Game.nnue_features()` gives the indices of the ones.
+SPARSE_OBSERVATIONS: dict[str, Layout] = {
+    "nnue768": Layout(
+        "nnue768", (768,), 1, (), "viewer's",
+        stack(
+            (f"{owner} {piece}s", 64, "64 squares", FLAG)
+            for owner in ("viewer's", "other side's")
+            for piece in PIECE_NAMES
+        ),
+        "ours",
+        "The input of the engine's networks, computed once for each side (first the mover's view, "
+        "then the opponent's): `384 * (the other side's) + 64 * piece + square`. Black's "
+        "view has its ranks flipped; a view has its files mirrored (a for h) while the viewer's "
+        "own king stands on files e to h, so that this king is always seen on a to d. Sparse: "
+        "`Game.nnue_features` lists the indices of the ones.",
+    )
+}  # fmt: skip

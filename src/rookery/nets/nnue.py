@@ -3,10 +3,11 @@ r"""The network of the alpha-beta engine: sparse, shallow, made to be updated mo
     position --768 features, mover's view-----> sum of rows [H] --clamp to [0, 1], square--\
              --768 features, opponent's view--> sum of rows [H] --clamp to [0, 1], square--> raw
 
-A feature is a piece on a square as one side sees it: `384 * (the opponent's) + 64 * type + square`,
-the board turned for Black and mirrored while the viewer's own king stands on files e-h. The last
-layer has a row of weights for each bucket of piece counts. sigmoid(raw) is the expected score of
-the side to move, in [0, 1]; 400 * raw is the value that searches show as centipawns.
+The features are the layout `nnue768` (rookery/encodings.py), as `Game.nnue_features` lists them: a
+piece on a square as one side sees it, ranks flipped for Black, files mirrored while the viewer's
+own king stands on files e-h. The last layer has a row of weights for each bucket of piece counts.
+sigmoid(raw) is the expected score of the side to move, in [0, 1]; 400 * raw is the value that
+searches show as centipawns.
 
 The engine itself computes with integers in C++ (core/nnue/network.h) and learns in C++
 (core/nnue/learner.h). This module is the same network in torch: the reference that both are tested
@@ -24,6 +25,7 @@ from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional
 
+from rookery._core import Game, sample_fens
 from rookery.base.section import Section
 from rookery.encodings import NO_ACTIONS
 
@@ -111,21 +113,14 @@ class Nnue(nn.Module):
 def sparse_rows(samples: NDArray[np.uint8]) -> Tensor:
     """Observations int64 [N, 65] of packed samples [N, 32]: features of both views, then counts.
 
-    Written for tests and small batches; the engine has its own way (core/nnue/learner.cpp).
+    Written for tests and small batches; the learner has its own way (core/nnue/learner.cpp).
     """
-    from rookery.runs.positions import unpack_boards
-
-    colours, types, side = unpack_boards(samples)
     result = np.full((len(samples), 2 * MAX_PIECES + 1), PADDING, dtype=np.int64)
-    for index in range(len(samples)):
-        squares = np.flatnonzero(types[index] >= 0)
-        kinds, owners = types[index, squares], colours[index, squares]
-        for half, view in enumerate((int(side[index]), 1 - int(side[index]))):
-            king = squares[(kinds == 5) & (owners == view)][0]
-            flip = (56 if view else 0) ^ (7 if king % 8 >= 4 else 0)
-            features = 384 * (owners != view) + 64 * kinds + (squares ^ flip)
-            result[index, half * MAX_PIECES : half * MAX_PIECES + len(squares)] = features
-        result[index, -1] = len(squares)
+    for row, fen in zip(result, sample_fens(samples), strict=True):
+        mover, opponent = Game(fen).nnue_features()
+        row[: len(mover)] = mover
+        row[MAX_PIECES : MAX_PIECES + len(opponent)] = opponent
+        row[-1] = len(mover)
     return torch.from_numpy(result)
 
 

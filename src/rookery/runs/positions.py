@@ -8,7 +8,7 @@ A file is a header of 64 bytes and the samples behind it:
     8 bytes   number of samples
     40 bytes  the first 20 bytes of the SHA-256 of the samples in hexadecimal
 
-What a sample holds is told in core/nnue/packed_position.h and, for NumPy, by `SAMPLE`. All shards of a
+core/nnue/packed_position.h describes a sample, `SAMPLE` describes it for NumPy. All shards of a
 run are a `rookery.runs.replay.Replay` with `PositionFormat`, labelled by generation.
 """
 
@@ -64,22 +64,6 @@ def results(samples: Samples) -> NDArray[np.float32]:
     """Results [N] of the games for the side to move: 0, 0.5 or 1."""
     won = (fields(samples)["state"] >> 5) & 3
     return np.asarray(won / 2, dtype=np.float32)
-
-
-def unpack_boards(
-    samples: Samples,
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Colours and types by square, [N, 64] each (-1: empty), and the side to move [N]."""
-    table = fields(samples)
-    colours = np.full((len(table), 64), -1, dtype=np.int64)
-    types = np.full((len(table), 64), -1, dtype=np.int64)
-    for index, sample in enumerate(table):
-        bits = np.unpackbits(np.array([sample["occupied"]], dtype="<u8").view(np.uint8))
-        squares = np.flatnonzero(bits.reshape(8, 8)[:, ::-1].ravel())
-        nibbles = np.stack([sample["pieces"] & 15, sample["pieces"] >> 4], axis=1).ravel()
-        codes = nibbles[: len(squares)].astype(np.int64)
-        colours[index, squares], types[index, squares] = codes >> 3, codes & 7
-    return colours, types, (table["state"] & 1).astype(np.int64)
 
 
 # --- One file ---

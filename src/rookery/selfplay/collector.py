@@ -15,12 +15,10 @@ harvests are plain data. This module loads neither torch nor networks: self-play
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from numpy.typing import NDArray
-
-from rookery._core import SelfPlay
+from rookery._core import SelfPlay, SelfPlayGame
 from rookery.data.samples import SampleBlock, concatenate
 
 RESIGNATIONS = 20  # games played on before their share of wrong ones says anything
@@ -45,7 +43,7 @@ class Harvest:
     """What finished games teach."""
 
     block: SampleBlock
-    games: list[dict[str, Any]]  # as `SelfPlay.take_games` gives them
+    games: list[SelfPlayGame]
 
 
 class Collector(Protocol):
@@ -93,16 +91,19 @@ def prepare(play: SelfPlay, order: Order) -> None:
 
 def harvest(plays: Sequence[SelfPlay]) -> Harvest:
     """Take what finished games of this process teach."""
-    return merge([(play.take_samples(), play.take_games()) for play in plays])
+    return merge(
+        [(SampleBlock.from_selfplay(play.take_samples()), play.take_games()) for play in plays]
+    )
 
 
-def merge(parts: Sequence[tuple[dict[str, NDArray[Any]], list[dict[str, Any]]]]) -> Harvest:
+def merge(parts: Sequence[tuple[SampleBlock, list[SelfPlayGame]]]) -> Harvest:
     """One harvest of samples and games of several `SelfPlay`; no two games share a number."""
     blocks, games = [], []
-    for place, (columns, finished) in enumerate(parts):
-        columns["games"] = columns["games"] * len(parts) + place
-        blocks.append(SampleBlock.from_columns(columns))
-        games += [{**game, "number": game["number"] * len(parts) + place} for game in finished]
+    for place, (block, finished) in enumerate(parts):
+        blocks.append(replace(block, games=block.games * len(parts) + place))
+        for game in finished:
+            number = game.number * len(parts) + place
+            games.append(SelfPlayGame(number, game.start, game.moves, game.result, game.ending))
     return Harvest(concatenate(blocks), games)
 
 

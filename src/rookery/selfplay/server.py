@@ -26,6 +26,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rookery._core import SelfPlayGame
+from rookery.data.samples import SampleBlock
 from rookery.nets.evaluator import Evaluator
 from rookery.selfplay.collector import COUNTERS, GameOptions, Harvest, Order, merge, share_of
 from rookery.selfplay.server_messages import (
@@ -232,7 +234,10 @@ class ServerCollector:
 
     def _harvest(self) -> Harvest:
         parts = [
-            (unpack_arrays(peer.data()), json.loads(peer.data()))
+            (
+                SampleBlock(**unpack_arrays(peer.data())),
+                [SelfPlayGame(*game) for game in json.loads(peer.data())],
+            )
             for peer in self.peers
             for _ in range(GROUPS)
         ]

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rookery._core import SelfPlay
+from rookery.data.samples import SampleBlock
 from rookery.selfplay.collector import Order, counts_of, prepare
 from rookery.selfplay.server_messages import (
     ANSWERS,
@@ -75,8 +76,13 @@ class Worker:
         while going:
             going = [number for number in going if self._hear_and_ask(number, quota)]
         for group in self.groups:
-            send(self._connection, BYTES, pack_arrays(group.take_samples()))
-            send_json(self._connection, BYTES, group.take_games())
+            block = SampleBlock.from_selfplay(group.take_samples())
+            send(self._connection, BYTES, pack_arrays(block.columns()))
+            games = [
+                (game.number, game.start, game.moves, game.result, game.ending)
+                for game in group.take_games()
+            ]
+            send_json(self._connection, BYTES, games)
         send_json(self._connection, BYTES, counts_of(self.groups))
 
     def _ask(self, number: int, quota: int) -> bool:

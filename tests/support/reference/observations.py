@@ -336,10 +336,13 @@ def nnue768(board: chess.Board) -> tuple[set[int], set[int]]:
     """Indices of the ones, from the mover's and from the opponent's point of view."""
 
     def view(viewer: bool) -> set[int]:
+        king = board.king(viewer)
+        assert king is not None
+        mirror = 7 if chess.square_file(king) >= 4 else 0
         return {
             (0 if piece.color == viewer else 384)
             + 64 * PIECES.index(piece.piece_type)
-            + oriented(square, viewer)
+            + (oriented(square, viewer) ^ mirror)
             for square, piece in board.piece_map().items()
         }
 

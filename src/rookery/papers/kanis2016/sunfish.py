@@ -1,6 +1,6 @@
 """Sunfish's moves at fixed nodes from a copy of its search in the core, many times as fast.
 
-The copy (`core/peers/sunfish.h`) plays what the program plays when asked in a fresh game, without the
+The copy (`core/peers/sunfish.h`) plays what the program plays in a fresh game, without the
 moves that led to the position. For everything else there is the program itself.
 """
 

@@ -1,0 +1,133 @@
+// Games of networks by the alpha-beta engine: training samples and matches.
+
+#include <nanobind/stl/function.h>
+#include <nanobind/stl/variant.h>
+
+#include "bind/nnue.h"
+#include "datagen/generator.h"
+#include "datagen/network_match.h"
+
+namespace rookery::bind {
+
+namespace {
+
+using Stopping = std::optional<std::function<bool()>>;
+
+// While threads play without Python's lock: handles signals, and asks whether to stop.
+alphabeta::Poll python_poll(const Stopping& stopping) {
+    return [&stopping] {
+        const nb::gil_scoped_acquire acquire;
+        if (PyErr_CheckSignals() != 0) throw nb::python_error();
+        return stopping && *stopping && (*stopping)();
+    };
+}
+
+void bind_generator(nb::module_& m) {
+    using datagen::DataGenerator;
+    using datagen::GeneratedGames;
+    nb::class_<GeneratedGames>(m, "GeneratedGames", "Samples, and what is known of their games.")
+        .def_prop_ro(
+            "samples", [](const GeneratedGames& g) { return sample_array(g.samples); },
+            nb::rv_policy::move, "uint8 [N, 32], game by game.")
+        .def_ro("games", &GeneratedGames::games)
+        .def_ro("white_wins", &GeneratedGames::white_wins)
+        .def_ro("draws", &GeneratedGames::draws)
+        .def_ro("black_wins", &GeneratedGames::black_wins)
+        .def_ro("plies", &GeneratedGames::plies, "Searched, in all games.")
+        .def_ro("nodes", &GeneratedGames::nodes)
+        .def_ro("distinct_openings", &GeneratedGames::distinct_openings,
+                "Different positions four plies after the random ones.")
+        .def_prop_ro("endings", &GeneratedGames::ending_counts);
+    nb::class_<DataGenerator>(m, "DataGenerator",
+                              "Games of a network against itself; see core/datagen/generator.h.")
+        .def(
+            "__init__",
+            [](DataGenerator* self, const Tensors& network, std::uint64_t seed,
+               std::uint64_t soft_nodes, std::pair<int, int> random_plies, int max_opening_score,
+               int max_score, int max_plies, bool adjudicate, double play_on_share,
+               std::size_t table_bytes, int threads) {
+                datagen::DatagenSettings settings{.seed = seed,
+                                                  .soft_nodes = soft_nodes,
+                                                  .min_random_plies = random_plies.first,
+                                                  .max_random_plies = random_plies.second,
+                                                  .max_opening_score = max_opening_score,
+                                                  .max_score = max_score,
+                                                  .max_plies = max_plies,
+                                                  .adjudication = {.enabled = adjudicate},
+                                                  .play_on_share = play_on_share,
+                                                  .table_bytes = table_bytes,
+                                                  .threads = threads};
+                new (self) DataGenerator(make_network(network), settings);
+            },
+            "network"_a, "seed"_a, "soft_nodes"_a = 200, "random_plies"_a = std::pair(8, 9),
+            "max_opening_score"_a = 1000, "max_score"_a = 3000, "max_plies"_a = 400,
+            "adjudicate"_a = true, "play_on_share"_a = 0.1, "table_bytes"_a = std::size_t(1) << 20,
+            "threads"_a = 1)
+        .def(
+            "run",
+            [](DataGenerator& self, std::uint64_t first, std::uint64_t count,
+               const Stopping& stopping) {
+                const nb::gil_scoped_release release;
+                return self.run(first, count, python_poll(stopping));
+            },
+            "first"_a, "count"_a, "stopping"_a = nb::none(),
+            "Plays the games with the numbers [first, first + count). What a game is depends on "
+            "the seed and its number only. `stopping` is asked every 20 ms; if it says True the "
+            "complete games without a gap are returned.");
+}
+
+void bind_match(nb::module_& m) {
+    using datagen::NetworkMatch;
+    using Played = std::tuple<int, std::vector<std::string>>;
+    const auto describe = [](const datagen::MatchGame& game) {
+        return Played{game.result, to_uci(start_position(), game.moves)};
+    };
+    nb::class_<NetworkMatch>(m, "NetworkMatch",
+                             "Pairs of games of a network against another or a bot, from random "
+                             "openings with colours exchanged; see core/datagen/network_match.h.")
+        .def(
+            "__init__",
+            [](NetworkMatch* self, const Tensors& network,
+               const std::variant<Tensors, std::string>& opponent, std::uint64_t seed,
+               std::uint64_t soft_nodes, int random_plies, int max_opening_score, bool adjudicate,
+               int threads) {
+                nnue::NetworkPtr other;
+                std::optional<peers::Bot> bot;
+                if (std::holds_alternative<std::string>(opponent))
+                    bot = peers::find_bot(std::get<std::string>(opponent));
+                else
+                    other = make_network(std::get<Tensors>(opponent));
+                datagen::MatchSettings settings;
+                settings.seed = seed;
+                settings.soft_nodes = soft_nodes;
+                settings.random_plies = random_plies;
+                settings.max_opening_score = max_opening_score;
+                settings.adjudication = {.enabled = adjudicate};
+                settings.threads = threads;
+                new (self) NetworkMatch(make_network(network), other, bot, settings);
+            },
+            "network"_a, "opponent"_a, "seed"_a, "soft_nodes"_a = 1000, "random_plies"_a = 8,
+            "max_opening_score"_a = 300, "adjudicate"_a = true, "threads"_a = 1)
+        .def(
+            "run",
+            [describe](NetworkMatch& self, std::uint64_t first, std::uint64_t count,
+                       const Stopping& stopping) {
+                std::vector<std::pair<Played, Played>> pairs;
+                const nb::gil_scoped_release release;
+                for (const auto& pair : self.run(first, count, python_poll(stopping)))
+                    pairs.emplace_back(describe(pair.as_white), describe(pair.as_black));
+                return pairs;
+            },
+            "first"_a, "count"_a, "stopping"_a = nb::none(),
+            "Pairs [first, first + count): for each the games as White and as Black, as (result "
+            "for the network: 1, 0, -1; UCI moves from the start position on).");
+}
+
+}  // namespace
+
+void bind_datagen(nb::module_& m) {
+    bind_generator(m);
+    bind_match(m);
+}
+
+}  // namespace rookery::bind
