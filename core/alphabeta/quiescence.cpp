@@ -77,7 +77,7 @@ bool Worker::out_of_nodes() {
     if (stopped_) return true;
     const std::uint64_t count = nodes();
     if (node_limit_ && count >= node_limit_) return stopped_ = true;
-    if ((count & 511) == 0) {
+    if ((count & check_mask_) == 0) {
         if (stop_.load(std::memory_order_relaxed)) return stopped_ = true;
         if (time_ && time_->hard_limit_reached()) return stopped_ = true;
         if (poll_ && *poll_) {
@@ -92,10 +92,16 @@ bool Worker::out_of_nodes() {
     return false;
 }
 
-// --- Judging positions ---
+// --- Evaluating positions ---
 
-// A repetition inside the tree counts as a draw at once: whoever could avoid it would have. Of
-// positions before the root two are needed, as the rules say.
+Score Worker::evaluate_batch(int ply, BatchValues::Siblings siblings) {
+    const bool has_parent = ply > 0 && frame(ply - 1).move;  // not after a null move
+    return values_->evaluate(frame(ply).position, has_parent ? &frame(ply - 1).position : nullptr,
+                             siblings);
+}
+
+// A repetition inside the tree counts as a draw at once: the side that avoids it would have
+// done so before. Positions before the root must have occurred twice, as the rules say.
 bool Worker::is_draw(int ply) const {
     const Frame& now = frame(ply);
     const Position& p = now.position;
@@ -152,7 +158,7 @@ template <bool PV> Score Worker::quiescence(int ply, Score alpha, Score beta, in
     const NodeInfo info(p);
     now.in_check = info.checkers != 0;
     if (is_draw(ply)) return DRAW;
-    if (ply >= MAX_PLY - 1) return now.in_check ? DRAW : corrected(ply, accumulators_.evaluate(p));
+    if (ply >= MAX_PLY - 1) return now.in_check ? DRAW : corrected(ply, evaluate(ply));
 
     // Step 2. What the table knows.
     TableEntry entry;
@@ -171,7 +177,10 @@ template <bool PV> Score Worker::quiescence(int ply, Score alpha, Score beta, in
     if (now.in_check) {
         now.evaluation = NO_SCORE;
     } else {
-        raw = hit && entry.evaluation != NO_SCORE ? entry.evaluation : accumulators_.evaluate(p);
+        using enum BatchValues::Siblings;
+        const bool only_captures = depth < 0 && !frame(ply - 1).in_check;
+        raw = hit && entry.evaluation != NO_SCORE ? entry.evaluation
+                                                  : evaluate(ply, only_captures ? NOISY : ALL);
         raw = std::clamp(raw, -MAX_EVALUATION, MAX_EVALUATION);
         best = now.evaluation = corrected(ply, raw);
         if (hit && entry.score != NO_SCORE && !is_mate(entry.score) &&
@@ -244,7 +253,7 @@ Score Worker::evaluate_position(const Position& position) {
     start_keys(root);
     frame(-1).continuation = frame(-2).continuation = &history_->continuation[12][0];
     accumulators_.reset();
-    return corrected(0, accumulators_.evaluate(position));
+    return corrected(0, evaluate(0));
 }
 
 Score Worker::quiesce_position(const Position& position, Position* leaf) {

@@ -62,7 +62,7 @@ Score Worker::search(int ply, int depth, Score alpha, Score beta, bool cut_node)
     if constexpr (!ROOT) {
         if (is_draw(ply)) return DRAW;
         if (ply >= MAX_PLY - 2)
-            return now.in_check ? DRAW : corrected(ply, accumulators_.evaluate(p));
+            return now.in_check ? DRAW : corrected(ply, evaluate(ply));
         alpha = std::max(alpha, ply - MATE);
         beta = std::min(beta, MATE - ply - 1);
         if (alpha >= beta) return alpha;
@@ -94,7 +94,7 @@ Score Worker::search(int ply, int depth, Score alpha, Score beta, bool cut_node)
     } else if (singular_search) {
         guess = now.evaluation;
     } else {
-        raw = hit && entry.evaluation != NO_SCORE ? entry.evaluation : accumulators_.evaluate(p);
+        raw = hit && entry.evaluation != NO_SCORE ? entry.evaluation : evaluate(ply);
         raw = std::clamp(raw, -MAX_EVALUATION, MAX_EVALUATION);
         guess = now.evaluation = corrected(ply, raw);
         if (hit && entry.score != NO_SCORE &&

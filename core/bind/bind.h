@@ -64,6 +64,7 @@ StartSide find_side(std::string_view name);
 void bind_game(nb::module_& m);
 void bind_bots(nb::module_& m);
 void bind_engine(nb::module_& m);
+void bind_values(nb::module_& m);
 void bind_vector_games(nb::module_& m);
 void bind_training(nb::module_& m);
 void bind_ending(nb::module_& m);

@@ -188,6 +188,7 @@ NB_MODULE(_core, m) {
         "Plays uniformly random legal moves until the game ends; returns the plies played.");
 
     bind_bots(m);
+    bind_values(m);
     bind_engine(m);
     bind_vector_games(m);
     bind_training(m);
