@@ -61,8 +61,7 @@ Score Worker::search(int ply, int depth, Score alpha, Score beta, bool cut_node)
     // Step 2. Draws, the end of the stack, and mates that are shorter than any found here can be.
     if constexpr (!ROOT) {
         if (is_draw(ply)) return DRAW;
-        if (ply >= MAX_PLY - 2)
-            return now.in_check ? DRAW : corrected(ply, evaluate(ply));
+        if (ply >= MAX_PLY - 2) return now.in_check ? DRAW : corrected(ply, evaluate(ply));
         alpha = std::max(alpha, ply - MATE);
         beta = std::min(beta, MATE - ply - 1);
         if (alpha >= beta) return alpha;

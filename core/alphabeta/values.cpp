@@ -6,7 +6,6 @@
 
 #include "alphabeta/node_moves.h"
 #include "alphabeta/parameters.h"
-#include "rules/movegen.h"
 #include "rules/see.h"
 
 namespace rookery::alphabeta {
@@ -56,12 +55,16 @@ Score BatchValues::evaluate(const Position& position, const Position* parent, Si
     return entry(position.key).score;
 }
 
+// Captures and promotions come first, as the search will try them.
 void BatchValues::add_siblings(const Position& parent, Key asked, Siblings siblings) {
-    for (const Move move : legal_moves(parent)) {
+    const NodeInfo info(parent);
+    MoveList moves;
+    generate_noisy(parent, info, moves);
+    if (siblings == Siblings::ALL) generate_quiet(parent, info, moves);
+    for (const Move move : moves) {
         if (batch_.size() >= evaluator_->batch()) return;
         if (siblings == Siblings::NOISY &&
-            !(is_noisy(parent, move) &&
-              exchange_at_least(parent, move, parameters::QUIESCENCE_SEE)))
+            !exchange_at_least(parent, move, parameters::QUIESCENCE_SEE))
             continue;
         Position next = parent;
         next.make(move);

@@ -76,13 +76,13 @@ void bind_values(nb::module_& m) {
         "Values for the alpha-beta search from a function over a named observation; see "
         "core/alphabeta/values.h.")
         .def("__init__", &init_python, "observation"_a, "function"_a, "name"_a = "evaluator",
-             "batch"_a = 64,
+             "batch"_a = 16,
              "function takes observations float32 [B, *shape], 1 <= B <= batch, of positions "
              "without a past (clock 0, no repetitions, no last move) and returns their expected "
              "results [B] in [-1, 1] for the side to move. An exception ends the search.",
              nb::sig("def __init__(self, observation: str, function: "
                      "typing.Callable[[numpy.typing.NDArray[numpy.float32]], object], "
-                     "name: str = 'evaluator', batch: int = 64) -> None"))
+                     "name: str = 'evaluator', batch: int = 16) -> None"))
         .def_static("mlp", &make_mlp, "observation"_a, "layers"_a, "name"_a = "mlp",
                     "A native network: layers (weight [out, in], bias [out]) with ReLU between "
                     "them, the last with one output and tanh.")

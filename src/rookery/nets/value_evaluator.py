@@ -48,7 +48,7 @@ def value_evaluator(network: ValueNetwork, name: str = "network") -> BatchEvalua
 
 
 def torch_evaluator(
-    network: ValueNetwork, name: str = "network", batch: int = 64
+    network: ValueNetwork, name: str = "network", batch: int = 16
 ) -> BatchEvaluator:
     """An evaluator that asks the network itself, whatever its weights are by then."""
 
