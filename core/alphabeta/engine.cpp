@@ -1,6 +1,8 @@
 #include "alphabeta/engine.h"
 
 #include <algorithm>
+#include <exception>
+#include <mutex>
 #include <string>
 #include <thread>
 
@@ -23,8 +25,8 @@ Engine::Busy::Busy(std::atomic<bool>& flag) : flag_(flag) {
 }
 Engine::Busy::~Busy() { flag_.store(false, std::memory_order_release); }
 
-Engine::Engine(nnue::NetworkPtr network, int threads, std::size_t hash_mebibytes)
-    : network_(std::move(network)), table_(checked_hash(hash_mebibytes)) {
+Engine::Engine(Evaluator evaluator, int threads, std::size_t hash_mebibytes)
+    : evaluator_(std::move(evaluator)), table_(checked_hash(hash_mebibytes)) {
     set_threads(threads);
 }
 
@@ -35,7 +37,7 @@ void Engine::set_threads(int threads) {
                                     std::to_string(MAX_THREADS));
     while (int(workers_.size()) > threads) workers_.pop_back();
     while (int(workers_.size()) < threads)
-        workers_.push_back(std::make_unique<Worker>(network_, table_, stopped_));
+        workers_.push_back(std::make_unique<Worker>(evaluator_, table_, stopped_));
 }
 
 void Engine::set_hash(std::size_t mebibytes) {
@@ -43,10 +45,10 @@ void Engine::set_hash(std::size_t mebibytes) {
     table_.resize(checked_hash(mebibytes));
 }
 
-void Engine::set_network(nnue::NetworkPtr network) {
+void Engine::set_evaluator(Evaluator evaluator) {
     const Busy busy(busy_);
-    network_ = std::move(network);
-    for (auto& worker : workers_) worker->set_network(network_);
+    evaluator_ = std::move(evaluator);
+    for (auto& worker : workers_) worker->set_evaluator(evaluator_);
     table_.clear();
 }
 
@@ -82,17 +84,26 @@ Result Engine::search(const Position& root, std::span<const Key> earlier_keys, c
     for (auto& worker : workers_) worker->set_root(root, earlier_keys, helper_limits);
     if (main.root_count() == 0) return Result();
 
+    std::exception_ptr failure;  // the first of any thread
+    std::once_flag failed;
+    const auto deepen = [&](Worker& worker, auto&&... arguments) {
+        try {
+            worker.deepen(helper_limits, arguments...);
+        } catch (...) {
+            std::call_once(failed, [&] { failure = std::current_exception(); });
+            stop();
+        }
+    };
     std::vector<std::jthread> helpers;
     for (std::size_t i = 1; i < workers_.size(); ++i)
-        helpers.emplace_back([this, i, &helper_limits] {
-            workers_[i]->deepen(helper_limits, nullptr, nullptr, nullptr);
-        });
+        helpers.emplace_back([&, i] { deepen(*workers_[i], nullptr, nullptr, nullptr); });
     std::function<void()> report_depth;
     if (report) report_depth = [&] { report(result_of(main, limits.lines)); };
-    main.deepen(helper_limits, &time_, report_depth, poll);
+    deepen(main, &time_, report_depth, poll);
     wait_while_pondering(poll);
     stop();  // the others
     helpers.clear();  // joins
+    if (failure) std::rethrow_exception(failure);
     return result_of(limits.lines == 1 ? best_worker() : main, limits.lines);
 }
 

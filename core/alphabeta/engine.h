@@ -21,18 +21,19 @@ inline constexpr std::size_t MAX_HASH_MEBIBYTES = std::size_t(1) << 20;
 class Engine {
   public:
     // Throws std::invalid_argument for numbers outside 1 .. MAX_THREADS, 1 .. MAX_HASH_MEBIBYTES.
-    Engine(nnue::NetworkPtr network, int threads, std::size_t hash_mebibytes);
+    Engine(Evaluator evaluator, int threads, std::size_t hash_mebibytes);
 
     // --- Between searches: during one they throw std::logic_error ---
     void set_threads(int threads);
     void set_hash(std::size_t mebibytes);
-    void set_network(nnue::NetworkPtr network);
+    void set_evaluator(Evaluator evaluator);
     // Forgets everything about earlier games.
     void new_game();
     // The next search starts unstopped; stop() from here on counts for it.
     void prepare();
 
-    // Searches, after prepare(). earlier_keys as for Searcher::search.
+    // Searches, after prepare(). earlier_keys as for Searcher::search. What an evaluator throws is
+    // thrown again once all threads have ended.
     [[nodiscard]] Result search(const Position& root, std::span<const Key> earlier_keys,
                                 const Limits& limits, const Report& report = {},
                                 const Poll& poll = {});
@@ -62,7 +63,7 @@ class Engine {
 
     std::atomic<bool> stopped_{false};
     std::atomic<bool> busy_{false};
-    nnue::NetworkPtr network_;
+    Evaluator evaluator_;
     TranspositionTable table_;
     std::vector<std::unique_ptr<Worker>> workers_;  // the first is the calling thread's
     TimeManager time_;

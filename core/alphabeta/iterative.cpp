@@ -9,21 +9,29 @@ namespace rookery::alphabeta {
 
 using namespace parameters;
 
-Worker::Worker(nnue::NetworkPtr network, TranspositionTable& table, const std::atomic<bool>& stop)
-    : accumulators_(std::move(network), MAX_PLY + 4),
+Worker::Worker(const Evaluator& evaluator, TranspositionTable& table, const std::atomic<bool>& stop)
+    : accumulators_(nullptr, MAX_PLY + 4),
       table_(table),
       stop_(stop),
       history_(std::make_unique<History>()),
       frames_(std::size_t(SENTINELS + MAX_PLY + 4)),
       root_moves_(std::size_t(MAX_MOVES)) {
-    new_game();
+    set_evaluator(evaluator);
 }
 
-void Worker::new_game() { history_->clear(); }
+void Worker::new_game() {
+    history_->clear();
+    if (values_) values_->clear();
+}
 
-void Worker::set_network(nnue::NetworkPtr network) {
-    accumulators_.set_network(std::move(network));
-    history_->clear();  // corrections belong to the network
+void Worker::set_evaluator(const Evaluator& evaluator) {
+    const auto* network = std::get_if<nnue::NetworkPtr>(&evaluator);
+    accumulators_.set_network(network ? *network : nullptr);
+    values_ =
+        network ? nullptr : std::make_unique<BatchValues>(std::get<BatchEvaluatorPtr>(evaluator));
+    // A call of a batch evaluator may take as long as 512 nodes of the network.
+    check_mask_ = network ? 511 : 0;
+    history_->clear();  // corrections belong to the evaluator
 }
 
 void Worker::set_root(const Position& root, std::span<const Key> earlier_keys,
@@ -127,7 +135,7 @@ void Worker::deepen(const Limits& limits, TimeManager* time, const std::function
     time_ = time;
     poll_ = poll ? &poll : nullptr;
     last_poll_ = Clock::now();
-    root_evaluation_ = corrected(0, accumulators_.evaluate(frame(0).position));
+    root_evaluation_ = corrected(0, evaluate(0));
     for (int i = 0; i < root_count_; ++i) root_moves_[std::size_t(i)].score = -INFINITE;
     const int lines = std::min(std::max(1, limits.lines), root_count_);
     const int last = limits.depth > 0 ? std::min(limits.depth, MAX_DEPTH) : MAX_DEPTH;
@@ -176,9 +184,9 @@ SearchOutcome Worker::outcome() const {
 
 // --- Searcher ---
 
-Searcher::Searcher(nnue::NetworkPtr network, TranspositionTable& table)
+Searcher::Searcher(const Evaluator& evaluator, TranspositionTable& table)
     : stop_(std::make_unique<std::atomic<bool>>(false)),
-      worker_(std::make_unique<Worker>(std::move(network), table, *stop_)),
+      worker_(std::make_unique<Worker>(evaluator, table, *stop_)),
       table_(&table) {}
 Searcher::~Searcher() = default;
 Searcher::Searcher(Searcher&&) noexcept = default;

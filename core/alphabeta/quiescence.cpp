@@ -77,7 +77,7 @@ bool Worker::out_of_nodes() {
     if (stopped_) return true;
     const std::uint64_t count = nodes();
     if (node_limit_ && count >= node_limit_) return stopped_ = true;
-    if ((count & 511) == 0) {
+    if ((count & check_mask_) == 0) {
         if (stop_.load(std::memory_order_relaxed)) return stopped_ = true;
         if (time_ && time_->hard_limit_reached()) return stopped_ = true;
         if (poll_ && *poll_) {
@@ -93,6 +93,12 @@ bool Worker::out_of_nodes() {
 }
 
 // --- Evaluating positions ---
+
+Score Worker::evaluate_batch(int ply, BatchValues::Siblings siblings) {
+    const bool has_parent = ply > 0 && frame(ply - 1).move;  // not after a null move
+    return values_->evaluate(frame(ply).position, has_parent ? &frame(ply - 1).position : nullptr,
+                             siblings);
+}
 
 // One repetition inside the tree counts as a draw: the side that wanted to avoid it could have. A
 // position from before the root must have occurred twice, as the rules say.
@@ -139,7 +145,7 @@ void Worker::set_line(int ply, Move move) {
     now.line_length = rest + 1;
 }
 
-template <bool PV> Score Worker::quiescence(int ply, Score alpha, Score beta) {
+template <bool PV> Score Worker::quiescence(int ply, Score alpha, Score beta, int depth) {
     Frame& now = frame(ply);
     const Position& p = now.position;
     if constexpr (PV) {
@@ -152,7 +158,7 @@ template <bool PV> Score Worker::quiescence(int ply, Score alpha, Score beta) {
     const NodeInfo info(p);
     now.in_check = info.checkers != 0;
     if (is_draw(ply)) return DRAW;
-    if (ply >= MAX_PLY - 1) return now.in_check ? DRAW : corrected(ply, accumulators_.evaluate(p));
+    if (ply >= MAX_PLY - 1) return now.in_check ? DRAW : corrected(ply, evaluate(ply));
 
     // Step 2. What the table knows.
     TableEntry entry;
@@ -171,7 +177,10 @@ template <bool PV> Score Worker::quiescence(int ply, Score alpha, Score beta) {
     if (now.in_check) {
         now.evaluation = NO_SCORE;
     } else {
-        raw = hit && entry.evaluation != NO_SCORE ? entry.evaluation : accumulators_.evaluate(p);
+        using enum BatchValues::Siblings;
+        const bool only_captures = depth < 0 && !frame(ply - 1).in_check;
+        raw = hit && entry.evaluation != NO_SCORE ? entry.evaluation
+                                                  : evaluate(ply, only_captures ? NOISY : ALL);
         raw = std::clamp(raw, -MAX_EVALUATION, MAX_EVALUATION);
         best = now.evaluation = corrected(ply, raw);
         if (hit && entry.score != NO_SCORE && !is_mate(entry.score) &&
@@ -213,7 +222,7 @@ template <bool PV> Score Worker::quiescence(int ply, Score alpha, Score beta) {
         }
         if (out_of_nodes()) return DRAW;
         make(ply, move);
-        const Score score = -quiescence<PV>(ply + 1, -beta, -alpha);
+        const Score score = -quiescence<PV>(ply + 1, -beta, -alpha, depth - 1);
         unmake();
         if (stopped_) return DRAW;
         if (score > best) {
@@ -235,7 +244,7 @@ template <bool PV> Score Worker::quiescence(int ply, Score alpha, Score beta) {
     return best;
 }
 
-template Score Worker::quiescence<true>(int, Score, Score);
-template Score Worker::quiescence<false>(int, Score, Score);
+template Score Worker::quiescence<true>(int, Score, Score, int);
+template Score Worker::quiescence<false>(int, Score, Score, int);
 
 }  // namespace rookery::alphabeta

@@ -47,7 +47,7 @@ Score Worker::search(int ply, int depth, Score alpha, Score beta, bool cut_node)
     constexpr bool PV = KIND != Node::CUT_OR_ALL;
 
     // Step 1. Leaves.
-    if (depth <= 0) return quiescence<PV>(ply, alpha, beta);
+    if (depth <= 0) return quiescence<PV>(ply, alpha, beta, 0);
     depth = std::min(depth, MAX_PLY - 1);
     Frame& now = frame(ply);
     Frame& next = frame(ply + 1);
@@ -61,8 +61,7 @@ Score Worker::search(int ply, int depth, Score alpha, Score beta, bool cut_node)
     // Step 2. Draws, the end of the stack, and mates that are shorter than any found here can be.
     if constexpr (!ROOT) {
         if (is_draw(ply)) return DRAW;
-        if (ply >= MAX_PLY - 2)
-            return now.in_check ? DRAW : corrected(ply, accumulators_.evaluate(p));
+        if (ply >= MAX_PLY - 2) return now.in_check ? DRAW : corrected(ply, evaluate(ply));
         alpha = std::max(alpha, ply - MATE);
         beta = std::min(beta, MATE - ply - 1);
         if (alpha >= beta) return alpha;
@@ -93,7 +92,7 @@ Score Worker::search(int ply, int depth, Score alpha, Score beta, bool cut_node)
     } else if (singular_search) {
         guess = now.evaluation;
     } else {
-        raw = hit && entry.evaluation != NO_SCORE ? entry.evaluation : accumulators_.evaluate(p);
+        raw = hit && entry.evaluation != NO_SCORE ? entry.evaluation : evaluate(ply);
         raw = std::clamp(raw, -MAX_EVALUATION, MAX_EVALUATION);
         guess = now.evaluation = corrected(ply, raw);
         if (hit && entry.score != NO_SCORE &&
@@ -129,7 +128,7 @@ Score Worker::search(int ply, int depth, Score alpha, Score beta, bool cut_node)
 
         // Step 6. Razoring: so far below alpha that only captures can help.
         if (depth < RAZORING_DEPTH && guess + RAZORING_MARGIN * depth < alpha) {
-            const Score score = quiescence<false>(ply, alpha, alpha + 1);
+            const Score score = quiescence<false>(ply, alpha, alpha + 1, 0);
             if (stopped_) return DRAW;
             if (score <= alpha && !is_mate(score)) return score;
         }
@@ -171,7 +170,7 @@ Score Worker::search(int ply, int depth, Score alpha, Score beta, bool cut_node)
             while (const Move move = captures.next()) {
                 if (out_of_nodes()) return DRAW;
                 make(ply, move);
-                Score score = -quiescence<false>(ply + 1, -probcut_beta, -probcut_beta + 1);
+                Score score = -quiescence<false>(ply + 1, -probcut_beta, -probcut_beta + 1, 0);
                 if (score >= probcut_beta && !stopped_)
                     score = -search<Node::CUT_OR_ALL>(ply + 1, depth - PROBCUT_REDUCTION,
                                                       -probcut_beta, -probcut_beta + 1, !cut_node);

@@ -1,14 +1,16 @@
-// Alpha-beta search of one thread: iterative deepening principal variation search with a network.
+// Alpha-beta search of one thread: iterative deepening principal variation search with an
+// evaluator: an NNUE network, or anything else through values.h.
 //
 // A Searcher owns everything that a thread writes but the transposition table, which may be its
 // own or shared. It is light enough that each data-generating thread has one:
 //
-//   Searcher searcher(network, table);   // TranspositionTable table(1 << 20) of its own
+//   Searcher searcher(evaluator, table);  // TranspositionTable table(1 << 20) of its own
 //   searcher.new_game();                 // forgets histories; table.clear() beside it
 //   SearchOutcome out = searcher.search(position, earlier_keys, limits);
 //
-// search() allocates nothing. With the same network, table contents, histories and limits without
-// time it gives the same result everywhere. Steps are numbered in search.cpp.
+// search() with an NNUE network allocates nothing. With the same evaluator, table contents,
+// histories and limits without time it gives the same result everywhere. Steps are numbered in
+// search.cpp.
 
 #pragma once
 
@@ -18,7 +20,7 @@
 
 #include "alphabeta/transposition_table.h"
 #include "alphabeta/types.h"
-#include "nnue/network.h"
+#include "alphabeta/values.h"
 
 namespace rookery::alphabeta {
 
@@ -36,7 +38,7 @@ class Worker;  // worker.h: the state of the search
 
 class Searcher {
   public:
-    Searcher(nnue::NetworkPtr network, TranspositionTable& table);
+    Searcher(const Evaluator& evaluator, TranspositionTable& table);
     ~Searcher();
     Searcher(Searcher&&) noexcept;
 

@@ -15,6 +15,7 @@
 #include "alphabeta/searcher.h"
 #include "alphabeta/time_manager.h"
 #include "alphabeta/transposition_table.h"
+#include "alphabeta/values.h"
 #include "nnue/accumulator.h"
 
 namespace rookery::alphabeta {
@@ -51,10 +52,10 @@ struct RootMove {
 class Worker {
   public:
     // `stop` ends searches; table and stop belong to the owner and outlive the worker.
-    Worker(nnue::NetworkPtr network, TranspositionTable& table, const std::atomic<bool>& stop);
+    Worker(const Evaluator& evaluator, TranspositionTable& table, const std::atomic<bool>& stop);
 
     void new_game();
-    void set_network(nnue::NetworkPtr network);
+    void set_evaluator(const Evaluator& evaluator);
 
     // Prepares a search; begin_search() of the table and the time manager's start are the caller's.
     void set_root(const Position& root, std::span<const Key> earlier_keys, const Limits& limits);
@@ -91,7 +92,17 @@ class Worker {
     [[nodiscard]] int quiet_history(int ply, Move move) const;
     [[nodiscard]] int noisy_history(const Position& position, Move move) const;
     // quiescence.cpp
-    template <bool PV> Score quiescence(int ply, Score alpha, Score beta);
+    // Static evaluation of the position at `ply`. siblings: what else of its parent's moves the
+    // search will look at, for evaluators that take batches.
+    [[nodiscard]] Score evaluate(int ply,
+                                 BatchValues::Siblings siblings = BatchValues::Siblings::ALL) {
+        if (values_) [[unlikely]]
+            return evaluate_batch(ply, siblings);
+        return accumulators_.evaluate(frame(ply).position);
+    }
+    [[nodiscard]] Score evaluate_batch(int ply, BatchValues::Siblings siblings);
+    // depth: 0 where the search ends, -1 after its first capture, ...
+    template <bool PV> Score quiescence(int ply, Score alpha, Score beta, int depth);
     [[nodiscard]] Score corrected(int ply, Score raw) const;
     [[nodiscard]] bool is_draw(int ply) const;
     void make(int ply, Move move);
@@ -109,7 +120,8 @@ class Worker {
 
     static constexpr int SENTINELS = 6;
 
-    nnue::AccumulatorStack accumulators_;
+    nnue::AccumulatorStack accumulators_;  // idle while there are values_
+    std::unique_ptr<BatchValues> values_;  // null: the evaluator is a network of accumulators_
     TranspositionTable& table_;
     const std::atomic<bool>& stop_;
     std::unique_ptr<History> history_;
@@ -127,6 +139,7 @@ class Worker {
     bool stopped_ = false;  // what `stop` or a limit said, seen by this thread
     std::atomic<std::uint64_t> nodes_{0};
     std::uint64_t node_limit_ = 0;
+    std::uint64_t check_mask_ = 0;  // time and stop are looked at where nodes & mask is 0
     TimeManager* time_ = nullptr;
     const Poll* poll_ = nullptr;
     Clock::time_point last_poll_{};

@@ -1,9 +1,12 @@
 // The alpha-beta engine: its search, and the bench.
 
+#include <nanobind/stl/variant.h>
+
 #include <exception>
 
 #include "alphabeta/bench.h"
 #include "alphabeta/engine.h"
+#include "alphabeta/observation_values.h"
 #include "bind/bind.h"
 
 namespace rookery::bind {
@@ -11,6 +14,12 @@ namespace rookery::bind {
 namespace {
 
 using alphabeta::Engine;
+using AnyEvaluator =
+    std::variant<std::shared_ptr<nnue::Network>, std::shared_ptr<alphabeta::ObservationEvaluator>>;
+alphabeta::Evaluator evaluator_of(const AnyEvaluator& any) {
+    return std::visit([](const auto& made) -> alphabeta::Evaluator { return made; }, any);
+}
+
 // A line as Python sees it: score for the side to move, bound, UCI moves.
 struct NamedLine {
     int score;
@@ -111,17 +120,18 @@ void bind_alphabeta(nb::module_& m) {
     nb::class_<Engine>(m, "Engine", "Alpha-beta search; see core/alphabeta/engine.h.")
         .def(
             "__init__",
-            [](Engine* self, const std::shared_ptr<nnue::Network>& network, int threads,
-               std::size_t hash) { new (self) Engine(network, threads, hash); },
-            "network"_a, "threads"_a = 1, "hash"_a = 16, "hash: MiB of transposition table.")
+            [](Engine* self, const AnyEvaluator& evaluator, int threads, std::size_t hash) {
+                new (self) Engine(evaluator_of(evaluator), threads, hash);
+            },
+            "evaluator"_a, "threads"_a = 1, "hash"_a = 16, "hash: MiB of transposition table.")
         .def("set_threads", &Engine::set_threads, "threads"_a)
         .def("set_hash", &Engine::set_hash, "mebibytes"_a)
         .def(
-            "set_network",
-            [](Engine& engine, const std::shared_ptr<nnue::Network>& network) {
-                engine.set_network(network);
+            "set_evaluator",
+            [](Engine& engine, const AnyEvaluator& evaluator) {
+                engine.set_evaluator(evaluator_of(evaluator));
             },
-            "network"_a)
+            "evaluator"_a)
         .def("new_game", &Engine::new_game, "Forget everything.")
         .def("prepare", &Engine::prepare, "Call before each search; stop() counts from here on.")
         .def("search", &search_game, "game"_a, "depth"_a = 0, "nodes"_a = 0, "soft_nodes"_a = 0,

@@ -125,6 +125,7 @@ void bind_evaluators(nb::module_& m);
 void bind_mcts(nb::module_& m);
 void bind_selfplay(nb::module_& m);
 void bind_nnue(nb::module_& m);
+void bind_values(nb::module_& m);
 void bind_alphabeta(nb::module_& m);
 void bind_datagen(nb::module_& m);
 void bind_endings(nb::module_& m);

@@ -43,6 +43,7 @@ NB_MODULE(_core, m) {
     bind_mcts(m);
     bind_selfplay(m);
     bind_nnue(m);
+    bind_values(m);
     bind_alphabeta(m);
     bind_datagen(m);
     bind_endings(m);

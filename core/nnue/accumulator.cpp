@@ -32,10 +32,10 @@ AccumulatorStack::AccumulatorStack(NetworkPtr network, int plies)
 
 void AccumulatorStack::set_network(NetworkPtr network) {
     network_ = std::move(network);
-    stride_ = network_->stride();
+    stride_ = network_ ? network_->stride() : 0;
     rows_ = AlignedArray<std::int16_t>(std::size_t(2 * plies_) * std::size_t(stride_));
     cached_rows_ = AlignedArray<std::int16_t>(std::size_t(4) * std::size_t(stride_));
-    clear_cache();
+    if (network_) clear_cache();
     reset();
 }
 

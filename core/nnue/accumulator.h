@@ -37,6 +37,7 @@ struct Changes {
 
 class AccumulatorStack {
   public:
+    // Without a network (null) evaluate() may not be called.
     AccumulatorStack(NetworkPtr network, int plies);
 
     void set_network(NetworkPtr network);

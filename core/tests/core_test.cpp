@@ -243,6 +243,7 @@ int main() {
     failures += rookery::tests::run_ending_tests();
     failures += rookery::tests::run_engine_tests();
     failures += rookery::tests::run_training_tests();
+    failures += rookery::tests::run_values_tests();
     failures += mcts_failures();
     std::printf(failures ? "%d checks failed\n" : "core_test: all checks passed\n", failures);
     return failures ? EXIT_FAILURE : EXIT_SUCCESS;

@@ -24,5 +24,6 @@ class Checks {
 int run_ending_tests();    // ending_test.cpp
 int run_engine_tests();    // engine_test.cpp
 int run_training_tests();  // training_test.cpp
+int run_values_tests();    // values_test.cpp
 
 }  // namespace rookery::tests

@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from rookery import Game
+from rookery._core import NnueNetwork
 from rookery.algorithms.tdleaf import (
     GiraffeLeaves,
     Learner,
@@ -17,10 +18,12 @@ from rookery.algorithms.tdleaf import (
     material_value,
     targets,
 )
+from rookery.learning import leaf_search
+from rookery.learning.leaf_search import LeafSearch
 from rookery.learning.tdleaf_matches import play_bot
 from rookery.nets import make_network
 from rookery.nets.model_file import load_model
-from rookery.players import leaf_search
+from rookery.nets.value_evaluator import value_evaluator
 from rookery.players.registry import make_player
 from rookery.players.spec import SpecError
 from rookery.training.session import resume, start
@@ -81,31 +84,32 @@ def test_nothing_is_learnt_across_a_break_or_a_new_game() -> None:
 # --- Searches ---
 
 
-@pytest.mark.parametrize("depth", [1, 2, 3])
-def test_full_width_search_is_minimax(depth: int) -> None:
-    game = Game("r1b1k3/8/8/3q4/4P3/8/3K4/7R w - - 0 1")
-
-    def minimax(node: Game, left: int) -> float:
-        outcome = node.outcome()
-        if outcome is not None:
-            return 0.0 if outcome[1] is None else -1.0
-        if left == 0:
-            return float(material([node])[0])
-        best = -2.0
-        for move in node.legal_moves():
-            after = node.copy()
-            after.push(move)
-            best = max(best, -minimax(after, left - 1))
-        return best
-
-    found = leaf_search.search([game, Game()], depth, lambda games: material(list(games)))
-    assert found[0].value == pytest.approx(minimax(game, depth))
-    assert len(found[0].line) == depth and found[0].line[0] == found[0].move
-    for move in found[0].line:
+def test_a_leaf_is_the_end_of_the_principal_line() -> None:
+    game = Game("4k3/8/8/3q4/4P3/8/3K4/7R w - - 0 1")
+    found, other = LeafSearch(NnueNetwork.material, 3)([game, Game()])
+    assert found.move == found.line[0] == "e4d5" and not found.decided
+    assert found.value > other.value
+    for move in found.line:
         game.push(move)
-    assert game.fen() == found[0].leaf.fen()
-    if depth == 1:
-        assert found[0].move == "e4d5"
+    assert game.fen() == found.leaf.fen()
+
+
+@pytest.mark.parametrize("kind", ["nnue", "giraffe"])
+def test_searches_follow_the_weights_and_forget_each_other(kind: str) -> None:
+    learner, games = leaves_of(kind, 2), [Game(), Game("4k3/8/8/8/8/8/8/QQ2K3 w - - 0 1")]
+    before = learner.search(games)
+    again = learner.search(list(reversed(games)))[::-1]
+    assert [each.line for each in before] == [each.line for each in again]
+    for _ in range(40):
+        learner.learn(games, np.array([-0.9, 0.9]), 1e-2)
+    assert [each.value for each in learner.search(games)] != [each.value for each in before]
+
+
+def test_a_search_of_an_untrained_network_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(leaf_search, "MOST_NODES", 50)
+    captures = Game("r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1")
+    found = leaves_of("giraffe", 2).search([captures])[0]
+    assert captures.is_legal(found.move) and found.line[0] == found.move
 
 
 def test_mate_in_one_is_found_by_both_and_decided() -> None:
@@ -115,7 +119,7 @@ def test_mate_in_one_is_found_by_both_and_decided() -> None:
         assert found.move == "a1a8" and found.decided and found.value > 0.99
 
 
-def test_leaves_are_judged_for_their_own_side() -> None:
+def test_leaves_are_valued_for_their_own_side() -> None:
     for kind in ("nnue", "giraffe"):
         learner = leaves_of(kind)
         white = Game("4k3/8/8/8/8/8/8/QQ2K3 w - - 0 1")
@@ -158,18 +162,13 @@ def test_material_is_learnt(tmp_path: Path) -> None:
     start("tdleaf", str(tmp_path / "run"), "12it", 1, None, settings, QuietView())
     network, _ = load_model(tmp_path / "run" / "model.safetensors")
     games = random_games(200)
-    values = leaf_search.network_judge(network)(games)
+    values = value_evaluator(network).values(games)
     assert np.corrcoef(values, material(games))[0, 1] > 0.7
 
 
 def test_matches_count_both_colours() -> None:
-    judge = leaf_search.search
-    evaluation = play_bot(
-        lambda games: judge(games, 1, lambda leaves: material(list(leaves))),
-        "random",
-        4,
-        np.random.default_rng(1),
-    )
+    search = LeafSearch(NnueNetwork.material, 1)
+    evaluation = play_bot(search, "random", 4, np.random.default_rng(1))
     assert sum(evaluation.as_white) == sum(evaluation.as_black) == 2
     assert len(evaluation.games) == 4
 

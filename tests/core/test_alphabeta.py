@@ -14,12 +14,20 @@ import chess
 import numpy as np
 import pytest
 
-from rookery._core import Engine, Game, MoveError, NnueNetwork, bench, mate_moves
+from rookery._core import (
+    Engine,
+    Game,
+    MoveError,
+    NnueNetwork,
+    bench,
+    mate_moves,
+    score_of_value,
+    value_of_score,
+)
 from rookery.bench import alphabeta as speed
 from rookery.players.alphabeta import (
     AlphaBetaPlayer,
     thought_of,
-    value_of,
     win_draw_loss,
 )
 from rookery.players.base import Limits, Player
@@ -343,8 +351,10 @@ def test_the_shipped_network_or_how_to_get_one() -> None:
 
 
 def test_values_and_chances() -> None:
-    assert value_of(0) == 0 and value_of(100) == pytest.approx(2 / (1 + np.exp(-0.25)) - 1)
-    assert value_of(31999) == 1.0 and value_of(-31998) == -1.0
+    assert value_of_score(100) == pytest.approx(2 / (1 + np.exp(-0.25)) - 1)
+    assert value_of_score(31999) == 1.0 and value_of_score(-31998) == -1.0
+    assert score_of_value(1.0) == 20_000 and score_of_value(-1.0) == -20_000
+    assert all(score_of_value(value_of_score(score)) == score for score in range(-9000, 9000, 37))
     assert mate_moves(31999) == 1 and mate_moves(-31998) == -1 and mate_moves(500) is None
     assert win_draw_loss(0) == (250, 500, 250)
     assert win_draw_loss(31990) == (1000, 0, 0) and win_draw_loss(-31990) == (0, 0, 1000)

@@ -25,7 +25,6 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from rookery._core import (
-    Engine,
     Game,
     NnueLearner,
     NnueNetwork,
@@ -36,9 +35,10 @@ from rookery._core import (
 from rookery.algorithms.engine_learning import new_weights, tensors_of
 from rookery.base.section import Section
 from rookery.encodings import OBSERVATIONS
+from rookery.learning.leaf_search import Found, LeafSearch
 from rookery.learning.tdleaf_matches import play_bot
 from rookery.nets import Network, make_network
-from rookery.players import leaf_search
+from rookery.nets.value_evaluator import value_evaluator
 from rookery.runs.state import State
 from rookery.training.recipe import Recipe
 from rookery.training.trainer import Algorithm, Context, Evaluation, Metrics
@@ -56,7 +56,7 @@ class TdLeafSettings(Section):
     """The algorithm."""
 
     network: Literal["nnue", "giraffe"] = "nnue"
-    """Sparse with native alpha-beta, or Giraffe's features with a full-width search in batches."""
+    """The engine's sparse network, or Giraffe's over grouped features."""
     width: int = Field(default=32, ge=16, le=1024, multiple_of=16)
     """Of the network's hidden layer."""
     depth: int = Field(default=4, ge=1, le=20)
@@ -127,15 +127,13 @@ def targets(values: Values, ends: Values, breaks: NDArray[np.bool_], trace: floa
     return result
 
 
-# --- The two networks: search, judge, learn ---
+# --- The two networks: search, evaluate, learn ---
 
 
 class Learner(Protocol):
     """A network with its search."""
 
-    def search(self, games: Sequence[Game]) -> list[leaf_search.Found]:
-        """Best move and leaf of each game."""
-        ...
+    search: LeafSearch
 
     def values(self, leaves: Sequence[Game]) -> Values:
         """Values [B] in [-1, 1] for the side to move of each leaf."""
@@ -163,29 +161,13 @@ class NnueLeaves:
 
     def __init__(self, settings: TdLeafSettings, generator: torch.Generator) -> None:
         """Begin with random weights."""
-        self._depth = settings.depth
         self._learner = NnueLearner(settings.width)
         for name, array in new_weights(settings.width, 8, generator).items():
             self._learner.weights()[name][:] = array
-        self._engine = Engine(self._native(), 1, 4)
+        self.search = LeafSearch(self._quantised, settings.depth)
 
-    def _native(self) -> NnueNetwork:
+    def _quantised(self) -> NnueNetwork:
         return NnueNetwork(*tensors_of(self._learner.weights()))
-
-    def search(self, games: Sequence[Game]) -> list[leaf_search.Found]:
-        """A search each, from nothing, so that a resumed run finds the same."""
-        found = []
-        for game in games:
-            self._engine.new_game()
-            self._engine.prepare()
-            result = self._engine.search(game, depth=self._depth)
-            leaf, line = game.copy(), tuple(result.lines[0].moves)
-            for move in line:
-                leaf.push(move)
-            value = float(np.tanh(result.score / 800.0))  # 2 sigmoid(score / 400) - 1
-            decided = leaf.outcome() is not None
-            found.append(leaf_search.Found(result.best, value, leaf, line, decided))
-        return found
 
     def values(self, leaves: Sequence[Game]) -> Values:
         """By the float weights."""
@@ -198,7 +180,6 @@ class NnueLeaves:
         samples = _packed(leaves, 800.0 * np.arctanh(clipped))
         rates = np.full(1, rate, dtype=np.float32)
         loss = self._learner.train(samples, 0, len(samples), 0, rates, 0.0, 2.0)
-        self._engine.set_network(self._native())
         return 4.0 * loss  # of values in [-1, 1] instead of scores in [0, 1]
 
     def network(self) -> Network:
@@ -223,7 +204,6 @@ class NnueLeaves:
             for name, tensor in state.get_tensors(f"nnue.{kind}").items():
                 arrays[name][:] = tensor.numpy()
         self._learner.steps = int(state.value("nnue")["steps"])
-        self._engine.set_network(self._native())
 
     def _arrays(self) -> dict[str, dict[str, NDArray[np.float32]]]:
         learner = self._learner
@@ -240,33 +220,28 @@ def _packed(games: Sequence[Game], scores: Values) -> NDArray[np.uint8]:
 
 
 class GiraffeLeaves:
-    """Giraffe's network in torch, with a full-width search whose leaves are judged in one batch."""
+    """Giraffe's network: searched natively, gradients by torch."""
 
     def __init__(self, settings: TdLeafSettings, generator: torch.Generator) -> None:
         """Begin with random weights."""
-        self._depth = settings.depth
         self._network = make_network(
             "giraffe", "giraffe363", "none", {"width": settings.width}, generator
         )
         self._optimizer = torch.optim.AdamW(self._network.parameters(), lr=1e-3)
-        self._judge = leaf_search.network_judge(self._network)
-
-    def search(self, games: Sequence[Game]) -> list[leaf_search.Found]:
-        """All games together."""
-        return leaf_search.search(games, self._depth, self._judge)
+        self.search = LeafSearch(lambda: value_evaluator(self._network), settings.depth)
 
     def values(self, leaves: Sequence[Game]) -> Values:
-        """By the network."""
-        return self._judge(leaves)
+        """By torch, which gives the gradients."""
+        with torch.no_grad():
+            values: torch.Tensor = self._network.values(_features(leaves))
+        return values.numpy().astype(np.float64)
 
     def learn(self, leaves: Sequence[Game], wanted: Values, rate: float) -> float:
         """One step of the optimiser."""
-        inputs = np.zeros((len(leaves), *OBSERVATIONS["giraffe363"].shape), dtype=np.float32)
-        encode_batch(list(leaves), "giraffe363", inputs)
         target = torch.from_numpy(wanted.astype(np.float32))
         for group in self._optimizer.param_groups:
             group["lr"] = rate
-        loss = (self._network.values(torch.from_numpy(inputs)) - target).square().mean()
+        loss = (self._network.values(_features(leaves)) - target).square().mean()
         self._optimizer.zero_grad()
         loss.backward()
         self._optimizer.step()
@@ -286,6 +261,12 @@ class GiraffeLeaves:
         """Weights and optimiser."""
         state.get_module("giraffe", self._network)
         state.get_optimizer("optimizer", self._optimizer)
+
+
+def _features(games: Sequence[Game]) -> torch.Tensor:
+    inputs = np.zeros((len(games), *OBSERVATIONS["giraffe363"].shape), dtype=np.float32)
+    encode_batch(list(games), "giraffe363", inputs)
+    return torch.from_numpy(inputs)
 
 
 # --- The loop ---
@@ -319,7 +300,7 @@ class TdLeafTrainer:
         values = np.zeros((settings.plies, count))  # of the leaves, for White
         ends = np.full((settings.plies, count), np.nan)
         breaks = np.zeros((settings.plies, count), dtype=bool)
-        leaves: list[list[leaf_search.Found]] = []
+        leaves: list[list[Found]] = []
         endings: Counter[str] = Counter()
         results: Counter[str] = Counter()
         for t in range(settings.plies):
@@ -347,7 +328,7 @@ class TdLeafTrainer:
             timing={"play": played - began, "learn": time.perf_counter() - played},
         )
 
-    def _white_values(self, found: Sequence[leaf_search.Found]) -> Values:
+    def _white_values(self, found: Sequence[Found]) -> Values:
         """Values of leaves for White; where the game is over, what the search says."""
         values = self.learner.values([each.leaf for each in found])
         for index, each in enumerate(found):
@@ -388,7 +369,7 @@ class TdLeafTrainer:
         endings[ending] += 1
         self.games[index] = self._new_game()
 
-    def _learn(self, leaves: list[list[leaf_search.Found]], wanted: Values) -> float:
+    def _learn(self, leaves: list[list[Found]], wanted: Values) -> float:
         """Steps over all leaves in random order; mean loss."""
         settings = self.context.recipe.tdleaf
         positions: list[Game] = []

@@ -9,7 +9,7 @@ import chess.pgn
 import numpy as np
 
 from rookery._core import Game, bot_move, play_random_plies
-from rookery.players.leaf_search import Found
+from rookery.learning.leaf_search import Found
 from rookery.training.trainer import Evaluation
 
 OPENING_PLIES = 4  # random ones; both games of a pair have the same

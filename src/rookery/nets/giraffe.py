@@ -73,6 +73,18 @@ class Giraffe(nn.Module):
                     module.bias.zero_()
             self.value.weight.mul_(0.1)
 
+    def layers(self) -> list[tuple[Tensor, Tensor]]:
+        """The same network as plain layers: the groups of the first as blocks of one matrix."""
+        inputs = sum(len(places) for places in self._places)
+        weight = torch.zeros(self.second.in_features, inputs)
+        row = 0
+        for layer, places in zip(self.first, self._places, strict=True):
+            weight[row : row + len(layer.bias), places] = layer.weight.detach()
+            row += len(layer.bias)
+        bias = torch.cat([layer.bias for layer in self.first])
+        rest = [(layer.weight, layer.bias) for layer in (self.second, self.value)]
+        return [(weight, bias), *rest]
+
     def values(self, observations: Tensor) -> Tensor:
         """Values [B] of observations [B, features], for the side to move."""
         parts = [

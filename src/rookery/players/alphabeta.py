@@ -1,8 +1,9 @@
-"""The alpha-beta engine as a player: `rookery`, and every model file of the family `nnue`.
+"""The alpha-beta engine as a player: `rookery`, and every model file of a value network.
 
 Options (`rookery,depth=8`, `runs/engine,nodes=10000`): limits `depth`, `nodes` and `movetime`,
 `threads`, `hash` in MiB, `level` 1 to 20 or `elo` for a weaker game, and for `rookery` another
-`network`. Without any limit a move takes 0.1 s. Neither torch nor safetensors is needed.
+`network`. Without any limit a move takes 0.1 s. With a network of the family `nnue` neither torch
+nor safetensors is needed.
 """
 
 from __future__ import annotations
@@ -14,7 +15,16 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
-from rookery._core import Engine, Game, MoveError, NetworkError, NnueNetwork, mate_moves
+from rookery._core import (
+    BatchEvaluator,
+    Engine,
+    Game,
+    MoveError,
+    NetworkError,
+    NnueNetwork,
+    mate_moves,
+    value_of_score,
+)
 from rookery._core import SearchResult as CoreResult
 from rookery.players.base import Decision, Limits
 from rookery.players.levels import (
@@ -37,7 +47,6 @@ MAX_HASH = 1 << 20  # MiB
 MAX_THREADS = 256
 FULL_STRENGTH = 0  # as a level
 DEFAULT_OVERHEAD = 10  # ms
-SCORE_SCALE = 400.0  # sigmoid(score / 400) is the expected score in [0, 1]
 
 # Chances of a win and a loss are two logistic curves: sigmoid((score - 330) / 300) and its mirror
 # image. At 0 that is 25 % won and 50 % drawn, and the slope of the expected score there is that of
@@ -47,11 +56,11 @@ WIN_SCALE = 300.0
 
 
 class AlphaBetaPlayer:
-    """Searches with a network; a `Thinker`."""
+    """Searches with a network's values; a `Thinker`."""
 
     def __init__(
         self,
-        network: NnueNetwork,
+        evaluator: NnueNetwork | BatchEvaluator,
         name: str = SHIPPED,
         *,
         depth: int | None = None,
@@ -63,12 +72,12 @@ class AlphaBetaPlayer:
         elo: int | None = None,
         seed: int | None = None,
     ) -> None:
-        """Take a network.
+        """Make an engine.
 
         Args:
-            network: For the evaluation of positions.
-            name: How the player is called in results.
-            depth: Plies; goes before the match's own depth and nodes, as do the next two.
+            evaluator: Evaluates positions.
+            name: The player's name in results.
+            depth: Plies; takes precedence over the match's depth and nodes, as do the next two.
             nodes: Nodes a move; with one thread never exceeded.
             movetime: Seconds a move; where the match has one too, the smaller counts.
             threads: Threads of a search.
@@ -81,7 +90,7 @@ class AlphaBetaPlayer:
             raise ValueError("give either level or elo, not both")
         self.name = name
         self.settings = _settings(threads, hash, level, elo)
-        self._engine = Engine(network, threads, hash)
+        self._engine = Engine(evaluator, threads, hash)
         self._depth, self._nodes, self._movetime = depth, nodes, movetime
         self._own_level = FULL_STRENGTH if level is None else level
         self._limited = elo is not None
@@ -204,7 +213,7 @@ class AlphaBetaPlayer:
         mate = mate_moves(line.score)
         details |= {"centipawns": line.score} if mate is None else {"mate": mate}
         moves = tuple(line.moves)
-        return Decision(moves[0], value_of(line.score), moves, details=details)
+        return Decision(moves[0], value_of_score(line.score), moves, details=details)
 
     def _arguments(self, game: Game, limits: Limits) -> dict[str, Any]:
         """Limits as the core wants them; the player's own go before the match's."""
@@ -227,14 +236,6 @@ class AlphaBetaPlayer:
             arguments["moves_to_go"] = max(0, min(limits.moves_to_go or 0, 1000))
             arguments["overhead"] = self._overhead
         return arguments
-
-
-def value_of(score: int) -> float:
-    """Expected result in [-1, 1] for the side to move."""
-    mate = mate_moves(score)
-    if mate is not None:
-        return 1.0 if score > 0 else -1.0
-    return math.tanh(score / SCORE_SCALE / 2)
 
 
 def win_draw_loss(score: int) -> tuple[int, int, int]:
@@ -262,7 +263,7 @@ def thought_of(result: CoreResult, most: int | None = None) -> Thought:
         lines.append(
             Line(
                 moves=tuple(line.moves),
-                value=value_of(line.score),
+                value=value_of_score(line.score),
                 centipawns=line.score if mate is None else None,
                 mate=mate,
                 win_draw_loss=win_draw_loss(line.score),
@@ -373,6 +374,27 @@ def read_network(source: str) -> NnueNetwork:
     return network
 
 
+def read_evaluator(source: str) -> NnueNetwork | BatchEvaluator:
+    """What the search evaluates with: an `nnue` network, or any other value network.
+
+    Raises:
+        ModelFileError: as `read_network`.
+    """
+    from rookery.nets.evaluator import read_model
+    from rookery.nets.model_file import info_of, parse_model
+
+    if source == MATERIAL:
+        return NnueNetwork.material()
+    origin, data = read_model(source)
+    if info_of(data, origin).family != "nnue":
+        from rookery.nets.value_evaluator import ValueNetwork, value_evaluator
+
+        network, _ = parse_model(data, origin)
+        if isinstance(network, ValueNetwork):
+            return value_evaluator(network, origin)
+    return read_network(source)  # its error says what the engine needs
+
+
 def alphabeta_player(name: str, source: str, options: Mapping[str, Any]) -> AlphaBetaPlayer:
     """Make a player; `options` are the parsed ones of `registry.ALPHABETA_OPTIONS`."""
     from rookery.nets.model_file import ModelFileError
@@ -380,7 +402,7 @@ def alphabeta_player(name: str, source: str, options: Mapping[str, Any]) -> Alph
     known = ("depth", "nodes", "movetime", "threads", "hash", "level", "elo")
     source = str(options.get("network", source))
     try:
-        network = read_network(source)
+        evaluator = read_evaluator(source)
     except ModelFileError as error:
         if source == SHIPPED:
             raise SpecError(
@@ -390,6 +412,6 @@ def alphabeta_player(name: str, source: str, options: Mapping[str, Any]) -> Alph
         raise
     chosen = {key: options[key] for key in known if key in options}
     try:
-        return AlphaBetaPlayer(network, name, **chosen)
+        return AlphaBetaPlayer(evaluator, name, **chosen)
     except ValueError as error:
         raise SpecError(f"player {name!r}: {error}") from error

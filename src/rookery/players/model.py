@@ -1,7 +1,7 @@
 """Players from model files and run folders, as `make_player` asks for them.
 
-What plays depends on the network's family: `nnue` searches with alpha-beta, `giraffe` full-width
-to a small depth. Networks that AlphaZero or its pretraining taught play with its tree search
+What plays depends on the network's family: `nnue` and `giraffe`, which have values alone, search
+with alpha-beta. Networks that AlphaZero or its pretraining taught play with its tree search
 (without it after `simulations=0`); of the others the policy plays alone, unless there is an option
 that only such a search has (`simulations`, `movetime`, `gumbel`, ...).
 """
@@ -25,11 +25,7 @@ def load_player(source: str, options: Mapping[str, str]) -> Player:
         from rookery.players.endgame import endgame_player
 
         return endgame_player(source, options)
-    if family == "giraffe":
-        from rookery.players.leaf_search import leaf_search_player
-
-        return leaf_search_player(source, dict(options))
-    if family == "nnue":
+    if family in ("nnue", "giraffe"):
         from rookery.players.alphabeta import alphabeta_player
         from rookery.players.registry import ALPHABETA_OPTIONS, parse_options
         from rookery.players.spec import PlayerSpec

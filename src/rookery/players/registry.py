@@ -252,8 +252,7 @@ KINDS: dict[str, PlayerKind] = {
 NETWORKS = (
     ("of ppo", KINDS["ppo"].options),
     ("of alphazero or supervised", KINDS["alphazero"].options),
-    ("of engine or tdleaf", ALPHABETA_OPTIONS),
-    ("of tdleaf-giraffe", (Option("depth", str, "search depth in plies"),)),
+    ("of engine, tdleaf or tdleaf-giraffe", ALPHABETA_OPTIONS),
     ("of an ending such as kpk", (_OTHERWISE,)),
 )
 
