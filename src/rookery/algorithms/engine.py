@@ -25,7 +25,7 @@ from typing import Any, TypeVar
 import numpy as np
 import torch
 
-from rookery._core import DataGenerator, NetworkMatch, sample_fens
+from rookery._core import NetworkMatch, sample_fens
 from rookery.algorithms.engine_learning import (
     SMALLEST_BATCH,
     Candidate,
@@ -44,6 +44,9 @@ from rookery.nets import Network, make_network
 from rookery.runs.live import write_live
 from rookery.runs.positions import Samples, fields
 from rookery.runs.state import State
+from rookery.selfplay.collector import Collector, Hooks, Piece, make_collector
+from rookery.selfplay.datagen import DataHarvest, DataOrder, DataPlan
+from rookery.selfplay.networks import weights_of
 from rookery.training.trainer import Algorithm, Context, Evaluation, Metrics
 
 # Shares of the budget by which the last generation must have been learnt from, and tested.
@@ -89,7 +92,9 @@ class EngineTrainer:
         self.candidate: Candidate | None = None
         keep = context.recipe.run.keep_checkpoints
         self.window = Window(context.folder / "replay", keep, context.log)
-        self._generator: DataGenerator | None = None
+        self.collector: Collector[DataOrder, DataHarvest] = make_collector(
+            "data", "threads", self._plan(), Hooks(context.log)
+        )
         self._learning: tuple[Samples, Samples] | None = None
         self._match: NetworkMatch | None = None
 
@@ -107,23 +112,21 @@ class EngineTrainer:
 
     # --- Play ---
 
+    def _plan(self) -> DataPlan:
+        play = self.context.recipe.play
+        options = play.model_dump(
+            include={"max_opening_score", "max_score", "max_plies", "play_on_share"}
+        )
+        options["random_plies"] = (play.random_plies[0], play.random_plies[1])
+        return DataPlan(options, self.context.workers)
+
     def _play(self) -> Metrics:
         play = self.context.recipe.play
         nodes = of_generation(play.nodes, self.generation)
-        if self._generator is None:
-            self._generator = DataGenerator(
-                tensors_of(self.newest),
-                seed=self.context.seed("games"),
-                soft_nodes=nodes,
-                random_plies=(play.random_plies[0], play.random_plies[1]),
-                max_opening_score=play.max_opening_score,
-                max_score=play.max_score,
-                max_plies=play.max_plies,
-                adjudicate=self.generation >= play.adjudicate_from,
-                play_on_share=play.play_on_share,
-                threads=self.context.workers,
-            )
-        played = self._generator.run(self.games, play.games)
+        weights, last = weights_of(self.model()), self.games + play.games - 1
+        piece = Piece(weights.digest, self.context.seed("games"), self.games, last)
+        order = DataOrder(piece, nodes, self.generation >= play.adjudicate_from)
+        played = self.collector.begin(weights, order)()
         self.games += play.games
         samples = played.samples
         write_live(self.context.folder, live_boards(samples, self.generation))
@@ -140,11 +143,7 @@ class EngineTrainer:
                 "kept_share": len(samples) / max(1, played.plies),
                 "distinct_openings": played.distinct_openings / max(1, played.games),
             },
-            results={
-                "white": played.white_wins,
-                "draw": played.draws,
-                "black": played.black_wins,
-            },
+            results=played.results,
             endings=played.endings,
             timing={"positions": len(samples), "nodes": played.nodes},
         )
@@ -165,7 +164,6 @@ class EngineTrainer:
     def _begin_learning(self) -> None:
         learn = self.context.recipe.learn
         self.phase = "learn"
-        self._generator = None
         self.window.drop_before(self.generation - math.ceil(learn.window * self.generation) + 1)
         width = max(of_generation(learn.hidden, self.generation), self._width())
         generator = self.context.torch_generator("widen", self.generation)
@@ -345,12 +343,16 @@ class EngineTrainer:
         has_anchor = any(name.startswith("anchor.") for name in state.tensors)
         self.anchor = _arrays(state, "anchor") if has_anchor else None
         self.window.restore(state.value("shards"))
-        self._generator = self._learning = self._match = self.candidate = None
+        self._learning = self._match = self.candidate = None
         if "candidate" in state.values:
             weights = _arrays(state, "candidate.weights")
             decay = self.context.recipe.learn.weight_decay
             self.candidate = Candidate(weights, self.context.workers, decay)
             self.candidate.get(state)
+
+    def close(self) -> None:
+        """End what the collector has started."""
+        self.collector.close()
 
 
 _COUNTERS = (

@@ -1,13 +1,28 @@
-"""A self-play process: trees and games, but no network; the prediction server judges its leaves.
+"""A self-play process: trees and games, but no network; the prediction server evaluates leaves.
 
-`ServerCollector` starts it as `python -m rookery.selfplay.server_worker SOCKET MEMORY`, the
-numbers of two inherited descriptors. It does what it is told until it is told to end, or until the
-other side is gone. torch is never loaded here.
+`ServerCollector` starts it as `python -m rookery.selfplay.server_worker SOCKET MEMORY`, the numbers
+of two inherited descriptors. It follows commands until told to end, or until the server is gone.
+torch is never loaded here. The socket carries messages (`rookery.selfplay.messages`):
+
+    server -> process   {"do": name, ...}   a command: a method of `Worker` with its arguments
+                        [logits, values]    of a group's leaves, float32 [L] and [B]
+    process -> server   [counts, legal]     of a group's leaves, int32 [B] and [L]
+                        None                the group has played enough
+                        {"counts", "parts"} the result of a command: totals, and a list
+                        text                why the process gives up
+
+Observations are large: they go through memory that all processes share. The games of a process are
+in `GROUPS` groups that take turns: while the server evaluates the leaves of one, the trees of the
+other are searched. All processes' leaves of a group are contiguous, one batch for the server:
+
+    group 0: [process 0: N leaves][process 1: N leaves] ...   group 1: [process 0: ...] ...
 """
 
 from __future__ import annotations
 
-import json
+import math
+import mmap
+import os
 import sys
 from collections.abc import Callable
 from multiprocessing.connection import Connection
@@ -17,20 +32,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rookery._core import SelfPlay
-from rookery.selfplay.collector import Order, counts_of, prepare
-from rookery.selfplay.server_messages import (
-    ANSWERS,
-    BYTES,
-    COMMAND,
-    DONE,
-    FAILURE,
-    GROUPS,
-    LEAVES,
-    pack_arrays,
-    send,
-    send_json,
-    shared_leaves,
-)
+from rookery.encodings import OBSERVATIONS
+from rookery.selfplay.messages import pack, unpack
+from rookery.selfplay.trees import TreeOrder, TreePlan, counts_of, prepare, take
+
+GROUPS = 2
+
+
+def games_of(plan: TreePlan) -> int:
+    """Games of each group: a batch has as many leaves as without processes."""
+    return max(1, plan.games // plan.processes)
+
+
+def shared_leaves(memory: int, plan: TreePlan) -> NDArray[Any]:
+    """The shared memory as [GROUPS, leaves of all processes, *shape]."""
+    layout = OBSERVATIONS[plan.options["observation"]]
+    shape = (GROUPS, plan.processes * games_of(plan), *layout.shape)
+    # What `SelfPlay` writes: bytes where the layout allows them.
+    dtype = np.dtype("uint8" if "uint8" in layout.dtypes else "float32")
+    size = math.prod(shape) * dtype.itemsize
+    os.ftruncate(memory, size)
+    return np.frombuffer(mmap.mmap(memory, size), dtype).reshape(shape)
 
 
 class Worker:
@@ -40,81 +62,68 @@ class Worker:
         """Wait for commands on `connection`; `memory` is the shared memory's descriptor."""
         self._connection = connection
         self._memory = memory
-        self.groups: list[SelfPlay] = []
-        self._places: list[NDArray[Any]] = []  # of each group's observations
+        self._groups: list[SelfPlay] = []
+        self._leaves: NDArray[Any]  # [GROUPS, N, *shape], this process's part
 
     def run(self) -> None:
-        """Obey until told to end."""
-        commands: dict[str, Callable[..., None]] = {
-            "make": self.make,
-            "play": self.play,
-            "save": self.save,
-            "load": self.load,
-        }
-        while True:
-            content = json.loads(self._receive(COMMAND))
-            name = content.pop("do")
-            if name == "end":
-                return
-            commands[name](**content)
+        """Follow commands until told to end."""
+        commands: dict[str, Callable[..., list[Any]]]
+        commands = {"make": self.make, "play": self.play, "save": self.save, "load": self.load}
+        while (command := self._receive())["do"] != "end":
+            parts = commands[command.pop("do")](**command)
+            self._send({"counts": counts_of(self._groups), "parts": parts})
 
-    def make(self, options: dict[str, Any], seeds: list[int], process: int, processes: int) -> None:
+    def make(self, plan: dict[str, Any], process: int) -> list[Any]:
         """Begin games."""
-        games, observation = options["games"], options["observation"]
-        everybody = shared_leaves(self._memory, observation, processes, games)
-        mine = slice(process * games, (process + 1) * games)
-        self._places = [leaves[mine] for leaves in everybody]
-        self.groups = [SelfPlay(seed=seed, **options) for seed in seeds]
-        send_json(self._connection, BYTES, counts_of(self.groups))
+        wanted = TreePlan(**plan)
+        games, first = games_of(wanted), process * GROUPS
+        self._leaves = shared_leaves(self._memory, wanted)[:, process * games :][:, :games]
+        self._groups = [
+            SelfPlay(games=games, seed=wanted.seed_of(number), **wanted.options)
+            for number in range(first, first + GROUPS)
+        ]
+        return []
 
-    def play(self, order: dict[str, Any], quota: int) -> None:
-        """Play until every group has so many samples; then send all that finished games teach."""
-        for group in self.groups:
-            prepare(group, Order(**order))
-        going = [number for number in range(GROUPS) if self._ask(number, quota)]
-        while going:
-            going = [number for number in going if self._hear_and_ask(number, quota)]
-        for group in self.groups:
-            send(self._connection, BYTES, pack_arrays(group.take_samples()))
-            send_json(self._connection, BYTES, group.take_games())
-        send_json(self._connection, BYTES, counts_of(self.groups))
+    def play(self, order: dict[str, Any], quota: int) -> list[Any]:
+        """Play until every group has so many samples; what finished games teach."""
+        for group in self._groups:
+            prepare(group, TreeOrder(**order))
+        playing = [number for number in range(GROUPS) if self._ask(number, quota)]
+        while playing:
+            playing = [number for number in playing if self._continue(number, quota)]
+        return [take(group) for group in self._groups]
 
     def _ask(self, number: int, quota: int) -> bool:
         """Search until every game of a group needs the network; False if it has played enough."""
-        group = self.groups[number]
+        group = self._groups[number]
         if group.ready >= quota:
-            send(self._connection, DONE)
+            self._send(None)
             return False
         group.gather()
-        self._places[number][:] = group.observations
-        counts = np.diff(group.legal_offsets).astype("<i4")
-        send(self._connection, LEAVES, counts, group.legal_actions)
+        self._leaves[number] = group.observations
+        self._send([np.diff(group.legal_offsets).astype(np.int32), group.legal_actions])
         return True
 
-    def _hear_and_ask(self, number: int, quota: int) -> bool:
-        """Give a group its answers and go on with it."""
-        group = self.groups[number]
-        answers = np.frombuffer(self._receive(ANSWERS), "<f4")
-        split = len(group.legal_actions)
-        group.apply(answers[:split], answers[split:])
+    def _continue(self, number: int, quota: int) -> bool:
+        """Hand a group its answers and search on."""
+        self._groups[number].apply(*self._receive())
         return self._ask(number, quota)
 
-    def save(self) -> None:
-        """Send the games under way."""
-        for group in self.groups:
-            send(self._connection, BYTES, group.get_state())
+    def save(self) -> list[Any]:
+        """The games under way."""
+        return [np.frombuffer(group.get_state(), np.uint8) for group in self._groups]
 
-    def load(self) -> None:
-        """Go on with other games."""
-        for group in self.groups:
-            group.set_state(self._receive(BYTES))
-        send_json(self._connection, BYTES, counts_of(self.groups))
+    def load(self, sets: list[NDArray[np.uint8]]) -> list[Any]:
+        """Resume other games; none: continue with those there are."""
+        for group, state in zip(self._groups, sets, strict=bool(sets)):
+            group.set_state(state.tobytes())
+        return []
 
-    def _receive(self, kind: bytes) -> bytes:
-        message = self._connection.recv_bytes()
-        if message[:1] != kind:
-            raise RuntimeError(f"expected a message {kind!r}, got {message[:1]!r}")
-        return message[1:]
+    def _send(self, content: Any) -> None:
+        self._connection.send_bytes(pack(content))
+
+    def _receive(self) -> Any:
+        return unpack(self._connection.recv_bytes())
 
 
 def main(arguments: list[str]) -> int:
@@ -125,8 +134,8 @@ def main(arguments: list[str]) -> int:
     except (EOFError, ConnectionError):
         print("rookery: a self-play process ends: its trainer is gone", file=sys.stderr)
         return 1
-    except Exception as error:  # the trainer says it in one line
-        send(connection, FAILURE, f"{type(error).__name__}: {error}".encode())
+    except Exception as error:  # the trainer reports it in one line
+        connection.send_bytes(pack(f"{type(error).__name__}: {error}"))
         return 1
     return 0
 
