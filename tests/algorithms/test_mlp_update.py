@@ -11,13 +11,15 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="needs the extra 'train'")
 
-from rookery import Game, VectorGames  # noqa: E402
+from rookery import Game  # noqa: E402
 from rookery._core import play_random_plies, policy_step  # noqa: E402
 from rookery.algorithms.mlp_update import MlpUpdate, Weights, existing_actions  # noqa: E402
 from rookery.algorithms.ppo import ALGORITHM, Batch, PPOTrainer, batch_of, losses  # noqa: E402
 from rookery.nets import make_network, ragged  # noqa: E402
 from rookery.runs.state import StateError  # noqa: E402
-from rookery.selfplay.rollout import Collector  # noqa: E402
+from rookery.selfplay.collector import Hooks  # noqa: E402
+from rookery.selfplay.networks import weights_of  # noqa: E402
+from rookery.selfplay.rollout import RolloutCollector, RolloutOrder, RolloutPlan  # noqa: E402
 from rookery.training.recipe import load_recipe  # noqa: E402
 from rookery.training.trainer import Context  # noqa: E402
 
@@ -38,9 +40,12 @@ def network_of(sizes: dict[str, Any], actions: str = "az4672") -> Any:
 def batch_for(network: Any, plies: int = 30) -> Batch:
     """Real positions; targets and old policy are changed so that clips of all kinds happen."""
     claims = "action" if network.actions == "az4673" else "automatic"
-    games = VectorGames(8, "vector66", network.actions, seed=2, claims=claims, random_plies=(0, 40))
-    player = Collector(games, np.random.default_rng(3), learn_both=True, rival_share=0.0)
-    batch = batch_of(player.collect(network, plies), 0.99, 0.9)
+    games = {
+        "num_games": 8, "observation": "vector66", "actions": network.actions, "claims": claims,
+        "random_plies": (0, 40),
+    }  # fmt: skip
+    player = RolloutCollector(RolloutPlan(games, 2, learn_both=True, rival_share=0.0), Hooks())
+    batch = batch_of(player.begin(weights_of(network), RolloutOrder(plies))(), 0.99, 0.9)
     noise = torch.Generator().manual_seed(4)
     batch.advantages = torch.randn(len(batch), generator=noise)
     batch.returns = 3.0 * torch.randn(len(batch), generator=noise)

@@ -75,7 +75,7 @@ class Hooks:
 class Collector(Protocol[Order, Harvest]):
     """Plays games with the weights that it is given."""
 
-    overlaps: bool  # whether games are played between `begin` and the call of what it returns
+    overlaps: bool = False  # whether games are played between `begin` and the call of its result
 
     def begin(self, weights: Weights, order: Order) -> Callable[[], Harvest]:
         """Start to play; call the result to wait for the harvest.
@@ -85,20 +85,20 @@ class Collector(Protocol[Order, Harvest]):
         ...
 
     def counts(self) -> dict[str, int]:
-        """Totals of what was played, by name."""
-        ...
+        """Totals of what was played since the run's first game, by name; none by default."""
+        return {}
 
     def state(self) -> State:
         """The games under way, for an exact resume; the trainer adds its own entries to it."""
-        ...
+        return State()
 
     def load_state(self, state: State) -> None:
-        """Resume the games of such a state."""
-        ...
+        """Resume the games of such a state; by default there are none."""
+        return None
 
     def close(self) -> None:
         """End processes and threads; may be called twice."""
-        ...
+        return None
 
 
 # Kind of work -> backend -> class, made with (plan, hooks). Loaded when asked for, so that a

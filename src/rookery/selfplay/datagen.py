@@ -1,12 +1,11 @@
 """The engine's games against itself: numbered, so that any part of them is a piece of work.
 
 A game is determined by its number, the seed, the weights and the settings of plan and order; it
-knows nothing of other games, and a collector has no state beyond what it computes again.
+knows nothing of other games, and the collector has no state.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -16,8 +15,7 @@ from numpy.typing import NDArray
 
 from rookery._core import DataGenerator
 from rookery.nets.nnue import tensors_of
-from rookery.runs.state import State
-from rookery.selfplay.collector import Hooks, Piece, Weights
+from rookery.selfplay.collector import Collector, Hooks, Piece, Weights
 from rookery.selfplay.networks import network_of
 
 
@@ -51,15 +49,12 @@ class DataHarvest:
     endings: Mapping[str, int]
 
 
-class DataCollector:
-    """Plays on all cores while it is waited for; see `rookery.selfplay.collector.Collector`."""
-
-    overlaps = False
+class DataCollector(Collector[DataOrder, DataHarvest]):
+    """Plays on all cores while it is waited for."""
 
     def __init__(self, plan: DataPlan, hooks: Hooks) -> None:
         """Nothing is played yet."""
         self.plan = plan
-        self._counts: Counter[str] = Counter()
         self._generator: tuple[Any, DataGenerator] | None = None  # what it was made for
 
     def begin(self, weights: Weights, order: DataOrder) -> Callable[[], DataHarvest]:
@@ -68,18 +63,13 @@ class DataCollector:
 
         def finish() -> DataHarvest:
             played = generator.run(piece.first, len(piece))
-            self._counts.update(games=played.games, plies=played.plies, nodes=played.nodes)
             return DataHarvest(
                 samples=played.samples,
                 games=played.games,
                 plies=played.plies,
                 nodes=played.nodes,
                 distinct_openings=played.distinct_openings,
-                results={
-                    "white": played.white_wins,
-                    "draw": played.draws,
-                    "black": played.black_wins,
-                },
+                results=dict(white=played.white_wins, draw=played.draws, black=played.black_wins),
                 endings=played.endings,
             )
 
@@ -102,17 +92,3 @@ class DataCollector:
             )
             self._generator = (key, generator)
         return self._generator[1]
-
-    def counts(self) -> dict[str, int]:
-        """Totals since this collector was made."""
-        return dict(self._counts)
-
-    def state(self) -> State:
-        """Empty: a piece says which games to play."""
-        return State()
-
-    def load_state(self, state: State) -> None:
-        """There is nothing to resume."""
-
-    def close(self) -> None:
-        """Nothing outlives an order."""

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from rookery._core import SelfPlay
 from rookery.nets.evaluator import Evaluator
 from rookery.runs.state import State
-from rookery.selfplay.collector import Hooks, Weights
+from rookery.selfplay.collector import Collector, Hooks, Weights
 from rookery.selfplay.networks import evaluator_of, native_of, network_of
 from rookery.selfplay.trees import (
     TreeHarvest,
@@ -23,8 +23,8 @@ from rookery.selfplay.trees import (
 )
 
 
-class _LocalCollector:
-    """Sets of games in this process; see `rookery.selfplay.collector.Collector`."""
+class _LocalCollector(Collector[TreeOrder, TreeHarvest]):
+    """Sets of games in this process."""
 
     def __init__(self, plan: TreePlan, hooks: Hooks, sets: int) -> None:
         self.plan, self.hooks = plan, hooks
@@ -32,7 +32,6 @@ class _LocalCollector:
             SelfPlay(games=plan.games, seed=plan.seed_of(number), **plan.options)
             for number in range(sets)
         ]
-        self.overlaps = sets > 1
 
     def counts(self) -> dict[str, int]:
         """Totals since the first game of the run."""
@@ -48,9 +47,6 @@ class _LocalCollector:
         for play, stored in zip(self.plays, sets, strict=False):
             play.set_state(stored)
 
-    def close(self) -> None:
-        """Nothing outlives an order."""
-
 
 class ThreadCollector(_LocalCollector):
     """Games with a native network: a thread with a set of its own on each core."""
@@ -58,6 +54,7 @@ class ThreadCollector(_LocalCollector):
     def __init__(self, plan: TreePlan, hooks: Hooks) -> None:
         """Begin games."""
         super().__init__(plan, hooks, plan.workers)
+        self.overlaps = plan.workers > 1
 
     def begin(self, weights: Weights, order: TreeOrder) -> Callable[[], TreeHarvest]:
         """Play in the background."""

@@ -24,7 +24,7 @@ from rookery._core import ENDINGS, VectorGames
 from rookery.envs.rewards import Rewards
 from rookery.nets import Network, ragged
 from rookery.runs.state import State, seed_of
-from rookery.selfplay.collector import Hooks, Weights
+from rookery.selfplay.collector import Collector, Hooks, Weights
 from rookery.selfplay.interim import find_judge
 from rookery.selfplay.networks import network_of
 
@@ -85,10 +85,8 @@ class Rollout:
     lengths: list[int] = field(default_factory=list)  # plies of the finished games
 
 
-class RolloutCollector:
-    """Plays and records in this process; see `rookery.selfplay.collector.Collector`."""
-
-    overlaps = False
+class RolloutCollector(Collector[RolloutOrder, Rollout]):
+    """Plays and records in this process."""
 
     def __init__(self, plan: RolloutPlan, hooks: Hooks) -> None:
         """Begin games."""
@@ -100,7 +98,6 @@ class RolloutCollector:
         self._assign(np.ones(len(games), dtype=np.bool_))
         rewards = Rewards(book=plan.book, tablebase=plan.tablebase)
         self.judge = find_judge(rewards, len(games), plan.games["actions"], hooks.log)
-        self._counts: Counter[str] = Counter()
 
     def _assign(self, which: NDArray[np.bool_]) -> None:
         """Draw colours and opponents for games that begin."""
@@ -157,7 +154,6 @@ class RolloutCollector:
         rollout.last_colours = games.to_move.astype(np.int64)
         if rival is None:
             _end_before_rival(rollout, self.against_rival)
-        self._counts.update(plies=plies * len(games), games=len(rollout.lengths))
         return rollout
 
     def _rival_actions(
@@ -219,10 +215,6 @@ class RolloutCollector:
             name = {1: "wins", 0: "draws", -1: "losses"}[result]
             rollout.results["cut off" if games.truncations[index] else name] += 1
 
-    def counts(self) -> dict[str, int]:
-        """Totals since this collector was made."""
-        return dict(self._counts)
-
     def state(self) -> State:
         """The games, who plays what in them, and the random stream."""
         state = State()
@@ -246,9 +238,6 @@ class RolloutCollector:
             before, now = state.values.get("judge_sources", self.judge.sources), self.judge.sources
             if before != now:
                 self.hooks.log(f"other moves are rewarded from here on: by {now}, not {before}")
-
-    def close(self) -> None:
-        """Nothing outlives an order."""
 
 
 def _end_before_rival(rollout: Rollout, against_rival: NDArray[np.bool_]) -> None:

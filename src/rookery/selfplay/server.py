@@ -28,7 +28,7 @@ import numpy as np
 from rookery.data.samples import SampleBlock
 from rookery.nets.evaluator import Evaluator
 from rookery.runs.state import State
-from rookery.selfplay.collector import Hooks, Weights
+from rookery.selfplay.collector import Collector, Hooks, Weights
 from rookery.selfplay.messages import pack, unpack
 from rookery.selfplay.networks import evaluator_of
 from rookery.selfplay.server_worker import GROUPS, games_of, shared_leaves
@@ -103,10 +103,8 @@ class Peer:
         return self._error(f"{how}; continue with rookery resume")
 
 
-class ServerCollector:
-    """Self-play processes and the server that evaluates for them; see `collector.Collector`."""
-
-    overlaps = False
+class ServerCollector(Collector[TreeOrder, TreeHarvest]):
+    """Self-play processes and the server that evaluates for them."""
 
     def __init__(self, plan: TreePlan, hooks: Hooks) -> None:
         """Start processes; a batch has as many leaves as without processes."""
@@ -118,12 +116,12 @@ class ServerCollector:
         with _anonymous_file() as memory:
             self._leaves = shared_leaves(memory.fileno(), plan)
             self.peers += [Peer(number, memory.fileno()) for number in range(plan.processes)]
-        self._command([{"do": "make", "plan": plan, "process": p.number} for p in self.peers])
+        self._command([{"plan": plan, "process": peer.number} for peer in self.peers])
 
     def begin(self, weights: Weights, order: TreeOrder) -> Callable[[], TreeHarvest]:
         """Take the weights; the games are played when the result is called."""
         evaluator = evaluator_of(weights, self.plan.workers, self.plan.precision)
-        command = {"do": "play", "order": order, "quota": order.share(GROUPS * len(self.peers))}
+        command = {"order": order, "quota": order.share(GROUPS * len(self.peers))}
 
         def finish() -> TreeHarvest:
             parts = self._command([command] * len(self.peers), evaluator)
@@ -137,7 +135,7 @@ class ServerCollector:
 
     def state(self) -> State:
         """The games of each group of each process."""
-        sets = self._command([{"do": "save"}] * len(self.peers))
+        sets = self._command(["save"] * len(self.peers))
         return put_sets([part.tobytes() for part in sets], self.games)
 
     def load_state(self, state: State) -> None:
@@ -145,7 +143,7 @@ class ServerCollector:
         sets = [np.frombuffer(s, np.uint8) for s in get_sets(state, self.games, self.hooks.log)]
         whole = sets[: len(sets) // GROUPS * GROUPS]
         firsts = range(0, GROUPS * len(self.peers), GROUPS)
-        self._command([{"do": "load", "sets": whole[at : at + GROUPS]} for at in firsts])
+        self._command([{"load": whole[at : at + GROUPS]} for at in firsts])
 
     def close(self) -> None:
         """End the processes."""
@@ -213,7 +211,7 @@ def _end(peers: list[Peer]) -> None:
     """Tell all processes to end, and see to it that they do."""
     for peer in peers:
         with contextlib.suppress(OSError):
-            peer.connection.send_bytes(pack({"do": "end"}))
+            peer.connection.send_bytes(pack("end"))
         peer.connection.close()
     for peer in peers:
         try:

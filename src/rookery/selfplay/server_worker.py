@@ -4,12 +4,15 @@
 of two inherited descriptors. It follows commands until told to end, or until the server is gone.
 torch is never loaded here. The socket carries messages (`rookery.selfplay.messages`):
 
-    server -> process   {"do": name, ...}   a command: a method of `Worker` with its arguments
-                        [logits, values]    of a group's leaves, float32 [L] and [B]
-    process -> server   [counts, legal]     of a group's leaves, int32 [B] and [L]
-                        None                the group has played enough
-                        {"counts", "parts"} the result of a command: totals, and a list
-                        text                why the process gives up
+    server -> process   {plan, process}         first: what to play, and which process this is
+                        {order, quota}          play until each group has `quota` samples
+                        [logits, values]        of a group's leaves, float32 [L] and [B]
+                        "save", {load}, "end"   games under way, as `SelfPlay.get_state` has them
+    process -> server   [counts, legal]         of a group's leaves, int32 [B] and [L]
+                        None                    the group has played enough
+                        {counts, parts}         a command is done: totals, and for each group
+                                                what it has played or its state
+                        text                    why the process gives up
 
 Observations are large: they go through memory that all processes share. The games of a process are
 in `GROUPS` groups that take turns: while the server evaluates the leaves of one, the trees of the
@@ -24,7 +27,6 @@ import math
 import mmap
 import os
 import sys
-from collections.abc import Callable
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -58,36 +60,38 @@ def shared_leaves(memory: int, plan: TreePlan) -> NDArray[Any]:
 class Worker:
     """The games of one process."""
 
-    def __init__(self, connection: Connection, memory: int) -> None:
-        """Wait for commands on `connection`; `memory` is the shared memory's descriptor."""
+    def __init__(self, connection: Connection, memory: int, plan: TreePlan, process: int) -> None:
+        """Begin games; `memory` is the shared memory's descriptor."""
+        games, first = games_of(plan), process * GROUPS
         self._connection = connection
-        self._memory = memory
-        self._groups: list[SelfPlay] = []
-        self._leaves: NDArray[Any]  # [GROUPS, N, *shape], this process's part
+        # [GROUPS, N, *shape]: this process's part.
+        self._leaves = shared_leaves(memory, plan)[:, process * games : (process + 1) * games]
+        self._groups = [
+            SelfPlay(games=games, seed=plan.seed_of(number), **plan.options)
+            for number in range(first, first + GROUPS)
+        ]
 
     def run(self) -> None:
         """Follow commands until told to end."""
-        commands: dict[str, Callable[..., list[Any]]]
-        commands = {"make": self.make, "play": self.play, "save": self.save, "load": self.load}
-        while (command := self._receive())["do"] != "end":
-            parts = commands[command.pop("do")](**command)
+        parts: list[Any] = []
+        while True:
             self._send({"counts": counts_of(self._groups), "parts": parts})
+            match unpack(self._connection.recv_bytes()):
+                case {"order": order, "quota": quota}:
+                    parts = self._play(TreeOrder(**order), quota)
+                case {"load": sets}:
+                    for group, stored in zip(self._groups, sets, strict=bool(sets)):
+                        group.set_state(stored.tobytes())
+                    parts = []
+                case "save":
+                    parts = [np.frombuffer(group.get_state(), np.uint8) for group in self._groups]
+                case _:
+                    return
 
-    def make(self, plan: dict[str, Any], process: int) -> list[Any]:
-        """Begin games."""
-        wanted = TreePlan(**plan)
-        games, first = games_of(wanted), process * GROUPS
-        self._leaves = shared_leaves(self._memory, wanted)[:, process * games :][:, :games]
-        self._groups = [
-            SelfPlay(games=games, seed=wanted.seed_of(number), **wanted.options)
-            for number in range(first, first + GROUPS)
-        ]
-        return []
-
-    def play(self, order: dict[str, Any], quota: int) -> list[Any]:
+    def _play(self, order: TreeOrder, quota: int) -> list[Any]:
         """Play until every group has so many samples; what finished games teach."""
         for group in self._groups:
-            prepare(group, TreeOrder(**order))
+            prepare(group, order)
         playing = [number for number in range(GROUPS) if self._ask(number, quota)]
         while playing:
             playing = [number for number in playing if self._continue(number, quota)]
@@ -106,31 +110,19 @@ class Worker:
 
     def _continue(self, number: int, quota: int) -> bool:
         """Hand a group its answers and search on."""
-        self._groups[number].apply(*self._receive())
+        self._groups[number].apply(*unpack(self._connection.recv_bytes()))
         return self._ask(number, quota)
-
-    def save(self) -> list[Any]:
-        """The games under way."""
-        return [np.frombuffer(group.get_state(), np.uint8) for group in self._groups]
-
-    def load(self, sets: list[NDArray[np.uint8]]) -> list[Any]:
-        """Resume other games; none: continue with those there are."""
-        for group, state in zip(self._groups, sets, strict=bool(sets)):
-            group.set_state(state.tobytes())
-        return []
 
     def _send(self, content: Any) -> None:
         self._connection.send_bytes(pack(content))
 
-    def _receive(self) -> Any:
-        return unpack(self._connection.recv_bytes())
-
 
 def main(arguments: list[str]) -> int:
     """Work; the exit status says how it ended."""
-    connection = Connection(int(arguments[0]))
+    connection, memory = Connection(int(arguments[0])), int(arguments[1])
     try:
-        Worker(connection, int(arguments[1])).run()
+        first = unpack(connection.recv_bytes())
+        Worker(connection, memory, TreePlan(**first["plan"]), first["process"]).run()
     except (EOFError, ConnectionError):
         print("rookery: a self-play process ends: its trainer is gone", file=sys.stderr)
         return 1
