@@ -298,7 +298,7 @@ class EngineTrainer:
     def model(self) -> Network:
         """The newest network that has passed its gate."""
         sizes = {"hidden": self._width(), "buckets": len(self.newest["output_bias"])}
-        network = make_network("nnue", "nnue768", "none", sizes)
+        network = make_network("nnue", "nnue768", "none", sizes, torch.Generator())
         network.load_state_dict({k: torch.from_numpy(v) for k, v in self.newest.items()})
         found: Network = network.eval()
         return found
