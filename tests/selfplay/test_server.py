@@ -24,7 +24,6 @@ from rookery.selfplay.collector import Hooks, Weights
 from rookery.selfplay.local import BatchCollector
 from rookery.selfplay.server import PredictionError, ServerCollector
 from rookery.selfplay.trees import TreeOrder, TreePlan, prepare, take
-from support.paths import TESTS
 
 OPTIONS: dict[str, Any] = {
     "observation": "tactical70", "simulations": 6, "max_plies": 24,
@@ -166,18 +165,18 @@ def test_a_network_that_fails_ends_the_processes(
 def test_processes_end_when_their_server_dies(tmp_path: Path) -> None:
     script = textwrap.dedent(
         """
-        import os, signal, sys
-        sys.path[:0] = [sys.argv[1], sys.argv[1] + "/selfplay"]
-        from test_server import PLAN, pids
+        import ast, os, signal, sys
         from rookery.selfplay.collector import Hooks
         from rookery.selfplay.server import ServerCollector
-        collector = ServerCollector(PLAN, Hooks())
-        print(*pids(collector), flush=True)
+        from rookery.selfplay.trees import TreePlan
+        options = ast.literal_eval(sys.argv[1])
+        collector = ServerCollector(TreePlan(options, games=8, seed=11, processes=2), Hooks())
+        print(*(peer.process.pid for peer in collector.peers), flush=True)
         os.kill(os.getpid(), signal.SIGKILL)
         """
     )
     done = subprocess.run(
-        [sys.executable, "-c", script, str(TESTS)],
+        [sys.executable, "-c", script, repr(OPTIONS)],
         capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
     # The pipe of standard error is closed when the last process has ended.

@@ -226,7 +226,7 @@ class AlphaZeroTrainer:
         seed = self.context.seed("gate", number)
         score = play_networks(self.average, self.best, gate.games, seed, gate.simulations)
         passed = score >= gate.score
-        verdict = "plays from now on" if passed else "goes on learning"
+        verdict = "plays from now on" if passed else "keeps learning"
         self.context.log(
             f"iteration {number}: the new network scores {score:.1%} of {gate.games} games "
             f"against the one that plays; it {verdict}"

@@ -51,7 +51,7 @@ from rookery.training.trainer import Algorithm, Context, Evaluation, Metrics
 
 # Shares of the budget by which the last generation must have been learnt from, and tested.
 LEARNING_ENDS = 0.96
-SHOWN_GAMES = 6  # on the boards of whoever watches
+SHOWN_GAMES = 6  # on the page of `rookery watch`
 GATE_ENDS = 0.99
 
 Item = TypeVar("Item")
@@ -87,7 +87,7 @@ class EngineTrainer:
         self.anchor: Weights | None = None
         self.total_elo = 0.0  # sum of the gains that the gates measured
         self.final = False  # the present generation is the last of its budget
-        self.finished = False  # the last generation of the budget lies behind
+        self.finished = False  # the last generation of the budget is complete
         self.pair_points: list[float] = []  # of the gate
         self.candidate: Candidate | None = None
         keep = context.recipe.run.keep_checkpoints
@@ -189,17 +189,17 @@ class EngineTrainer:
         seed = self.context.seed("order", self.generation, place.finished)
         started = place.passes
         loss = candidate.learn(samples, seed, learn.positions, batch, self._rate, wdl, learn.power)
-        judged = candidate.judge(test, wdl, learn.power)
+        tested = candidate.test(test, wdl, learn.power)
         if self._share_learnt(place) >= 1.0:
             self._begin_gate()
         losses = {"train": loss}
-        if "validation" in judged:
-            losses["validation"] = judged.pop("validation")
+        if "validation" in tested:
+            losses["validation"] = tested.pop("validation")
         return Metrics(
             samples=0,
             losses=losses,
             values={
-                **judged,
+                **tested,
                 "wdl": wdl,
                 "window": float(len(samples)),
                 "hidden": float(candidate.learner.hidden),
@@ -209,7 +209,7 @@ class EngineTrainer:
         )
 
     def _share_learnt(self, place: Place) -> float:
-        """How much of its learning a candidate has behind it, [0, 1]."""
+        """Share of its learning that a candidate has done, [0, 1]."""
         share = place.passes / self._passes()
         # The budget may be too short for all passes: then its end decides.
         room = max(LEARNING_ENDS - place.began, 1e-9)
@@ -336,7 +336,7 @@ class EngineTrainer:
         return state
 
     def load_state(self, state: State) -> None:
-        """Go on from there."""
+        """Resume."""
         for name, value in state.value("engine").items():
             setattr(self, name, value)
         self.newest = _arrays(state, "newest")

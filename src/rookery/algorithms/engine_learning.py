@@ -190,7 +190,7 @@ class Candidate:
             place.finished, place.batch = place.finished + 1, 0
         return total / used if used else 0.0
 
-    def judge(self, samples: Samples, wdl: float, power: float) -> dict[str, float]:
+    def test(self, samples: Samples, wdl: float, power: float) -> dict[str, float]:
         """How the network does on samples that it has not seen."""
         if not len(samples):
             return {}
@@ -225,7 +225,7 @@ class Candidate:
         }
 
     def get(self, state: State) -> None:
-        """Go on from a state; the candidate has the same sizes."""
+        """Resume from a state of a candidate of the same sizes."""
         stored = dict(state.value("candidate"))
         self.learner.steps = int(stored.pop("steps"))
         stored.pop("hidden")

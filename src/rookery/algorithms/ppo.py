@@ -293,8 +293,8 @@ class PPOTrainer:
                         self.network.parameters(), settings.gradient_norm
                     )
                 self.optimizer.step()
-                for name in ("policy", "value", "entropy", "kl"):
-                    sums[name] += float(getattr(terms, name).detach())
+                for name, term in vars(terms).items():
+                    sums[name] += float(term.detach())
                 steps += 1
         return {name: total / steps for name, total in sums.items()}
 

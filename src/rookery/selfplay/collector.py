@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -73,16 +74,16 @@ class Hooks:
 
 
 class Collector(Protocol[Order, Harvest]):
-    """Plays games with the weights that it is given."""
+    """Plays games with the weights that it is given. Derive from it to inherit the defaults."""
 
     overlaps: bool = False  # whether games are played between `begin` and the call of its result
 
+    @abstractmethod
     def begin(self, weights: Weights, order: Order) -> Callable[[], Harvest]:
         """Start to play; call the result to wait for the harvest.
 
         It must be called exactly once, before the next `begin`, `counts` or `state`.
         """
-        ...
 
     def counts(self) -> dict[str, int]:
         """Totals of what was played since the run's first game, by name; none by default."""

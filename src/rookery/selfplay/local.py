@@ -8,19 +8,10 @@ from concurrent.futures import ThreadPoolExecutor
 from rookery._core import SelfPlay
 from rookery.nets.evaluator import Evaluator
 from rookery.runs.state import State
+from rookery.selfplay import trees
 from rookery.selfplay.collector import Collector, Hooks, Weights
 from rookery.selfplay.networks import evaluator_of, native_of, network_of
-from rookery.selfplay.trees import (
-    TreeHarvest,
-    TreeOrder,
-    TreePlan,
-    counts_of,
-    get_sets,
-    merge,
-    prepare,
-    put_sets,
-    take,
-)
+from rookery.selfplay.trees import TreeHarvest, TreeOrder, TreePlan, counts_of, merge, prepare, take
 
 
 class _LocalCollector(Collector[TreeOrder, TreeHarvest]):
@@ -39,11 +30,11 @@ class _LocalCollector(Collector[TreeOrder, TreeHarvest]):
 
     def state(self) -> State:
         """The games of each set."""
-        return put_sets([play.get_state() for play in self.plays], self.plan.games)
+        return trees.put_sets([play.get_state() for play in self.plays], self.plan.games)
 
     def load_state(self, state: State) -> None:
         """Resume these games; sets that the state does not have begin anew."""
-        sets = get_sets(state, self.plan.games, self.hooks.log)
+        sets = trees.get_sets(state, self.plan.games, self.hooks.log)
         for play, stored in zip(self.plays, sets, strict=False):
             play.set_state(stored)
 

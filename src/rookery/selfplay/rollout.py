@@ -30,7 +30,7 @@ from rookery.selfplay.networks import network_of
 
 WHITE, BLACK, BOTH = 1, 0, 2  # which colour the learner has; WHITE and BLACK as in `to_move`
 CENTIPAWNS = 100.0
-SHOWN_GAMES = 8  # to those who watch the run
+SHOWN_GAMES = 8  # on the page of `rookery watch`
 
 
 @dataclass(frozen=True)

@@ -28,19 +28,12 @@ import numpy as np
 from rookery.data.samples import SampleBlock
 from rookery.nets.evaluator import Evaluator
 from rookery.runs.state import State
+from rookery.selfplay import trees
 from rookery.selfplay.collector import Collector, Hooks, Weights
 from rookery.selfplay.messages import pack, unpack
 from rookery.selfplay.networks import evaluator_of
 from rookery.selfplay.server_worker import GROUPS, games_of, shared_leaves
-from rookery.selfplay.trees import (
-    PlayedGame,
-    TreeHarvest,
-    TreeOrder,
-    TreePlan,
-    get_sets,
-    merge,
-    put_sets,
-)
+from rookery.selfplay.trees import PlayedGame, TreeHarvest, TreeOrder, TreePlan
 
 PATIENCE = 120.0  # seconds; a process needs some milliseconds
 LAST_WORDS = 5.0  # seconds that a process gets to end
@@ -125,7 +118,7 @@ class ServerCollector(Collector[TreeOrder, TreeHarvest]):
 
         def finish() -> TreeHarvest:
             parts = self._command([command] * len(self.peers), evaluator)
-            return merge([_harvest(part) for part in parts])
+            return trees.merge([_harvest(part) for part in parts])
 
         return finish
 
@@ -136,11 +129,13 @@ class ServerCollector(Collector[TreeOrder, TreeHarvest]):
     def state(self) -> State:
         """The games of each group of each process."""
         sets = self._command(["save"] * len(self.peers))
-        return put_sets([part.tobytes() for part in sets], self.games)
+        return trees.put_sets([part.tobytes() for part in sets], self.games)
 
     def load_state(self, state: State) -> None:
         """Resume these games; processes that the state does not have begin anew."""
-        sets = [np.frombuffer(s, np.uint8) for s in get_sets(state, self.games, self.hooks.log)]
+        sets = [
+            np.frombuffer(s, np.uint8) for s in trees.get_sets(state, self.games, self.hooks.log)
+        ]
         whole = sets[: len(sets) // GROUPS * GROUPS]
         firsts = range(0, GROUPS * len(self.peers), GROUPS)
         self._command([{"load": whole[at : at + GROUPS]} for at in firsts])
