@@ -13,7 +13,7 @@ torch = pytest.importorskip("torch", reason="needs the extra 'train'")
 
 from rookery import Game  # noqa: E402
 from rookery._core import play_random_plies, policy_step  # noqa: E402
-from rookery.algorithms.mlp_update import MlpUpdate, Weights, existing_actions  # noqa: E402
+from rookery.algorithms.mlp_update import Factors, MlpUpdate, existing_actions  # noqa: E402
 from rookery.algorithms.ppo import ALGORITHM, Batch, PPOTrainer, batch_of, losses  # noqa: E402
 from rookery.nets import make_network, ragged  # noqa: E402
 from rookery.runs.state import StateError  # noqa: E402
@@ -56,7 +56,7 @@ def batch_for(network: Any, plies: int = 30) -> Batch:
 
 
 def learn_with_autograd(
-    network: Any, batch: Batch, order: Any, size: int, weights: Weights
+    network: Any, batch: Batch, order: Any, size: int, weights: Factors
 ) -> tuple[list[float], int]:
     """Means of the terms, as `PPOTrainer` computes them for other families."""
     optimizer = torch.optim.Adam(network.parameters(), lr=RATE, eps=1e-5)
@@ -81,19 +81,19 @@ def learn_with_autograd(
 @pytest.mark.parametrize(
     ("sizes", "weights"),
     [
-        ({}, Weights(clip=0.2, value=1.0, value_clip=4.0, entropy=0.0, kl=0.0, gradient_norm=0.0)),
-        ({}, Weights(clip=0.2, value=0.5, value_clip=0.0, entropy=0.1, kl=0.3, gradient_norm=0.05)),
+        ({}, Factors(clip=0.2, value=1.0, value_clip=4.0, entropy=0.0, kl=0.0, gradient_norm=0.0)),
+        ({}, Factors(clip=0.2, value=0.5, value_clip=0.0, entropy=0.1, kl=0.3, gradient_norm=0.05)),
         (
             {"activation": "relu", "value": "tanh"},
-            Weights(clip=0.1, value=2.0, value_clip=0.0, entropy=0.01, kl=0.0, gradient_norm=0.5),
+            Factors(clip=0.1, value=2.0, value_clip=0.0, entropy=0.01, kl=0.0, gradient_norm=0.5),
         ),
         (
             {"hidden": [100], "scale": 12.0},
-            Weights(clip=0.3, value=1.0, value_clip=9.0, entropy=0.0, kl=0.2, gradient_norm=0.0),
+            Factors(clip=0.3, value=1.0, value_clip=9.0, entropy=0.0, kl=0.2, gradient_norm=0.0),
         ),
     ],
 )
-def test_weights_are_those_of_autograd(sizes: dict[str, Any], weights: Weights) -> None:
+def test_weights_are_those_of_autograd(sizes: dict[str, Any], weights: Factors) -> None:
     torch.set_num_threads(1)
     network = network_of(sizes)
     batch, reference = batch_for(network), copy.deepcopy(network)
@@ -120,7 +120,7 @@ def test_actions_that_exist_on_no_board_are_never_touched() -> None:
     before = network.policy.weight.detach().clone()
     existing = existing_actions("az4673")
     update = MlpUpdate(network, RATE, 1e-5)
-    weights = Weights(clip=0.2, value=1.0, value_clip=0.0, entropy=0.1, kl=0.0, gradient_norm=0.0)
+    weights = Factors(clip=0.2, value=1.0, value_clip=0.0, entropy=0.1, kl=0.0, gradient_norm=0.0)
     batch = batch_for(network)
     update.learn(batch, np.arange(len(batch)), 100, weights)
     update.publish()

@@ -29,8 +29,8 @@ from rookery._core import NetworkMatch, sample_fens
 from rookery.algorithms.engine_learning import (
     SMALLEST_BATCH,
     Candidate,
+    NnueWeights,
     Place,
-    Weights,
     Window,
     new_weights,
     tensors_of,
@@ -84,7 +84,7 @@ class EngineTrainer:
             learn.hidden[0], learn.buckets, context.torch_generator("weights")
         )
         self.newest_generation = 0  # whose learning made it
-        self.anchor: Weights | None = None
+        self.anchor: NnueWeights | None = None
         self.total_elo = 0.0  # sum of the gains that the gates measured
         self.final = False  # the present generation is the last of its budget
         self.finished = False  # the last generation of the budget is complete
@@ -276,7 +276,7 @@ class EngineTrainer:
             timing={"games": 2.0 * len(pairs)},
         )
 
-    def _end_generation(self, weights: Weights, accepted: bool, elo: float) -> None:
+    def _end_generation(self, weights: NnueWeights, accepted: bool, elo: float) -> None:
         games = 2 * len(self.pair_points)
         score = sum(self.pair_points) / max(1, games)
         text = f"generation {self.generation}: {100 * score:.1f} % of {games} games against "
@@ -367,7 +367,7 @@ _COUNTERS = (
 )
 
 
-def _arrays(state: State, name: str) -> Weights:
+def _arrays(state: State, name: str) -> NnueWeights:
     return {key: np.array(tensor.numpy()) for key, tensor in state.get_tensors(name).items()}
 
 

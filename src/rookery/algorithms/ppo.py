@@ -24,8 +24,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from rookery._core import STARTING_FEN, random_position
-from rookery.algorithms.mlp_update import MlpUpdate
-from rookery.algorithms.mlp_update import Weights as LossWeights
+from rookery.algorithms.mlp_update import Factors, MlpUpdate
 from rookery.algorithms.ppo_recipe import PPORecipe
 from rookery.learning.policy_matches import play_bot
 from rookery.nets import Network, make_network, ragged
@@ -303,7 +302,7 @@ class PPOTrainer:
     ) -> dict[str, float]:
         """The same for the family `mlp`, more than twice as fast."""
         settings = self.context.recipe.ppo
-        weights = LossWeights(
+        weights = Factors(
             clip=settings.clip,
             value=settings.value_weight,
             value_clip=settings.value_clip,

@@ -11,15 +11,13 @@ from __future__ import annotations
 import os
 import statistics
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rookery.bench.measure import Comparison, Result
+from rookery.selfplay.collector import Collector, Weights, make_collector
+from rookery.selfplay.trees import TreeHarvest, TreeOrder, TreePlan
 
-if TYPE_CHECKING:
-    from rookery.selfplay.collector import Collector, Weights
-    from rookery.selfplay.trees import TreeHarvest, TreeOrder
-
-    Measured = tuple[Collector[TreeOrder, TreeHarvest], Weights, int]  # and samples of an order
+Measured = tuple[Collector[TreeOrder, TreeHarvest], Weights, int]  # and samples of an order
 
 RESIDUAL = {"blocks": 6, "filters": 64}
 SECONDS = 2.0
@@ -46,7 +44,6 @@ def measure(
 ) -> tuple[float, float]:
     """Evaluations per second, and per second of processor time."""
     from rookery.selfplay.server import ServerCollector
-    from rookery.selfplay.trees import TreeOrder
 
     order = TreeOrder(samples, SIMULATIONS, SIMULATIONS, -2.0, 1.0)
     peers = collector.peers if isinstance(collector, ServerCollector) else []
@@ -64,9 +61,7 @@ def collectors(cores: int) -> dict[str, Measured]:
     """All that is measured, by name."""
     from rookery.nets import make_network
     from rookery.nets.inference import Precision, has_fast_bfloat16
-    from rookery.selfplay.collector import make_collector
     from rookery.selfplay.networks import weights_of
-    from rookery.selfplay.trees import TreePlan
 
     residual = make_network("resnet", "planes119", "az4672", RESIDUAL)
     squares = make_network("squares", "tactical70", "az4672")

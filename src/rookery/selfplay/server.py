@@ -133,12 +133,10 @@ class ServerCollector(Collector[TreeOrder, TreeHarvest]):
 
     def load_state(self, state: State) -> None:
         """Resume these games; processes that the state does not have begin anew."""
-        sets = [
-            np.frombuffer(s, np.uint8) for s in trees.get_sets(state, self.games, self.hooks.log)
-        ]
-        whole = sets[: len(sets) // GROUPS * GROUPS]
+        stored = trees.get_sets(state, self.games, self.hooks.log)
+        sets = [np.frombuffer(part, np.uint8) for part in stored]
         firsts = range(0, GROUPS * len(self.peers), GROUPS)
-        self._command([{"load": whole[at : at + GROUPS]} for at in firsts])
+        self._command([{"load": sets[at : at + GROUPS]} for at in firsts])
 
     def close(self) -> None:
         """End the processes."""

@@ -80,7 +80,7 @@ class Worker:
                 case {"order": order, "quota": quota}:
                     parts = self._play(TreeOrder(**order), quota)
                 case {"load": sets}:
-                    for group, stored in zip(self._groups, sets, strict=bool(sets)):
+                    for group, stored in zip(self._groups, sets, strict=False):
                         group.set_state(stored.tobytes())
                     parts = []
                 case "save":
