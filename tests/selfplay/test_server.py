@@ -144,6 +144,11 @@ def test_a_process_that_says_nothing_is_given_up(
     assert not any(map(running, pids(collector)))
 
 
+def test_processes_do_not_load_torch() -> None:
+    script = "import sys, rookery.selfplay.server_worker; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
+
+
 def test_a_process_says_what_it_cannot_do() -> None:
     with pytest.raises(PredictionError, match=r"process 0 failed: .*max_plies must be 1 or more"):
         ServerCollector(replace(PLAN, options=OPTIONS | {"max_plies": 0}), Hooks())

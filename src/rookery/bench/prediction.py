@@ -25,7 +25,8 @@ REPETITIONS = 3
 # Games from random openings that soon end, so that some end in every order.
 RESIDUAL_GAMES, SQUARES_GAMES = 128, 512  # leaves of a batch
 SIMULATIONS, MAX_PLIES = 16, 24
-ORDER = {"6x64": 128, "squares": 4096}  # samples that are asked for at a time
+# Samples of an order: about two seconds, so that loading the weights does not count.
+ORDER = {"6x64": 512, "squares": 16384}
 
 
 def cpu_seconds(children: list[int]) -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any
 
 from rookery._core import NativeEvaluator
@@ -19,9 +18,8 @@ def weights_of(network: Network) -> Weights:
     return Weights(model_bytes(network, describe(network)))
 
 
-@lru_cache(maxsize=2)  # an order's weights are often those of the one before
 def network_of(weights: Weights) -> Any:
-    """The network in torch, in evaluation mode; not to be changed."""
+    """The network in torch, in evaluation mode."""
     return parse_model(weights.data, "the weights of an order")[0]
 
 
