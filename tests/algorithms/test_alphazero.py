@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -34,10 +35,12 @@ SMALL: dict[str, Any] = {
 }
 
 
-def trainer(folder: Path, workers: int = 1, **sections: Any) -> AlphaZeroTrainer:
+def trainer(
+    folder: Path, workers: int = 1, log: Callable[[str], None] = print, **sections: Any
+) -> AlphaZeroTrainer:
     recipe = AlphaZeroRecipe.model_validate(SMALL | sections)
     (folder / "replay").mkdir(parents=True, exist_ok=True)  # as run folders have it
-    made = ALGORITHM.trainer(Context(recipe=recipe, folder=folder, workers=workers))
+    made = ALGORITHM.trainer(Context(recipe=recipe, folder=folder, workers=workers, log=log))
     assert isinstance(made, AlphaZeroTrainer)
     return made
 
@@ -83,15 +86,14 @@ def test_a_resumed_run_is_the_same_run(
         assert torch.equal(straight.best.state_dict()[name], second.best.state_dict()[name]), name
     assert len(straight.window) == len(second.window)
     for learner in (straight, first, second):
-        learner.collector.close()
+        learner.close()
 
 
 def test_games_begin_anew_where_their_number_changes(tmp_path: Path) -> None:
     first = trainer(tmp_path)
     advance(first, 1)
-    second = trainer(tmp_path, selfplay=SMALL["selfplay"] | {"games": 6})
     logged: list[str] = []
-    second.context.log = logged.append
+    second = trainer(tmp_path, log=logged.append, selfplay=SMALL["selfplay"] | {"games": 6})
     second.load_state(first.state())
     assert logged == ["6 games at a time instead of 8: all begin anew"]
     advance(second, 1)

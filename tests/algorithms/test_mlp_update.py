@@ -11,13 +11,15 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="needs the extra 'train'")
 
-from rookery import Game, VectorGames  # noqa: E402
+from rookery import Game  # noqa: E402
 from rookery._core import play_random_plies, policy_step  # noqa: E402
-from rookery.algorithms.mlp_update import MlpUpdate, Weights, existing_actions  # noqa: E402
+from rookery.algorithms.mlp_update import Factors, MlpUpdate, existing_actions  # noqa: E402
 from rookery.algorithms.ppo import ALGORITHM, Batch, PPOTrainer, batch_of, losses  # noqa: E402
 from rookery.nets import make_network, ragged  # noqa: E402
 from rookery.runs.state import StateError  # noqa: E402
-from rookery.selfplay.rollout import Collector  # noqa: E402
+from rookery.selfplay.collector import Hooks  # noqa: E402
+from rookery.selfplay.networks import weights_of  # noqa: E402
+from rookery.selfplay.rollout import RolloutCollector, RolloutOrder, RolloutPlan  # noqa: E402
 from rookery.training.recipe import load_recipe  # noqa: E402
 from rookery.training.trainer import Context  # noqa: E402
 
@@ -38,9 +40,12 @@ def network_of(sizes: dict[str, Any], actions: str = "az4672") -> Any:
 def batch_for(network: Any, plies: int = 30) -> Batch:
     """Real positions; targets and old policy are changed so that clips of all kinds happen."""
     claims = "action" if network.actions == "az4673" else "automatic"
-    games = VectorGames(8, "vector66", network.actions, seed=2, claims=claims, random_plies=(0, 40))
-    player = Collector(games, np.random.default_rng(3), learn_both=True, rival_share=0.0)
-    batch = batch_of(player.collect(network, plies), 0.99, 0.9)
+    games = {
+        "num_games": 8, "observation": "vector66", "actions": network.actions, "claims": claims,
+        "random_plies": (0, 40),
+    }  # fmt: skip
+    player = RolloutCollector(RolloutPlan(games, 2, learn_both=True, rival_share=0.0), Hooks())
+    batch = batch_of(player.begin(weights_of(network), RolloutOrder(plies))(), 0.99, 0.9)
     noise = torch.Generator().manual_seed(4)
     batch.advantages = torch.randn(len(batch), generator=noise)
     batch.returns = 3.0 * torch.randn(len(batch), generator=noise)
@@ -51,7 +56,7 @@ def batch_for(network: Any, plies: int = 30) -> Batch:
 
 
 def learn_with_autograd(
-    network: Any, batch: Batch, order: Any, size: int, weights: Weights
+    network: Any, batch: Batch, order: Any, size: int, weights: Factors
 ) -> tuple[list[float], int]:
     """Means of the terms, as `PPOTrainer` computes them for other families."""
     optimizer = torch.optim.Adam(network.parameters(), lr=RATE, eps=1e-5)
@@ -76,19 +81,19 @@ def learn_with_autograd(
 @pytest.mark.parametrize(
     ("sizes", "weights"),
     [
-        ({}, Weights(clip=0.2, value=1.0, value_clip=4.0, entropy=0.0, kl=0.0, gradient_norm=0.0)),
-        ({}, Weights(clip=0.2, value=0.5, value_clip=0.0, entropy=0.1, kl=0.3, gradient_norm=0.05)),
+        ({}, Factors(clip=0.2, value=1.0, value_clip=4.0, entropy=0.0, kl=0.0, gradient_norm=0.0)),
+        ({}, Factors(clip=0.2, value=0.5, value_clip=0.0, entropy=0.1, kl=0.3, gradient_norm=0.05)),
         (
             {"activation": "relu", "value": "tanh"},
-            Weights(clip=0.1, value=2.0, value_clip=0.0, entropy=0.01, kl=0.0, gradient_norm=0.5),
+            Factors(clip=0.1, value=2.0, value_clip=0.0, entropy=0.01, kl=0.0, gradient_norm=0.5),
         ),
         (
             {"hidden": [100], "scale": 12.0},
-            Weights(clip=0.3, value=1.0, value_clip=9.0, entropy=0.0, kl=0.2, gradient_norm=0.0),
+            Factors(clip=0.3, value=1.0, value_clip=9.0, entropy=0.0, kl=0.2, gradient_norm=0.0),
         ),
     ],
 )
-def test_weights_are_those_of_autograd(sizes: dict[str, Any], weights: Weights) -> None:
+def test_weights_are_those_of_autograd(sizes: dict[str, Any], weights: Factors) -> None:
     torch.set_num_threads(1)
     network = network_of(sizes)
     batch, reference = batch_for(network), copy.deepcopy(network)
@@ -115,7 +120,7 @@ def test_actions_that_exist_on_no_board_are_never_touched() -> None:
     before = network.policy.weight.detach().clone()
     existing = existing_actions("az4673")
     update = MlpUpdate(network, RATE, 1e-5)
-    weights = Weights(clip=0.2, value=1.0, value_clip=0.0, entropy=0.1, kl=0.0, gradient_norm=0.0)
+    weights = Factors(clip=0.2, value=1.0, value_clip=0.0, entropy=0.1, kl=0.0, gradient_norm=0.0)
     batch = batch_for(network)
     update.learn(batch, np.arange(len(batch)), 100, weights)
     update.publish()

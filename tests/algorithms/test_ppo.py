@@ -29,8 +29,19 @@ from rookery.learning.policy_matches import play_bot  # noqa: E402
 from rookery.nets import make_network  # noqa: E402
 from rookery.nets.evaluator import TorchEvaluator  # noqa: E402
 from rookery.players.policy import PolicyPlayer  # noqa: E402
+from rookery.selfplay.collector import Hooks  # noqa: E402
 from rookery.selfplay.interim import InterimJudge  # noqa: E402
-from rookery.selfplay.rollout import BLACK, BOTH, WHITE, Collector, Incentives, Rollout  # noqa: E402
+from rookery.selfplay.networks import weights_of  # noqa: E402
+from rookery.selfplay.rollout import (  # noqa: E402
+    BLACK,
+    BOTH,
+    WHITE,
+    Incentives,
+    Rollout,
+    RolloutCollector,
+    RolloutOrder,
+    RolloutPlan,
+)
 from rookery.training.recipe import load_recipe  # noqa: E402
 from rookery.training.trainer import Context  # noqa: E402
 
@@ -164,15 +175,23 @@ def test_minibatches_pick_the_right_lists() -> None:
     assert old.exp().tolist() == pytest.approx([0.2, 0.3, 0.5])
 
 
-def collector(count: int = 16, **options: Any) -> Collector:
-    games = VectorGames(count, "tactical70", seed=3, dtype="uint8", max_plies=60)
-    return Collector(games, np.random.default_rng(4), **options)
+def collector(
+    count: int = 16, max_plies: int = 60, *, learn_both: bool, rival_share: float
+) -> RolloutCollector:
+    games = {
+        "num_games": count, "observation": "tactical70", "actions": "az4672", "dtype": "uint8",
+        "max_plies": max_plies,
+    }  # fmt: skip
+    return RolloutCollector(RolloutPlan(games, 3, learn_both, rival_share), Hooks())
+
+
+NETWORK = weights_of(make_network("squares", "tactical70", "az4672", {"width": 16, "key_width": 8}))
 
 
 def test_rollouts_only_ever_play_legal_actions() -> None:
     """VectorGames refuses illegal ones; here also that the recorded place is the action taken."""
-    network = make_network("squares", "tactical70", "az4672", {"width": 16, "key_width": 8})
-    rollout = collector(learn_both=True, rival_share=0.5).collect(network, 30, rival=network)
+    player = collector(learn_both=True, rival_share=0.5)
+    rollout = player.begin(NETWORK, RolloutOrder(30, rival=NETWORK))()
     assert rollout.learning.mean() > 0.5
     for t in range(30):
         counts = np.diff(rollout.offsets[t])
@@ -183,19 +202,17 @@ def test_rollouts_only_ever_play_legal_actions() -> None:
 
 
 def test_the_learner_has_one_colour_against_a_rival() -> None:
-    network = make_network("squares", "tactical70", "az4672", {"width": 16, "key_width": 8})
     player = collector(learn_both=True, rival_share=1.0)
     assert set(player.learner) == {WHITE, BLACK}
-    rollout = player.collect(network, 20)
+    rollout = player.begin(NETWORK, RolloutOrder(20))()
     assert 0.4 < rollout.learning.mean() < 0.6
     assert set(collector(learn_both=True, rival_share=0.0).learner) == {BOTH}
     assert set(collector(learn_both=False, rival_share=0.0).learner) == {WHITE, BLACK}
 
 
 def test_a_random_rival_to_move_at_the_end_is_not_asked_what_it_is_worth() -> None:
-    network = make_network("squares", "tactical70", "az4672", {"width": 16, "key_width": 8})
     player = collector(learn_both=True, rival_share=1.0)
-    rollout = player.collect(network, 21)
+    rollout = player.begin(NETWORK, RolloutOrder(21))()
     moved_last = ~rollout.ended[-1] & (player.learner == rollout.colours[-1])
     assert 0 < moved_last.sum() < len(moved_last)
     assert not rollout.learning[-1, moved_last].any()  # no sample, but what the one before leads to
@@ -203,16 +220,14 @@ def test_a_random_rival_to_move_at_the_end_is_not_asked_what_it_is_worth() -> No
     assert (rollout.last_colours[moved_last] == rollout.colours[-1, moved_last]).all()
     others = ~rollout.ended[-1] & ~moved_last
     assert (rollout.last_colours[others] == player.learner[others]).all()
-    selfplay = collector(learn_both=True, rival_share=0.0).collect(network, 21)
-    assert selfplay.learning.all()
+    both = collector(learn_both=True, rival_share=0.0)
+    assert both.begin(NETWORK, RolloutOrder(21))().learning.all()
 
 
 def test_a_game_cut_off_before_a_random_rival_is_worth_the_learners_last_position() -> None:
-    network = make_network("squares", "tactical70", "az4672", {"width": 16, "key_width": 8})
-    games = VectorGames(16, "tactical70", seed=3, dtype="uint8", max_plies=9)
-    player = Collector(games, np.random.default_rng(4), learn_both=True, rival_share=1.0)
+    player = collector(max_plies=9, learn_both=True, rival_share=1.0)
     learner = player.learner.copy()  # of the first game at each place
-    rollout = player.collect(network, 9)
+    rollout = player.begin(NETWORK, RolloutOrder(9))()
     cut = rollout.ended[-1] & (rollout.lengths == np.full(16, 9))
     assert cut.all() and set(learner) == {WHITE, BLACK}
     white = learner == WHITE  # made the ninth and last ply
@@ -222,10 +237,8 @@ def test_a_game_cut_off_before_a_random_rival_is_worth_the_learners_last_positio
 
 
 def test_incentives_are_zero_sum_for_material_and_not_for_draws() -> None:
-    network = make_network("squares", "tactical70", "az4672", {"width": 16, "key_width": 8})
-    rollout = collector(learn_both=True, rival_share=0.0).collect(
-        network, 40, incentives=Incentives(draw=-0.5, material=0.125)
-    )
+    order = RolloutOrder(40, incentives=Incentives(draw=-0.5, material=0.125))
+    rollout = collector(learn_both=True, rival_share=0.0).begin(NETWORK, order)()
     quiet = ~rollout.ended
     assert (rollout.rewards[quiet] == -rollout.other_rewards[quiet]).all()
     assert set(np.unique(rollout.rewards[quiet])) <= {m * 0.125 for m in range(-9, 19)}

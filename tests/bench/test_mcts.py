@@ -33,8 +33,7 @@ def test_all_participants_are_measured(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_prediction_server_is_measured_against_one_process(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    residual = mcts.residual
-    monkeypatch.setattr(prediction, "residual", lambda *sizes: residual("planes119", 1, 4))
+    monkeypatch.setattr(prediction, "RESIDUAL", {"blocks": 1, "filters": 4})
     monkeypatch.setattr(prediction, "SECONDS", 0.01)
     monkeypatch.setattr(prediction, "REPETITIONS", 1)
     monkeypatch.setattr(prediction, "RESIDUAL_GAMES", 8)

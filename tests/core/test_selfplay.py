@@ -19,6 +19,7 @@ from rookery.data.samples import SampleBlock
 from rookery.nets import make_network
 from rookery.nets.evaluator import FakeEvaluator, TorchEvaluator
 from rookery.nets.native import native_network
+from support.paths import SUPPORT
 
 torch.set_num_threads(1)
 
@@ -150,7 +151,7 @@ def test_a_restored_state_goes_on_exactly(tree: dict[str, Any]) -> None:
 
 def test_states_of_version_1_still_load() -> None:
     """Old run folders hold them: games under way with two columns that are gone."""
-    path = Path(__file__).parent / "golden" / "selfplay_state_v1.zlib"
+    path = SUPPORT / "golden" / "selfplay_state_v1.zlib"
     state = zlib.decompress(path.read_bytes())
     play = SelfPlay(2, seed=99, simulations=4, max_plies=40)
     play.set_state(state)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 import zlib
-from pathlib import Path
 from typing import Any
 
 import chess
@@ -14,6 +13,7 @@ import pytest
 
 from rookery import FenError, VectorGames
 from rookery._core import ENDINGS
+from support.paths import SUPPORT
 from support.reference import actions as reference
 from support.reference.simulation import choose_random
 
@@ -126,7 +126,7 @@ def test_a_restored_state_goes_on_exactly(observation: str) -> None:
 
 
 def test_states_with_the_old_checksum_still_load() -> None:
-    path = Path(__file__).parent / "golden" / "vector_state_old.zlib"
+    path = SUPPORT / "golden" / "vector_state_old.zlib"
     games = VectorGames(3, observation="planes119", seed=1)
     games.set_state(zlib.decompress(path.read_bytes()))
     assert games.fens() == ["r1bqkbnr/pppppppp/8/8/1n6/N4N2/PPPPPPPP/R1BQKB1R w KQkq - 4 3"] * 3

@@ -1,4 +1,4 @@
-"""The prediction server: the same games as in one process, and nothing hangs when someone dies."""
+"""The prediction server: the same games as in one process, and nothing hangs when one side dies."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import sys
 import textwrap
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,29 +17,33 @@ import chess
 import numpy as np
 import pytest
 
-from rookery._core import SelfPlay, SelfPlayGame
+from rookery._core import SelfPlay
 from rookery.nets.evaluator import EvaluatorError, FakeEvaluator
-from rookery.selfplay import server as prediction_server
-from rookery.selfplay.collector import COUNTERS, Order, prepare
+from rookery.selfplay import local, server
+from rookery.selfplay.collector import Hooks, Weights
 from rookery.selfplay.local import BatchCollector
 from rookery.selfplay.server import PredictionError, ServerCollector
-from support.paths import TESTS
+from rookery.selfplay.trees import TreeOrder, TreePlan, prepare, take
 
 OPTIONS: dict[str, Any] = {
-    "games": 4, "observation": "tactical70", "simulations": 6, "max_plies": 24,
+    "observation": "tactical70", "simulations": 6, "max_plies": 24,
     "tree": {"gumbel_actions": 4}, "random_share": 0.5, "random_plies": (2, 9),
 }  # fmt: skip
-SEEDS = [11, 12, 13, 14]
-ORDER = Order(60, 6, 6, -2.0, 1.0)
+PLAN = TreePlan(OPTIONS, games=8, seed=11, processes=2)
+GAMES, SETS = 4, 4  # games of each set; two sets (groups) of each process
+ORDER = TreeOrder(60, 6, 6, -2.0, 1.0)
+WEIGHTS = Weights(b"")  # a fake evaluator does not ask
 
 
-def fake(network: Any) -> FakeEvaluator:
-    return FakeEvaluator("tactical70")
+@pytest.fixture(autouse=True)
+def fakes(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (server, local):
+        monkeypatch.setattr(module, "evaluator_of", lambda *_: FakeEvaluator("tactical70"))
 
 
 @pytest.fixture
 def collector() -> Iterator[ServerCollector]:
-    made = ServerCollector(OPTIONS, SEEDS, fake)
+    made = ServerCollector(PLAN, Hooks())
     yield made
     made.close()
 
@@ -55,24 +60,26 @@ def running(pid: int) -> bool:
     return status != "Z"
 
 
-def alone(seed: int, quota: int, orders: int = 1) -> list[SelfPlayGame]:
-    """The games of one group without any server."""
-    play, judge, games = SelfPlay(seed=seed, **OPTIONS), fake(None), []
+def alone(number: int, quota: int, orders: int = 1) -> list[tuple[str, ...]]:
+    """Moves of the games of one set, without any server."""
+    play, evaluator = (
+        SelfPlay(games=GAMES, seed=PLAN.seed_of(number), **OPTIONS),
+        FakeEvaluator("tactical70"),
+    )
+    games: list[tuple[str, ...]] = []
     for _ in range(orders):
         prepare(play, ORDER)
         while play.ready < quota:
-            play.gather()
-            play.apply(*judge.evaluate(play.observations, play.legal_actions, play.legal_offsets))
-        play.take_samples()
-        games += play.take_games()
+            local.play_batch(play, evaluator)
+        games += [tuple(game.moves) for game in take(play).games]
     return games
 
 
 def test_processes_play_the_games_that_one_process_would_play(collector: ServerCollector) -> None:
-    first, second = (collector.begin(None, ORDER)() for _ in range(2))
-    played = first.games + second.games
-    expected = [game.moves for seed in SEEDS for game in alone(seed, 15, orders=2)]
-    assert sorted(map(tuple, expected)) == sorted(tuple(game.moves) for game in played)
+    first, second = (collector.begin(WEIGHTS, ORDER)() for _ in range(2))
+    played = [*first.games, *second.games]
+    expected = [moves for number in range(SETS) for moves in alone(number, 15, orders=2)]
+    assert sorted(expected) == sorted(tuple(game.moves) for game in played)
     assert len(first.block) >= ORDER.samples
     numbers = [game.number for game in played]
     assert len(set(numbers)) == len(numbers)
@@ -82,34 +89,36 @@ def test_processes_play_the_games_that_one_process_would_play(collector: ServerC
         for move in game.moves:
             board.push(board.parse_uci(move))  # refuses what is illegal
     counts = collector.counts()
-    assert set(counts) == set(COUNTERS)
     assert counts["evaluations"] > len(first.block) and counts["aborted"] == 0
 
 
-def test_saved_games_go_on_exactly(collector: ServerCollector) -> None:
-    collector.begin(None, ORDER)()
+def test_saved_games_continue_exactly(collector: ServerCollector) -> None:
+    collector.begin(WEIGHTS, ORDER)()
     state, counts = collector.state(), collector.counts()
-    expected = collector.begin(None, ORDER)()
-    other = ServerCollector(OPTIONS, [seed + 50 for seed in SEEDS], fake)
+    expected = collector.begin(WEIGHTS, ORDER)()
+    other = ServerCollector(replace(PLAN, seed=99), Hooks())
     try:
         other.load_state(state)
         assert other.counts() == counts
-        again = other.begin(None, ORDER)()
+        again = other.begin(WEIGHTS, ORDER)()
         assert again.games == expected.games
         assert np.array_equal(again.block.policy, expected.block.policy)
-        assert other.state() == collector.state()
+        for name, tensor in collector.state().tensors.items():
+            assert np.array_equal(tensor, other.state().tensors[name])
     finally:
         other.close()
 
 
-def test_one_process_and_a_layout_of_floats_work_too() -> None:
-    options = OPTIONS | {"observation": "planes119", "games": 2, "max_plies": 12}
-    made = ServerCollector(options, [1, 2], lambda network: FakeEvaluator("planes119"))
+def test_one_process_and_a_layout_of_floats_work_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (server, local):
+        monkeypatch.setattr(module, "evaluator_of", lambda *_: FakeEvaluator("planes119"))
+    options = OPTIONS | {"observation": "planes119", "max_plies": 12}
+    plan = TreePlan(options, games=2, seed=1, processes=1)
+    made = ServerCollector(plan, Hooks())
     try:
-        found = made.begin(None, Order(8, 2, 2, -2.0, 1.0))()
+        found = made.begin(WEIGHTS, TreeOrder(8, 2, 2, -2.0, 1.0))()
         assert found.block.observations.shape[1:] == (119, 8, 8)
-        local = BatchCollector(options, 1, lambda network: FakeEvaluator("planes119"))
-        same = local.begin(None, Order(4, 2, 2, -2.0, 1.0))()
+        same = BatchCollector(plan, Hooks()).begin(WEIGHTS, TreeOrder(4, 2, 2, -2.0, 1.0))()
         assert np.array_equal(found.block.observations[: len(same.block)], same.block.observations)
     finally:
         made.close()
@@ -119,7 +128,7 @@ def test_one_process_and_a_layout_of_floats_work_too() -> None:
 def test_a_dead_process_ends_the_iteration_with_one_line(collector: ServerCollector) -> None:
     os.kill(pids(collector)[1], signal.SIGKILL)
     with pytest.raises(PredictionError, match="process 1 was killed by signal 9") as caught:
-        collector.begin(None, ORDER)()
+        collector.begin(WEIGHTS, ORDER)()
     assert "\n" not in str(caught.value)
     assert not any(map(running, pids(collector)))
 
@@ -127,45 +136,52 @@ def test_a_dead_process_ends_the_iteration_with_one_line(collector: ServerCollec
 def test_a_process_that_says_nothing_is_given_up(
     collector: ServerCollector, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(prediction_server, "PATIENCE", 0.3)
-    monkeypatch.setattr(prediction_server, "LAST_WORDS", 0.3)
+    monkeypatch.setattr(server, "PATIENCE", 0.3)
+    monkeypatch.setattr(server, "LAST_WORDS", 0.3)
     os.kill(pids(collector)[0], signal.SIGSTOP)
     with pytest.raises(PredictionError, match="process 0 has not answered"):
-        collector.begin(None, ORDER)()
+        collector.begin(WEIGHTS, ORDER)()
     assert not any(map(running, pids(collector)))
 
 
-def test_what_a_process_cannot_do_is_told() -> None:
+def test_processes_do_not_load_torch() -> None:
+    script = "import sys, rookery.selfplay.server_worker; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
+
+
+def test_a_process_says_what_it_cannot_do() -> None:
     with pytest.raises(PredictionError, match=r"process 0 failed: .*max_plies must be 1 or more"):
-        ServerCollector(OPTIONS | {"max_plies": 0}, SEEDS, fake)
-    with pytest.raises(ValueError, match="3 seeds are not 2 for each process"):
-        ServerCollector(OPTIONS, SEEDS[:3], fake)
+        ServerCollector(replace(PLAN, options=OPTIONS | {"max_plies": 0}), Hooks())
 
 
-def test_a_network_that_fails_ends_the_processes(collector: ServerCollector) -> None:
+def test_a_network_that_fails_ends_the_processes(
+    collector: ServerCollector, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def nonsense(observation: Any, legal: Any) -> tuple[Any, float]:
         return np.full(len(legal), np.nan), 0.0
 
-    collector._make_evaluator = lambda network: FakeEvaluator("tactical70", function=nonsense)
+    broken = FakeEvaluator("tactical70", function=nonsense)
+    monkeypatch.setattr(server, "evaluator_of", lambda *_: broken)
     with pytest.raises(EvaluatorError, match="NaN"):
-        collector.begin(None, ORDER)()
+        collector.begin(WEIGHTS, ORDER)()
     assert not any(map(running, pids(collector)))
 
 
 def test_processes_end_when_their_server_dies(tmp_path: Path) -> None:
     script = textwrap.dedent(
         """
-        import os, signal, sys
-        sys.path.insert(0, sys.argv[1])
-        from test_prediction_server import OPTIONS, SEEDS, fake, pids
+        import ast, os, signal, sys
+        from rookery.selfplay.collector import Hooks
         from rookery.selfplay.server import ServerCollector
-        collector = ServerCollector(OPTIONS, SEEDS, fake)
-        print(*pids(collector), flush=True)
+        from rookery.selfplay.trees import TreePlan
+        options = ast.literal_eval(sys.argv[1])
+        collector = ServerCollector(TreePlan(options, games=8, seed=11, processes=2), Hooks())
+        print(*(peer.process.pid for peer in collector.peers), flush=True)
         os.kill(os.getpid(), signal.SIGKILL)
         """
     )
     done = subprocess.run(
-        [sys.executable, "-c", script, str(TESTS)],
+        [sys.executable, "-c", script, repr(OPTIONS)],
         capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
     # The pipe of standard error is closed when the last process has ended.

@@ -4,18 +4,17 @@ Silver et al. 2018, "A general reinforcement learning algorithm that masters che
 through self-play"; Danihelka et al. 2022 for the root ("Policy improvement by planning with
 Gumbel"); Wu 2019 (KataGo) for playout caps and surprise weighting; paper 002.
 
-    self-play -> samples -> window -> learner -> (gate) -> the network that plays
+    collect (self-play) -> keep (window of samples) -> learn -> gate -> the network that plays
 
-Games are played by a `Collector` (collector.py). For the family `squares` trees and network run in
-C++ without Python's lock: with several workers each plays games of its own while the learner
-learns from those before.
+Games are played by a `Collector` (selfplay/collector.py). If the network has a native form, trees
+and network run in C++ without Python's lock: with several workers each plays games of its own
+while the learner learns from those before.
 """
 
 from __future__ import annotations
 
 import copy
 import time
-import zlib
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -37,21 +36,18 @@ from rookery.learning.search_matches import play_networks, play_search_bot
 from rookery.learning.starts import start_fens
 from rookery.learning.window import Sampler, SampleWindow
 from rookery.nets import Network, make_network
-from rookery.nets.evaluator import Evaluator, TorchEvaluator, read_model
-from rookery.nets.inference import InferenceNetwork
+from rookery.nets.evaluator import read_model
 from rookery.nets.model_file import parse_model
-from rookery.nets.native import NativeSquaresEvaluator, native_network
 from rookery.runs.state import State
-from rookery.selfplay.collector import Collector, Harvest, Order
+from rookery.selfplay.collector import Collector, Hooks, make_collector
 from rookery.selfplay.games import write_selfplay_games
-from rookery.selfplay.local import BatchCollector, ThreadCollector
-from rookery.selfplay.server import ServerCollector
-from rookery.selfplay.server_messages import GROUPS
+from rookery.selfplay.networks import native_of, weights_of
+from rookery.selfplay.trees import TreeHarvest, TreeOrder, TreePlan
 from rookery.training.trainer import Algorithm, Context, Evaluation, Metrics
 
 
 class AlphaZeroTrainer:
-    """Play, keep, learn; see `rookery.training.trainer.Trainer`."""
+    """Collect, keep, learn, gate; see `rookery.training.trainer.Trainer`."""
 
     def __init__(self, context: Context[AlphaZeroRecipe]) -> None:
         """Make the network, the optimiser, the games and the window."""
@@ -71,11 +67,9 @@ class AlphaZeroTrainer:
             context.log,
         )
         self.labels = self._read_labels()
-        self.games_each = recipe.selfplay.games  # of each thread, or group of a process
-        if recipe.selfplay.processes:
-            # As many leaves in a batch as without processes.
-            self.games_each = max(1, recipe.selfplay.games // recipe.selfplay.processes)
-        self.collector = self._new_collector()
+        self.collector: Collector[TreeOrder, TreeHarvest] = make_collector(
+            "trees", self._backend(), self._plan(), Hooks(context.log)
+        )
         if self.collector.overlaps:
             # The cores are busy with games: more threads would only wait for each other.
             torch.set_num_threads(1)
@@ -110,55 +104,38 @@ class AlphaZeroTrainer:
         self.context.log(f"{len(block)} labelled samples from {replay.labels}")
         return Sampler([block], 0.0)
 
-    def _new_collector(self) -> Collector:
-        """Whoever plays; docs/alphazero.md says which one is faster."""
-        play, options = self.context.recipe.selfplay, self._game_options()
-        native = native_network(self.network) is not None
-
-        def seeds(count: int) -> list[int]:
-            return [self.context.seed("games", number) for number in range(count)]
-
-        if play.processes:
-            return ServerCollector(options, seeds(GROUPS * play.processes), self._evaluator)
-        if native:
-            return ThreadCollector(options, seeds(self.context.workers))
+    def _backend(self) -> str:
+        """How the games are played; docs/alphazero.md says which is faster."""
+        if self.context.recipe.selfplay.processes:
+            return "server"
         # Without a native form all games share one batch, and torch uses the cores.
-        return BatchCollector(options, seeds(1)[0], self._evaluator)
+        return "batches" if native_of(self.network) is None else "threads"
 
-    def _evaluator(self, network: Any) -> Evaluator:
-        """A copy of a network's present weights that judges batches."""
-        if native_network(network) is not None:
-            return NativeSquaresEvaluator(network, threads=self.context.workers)
-        network.eval()
-        precision = self.context.recipe.selfplay.precision
-        return TorchEvaluator(InferenceNetwork(network, precision))
-
-    def _game_options(self) -> dict[str, Any]:
+    def _plan(self) -> TreePlan:
         tree, play = self.context.recipe.tree, self.context.recipe.selfplay
-        return {
-            "games": self.games_each,
+        shared = {"simulations", "fast_simulations", "full_share", "reuse"}
+        options = {
             "observation": self.context.recipe.network.observation,
-            "simulations": tree.simulations,
-            "fast_simulations": tree.fast_simulations,
-            "full_share": tree.full_share,
-            "reuse": tree.reuse,
-            "temperature": play.temperature,
-            "late_temperature": play.late_temperature,
-            "temperature_plies": play.temperature_plies,
-            "max_plies": play.max_plies,
-            "random_share": play.random_share,
-            "random_plies": (play.random_plies[0], play.random_plies[1]),
             "start_fens": self._start_fens(),
-            "starts_share": play.starts_share,
-            "resign_below": play.resign_below,
-            "resign_check_share": play.resign_check_share,
-            "cache_megabytes": play.cache_megabytes,
-            "tree": tree.model_dump(
-                exclude={
-                    "simulations", "first_simulations", "fast_simulations", "full_share", "reuse",
+            "random_plies": (play.random_plies[0], play.random_plies[1]),
+            **tree.model_dump(include=shared),
+            "tree": tree.model_dump(exclude={*shared, "first_simulations"}),
+            **play.model_dump(
+                include={
+                    "temperature", "late_temperature", "temperature_plies", "max_plies",
+                    "random_share", "starts_share", "resign_below", "resign_check_share",
+                    "cache_megabytes",
                 }
             ),
         }  # fmt: skip
+        return TreePlan(
+            options=options,
+            games=play.games,
+            seed=self.context.recipe.run.seed,
+            workers=self.context.workers,
+            processes=play.processes,
+            precision=play.precision,
+        )
 
     def _start_fens(self) -> list[str]:
         play = self.context.recipe.selfplay
@@ -170,36 +147,32 @@ class AlphaZeroTrainer:
     # --- One iteration ---
 
     def iterate(self) -> Metrics:
-        """Play until there are enough new samples; learn from the window."""
+        """Collect, keep, learn, gate."""
         began = time.perf_counter()
         before = self.collector.counts()
-        finish = self.collector.begin(self.best, self._order())
-        if self.collector.overlaps and len(self.window) > 0:
-            # The games are played with the weights of now while the learner changes its own.
-            try:
-                terms, learnt = self._learn()
-            finally:
-                harvest = finish()
-            played = time.perf_counter() - began
-            self._keep(harvest.block)
-        else:
+        finish = self.collector.begin(weights_of(self.best), self._order())
+        # The games are played with the weights of now while the learner changes its own.
+        meanwhile = self.collector.overlaps and len(self.window) > 0
+        try:
+            terms, learnt = self._learn() if meanwhile else ([], 0.0)
+        finally:
             harvest = finish()
-            played = time.perf_counter() - began
-            self._keep(harvest.block)
+        played = time.perf_counter() - began
+        self._keep(harvest)
+        if not meanwhile:
             terms, learnt = self._learn()
-        self._write_games(harvest)
         self._pass_gate()
         counts = self.collector.counts()
         new = {name: counts[name] - before[name] for name in counts}
         return self._metrics(harvest, terms, counts, new, {"play": played, "learn": learnt})
 
-    def _order(self) -> Order:
+    def _order(self) -> TreeOrder:
         tree, play = self.context.recipe.tree, self.context.recipe.selfplay
         full = tree.simulations
         if tree.first_simulations:
             growth = tree.simulations / tree.first_simulations
             full = round(tree.first_simulations * growth**self.context.progress)
-        return Order(
+        return TreeOrder(
             samples=play.samples,
             simulations=full,
             fast_simulations=min(full, tree.fast_simulations),
@@ -207,13 +180,11 @@ class AlphaZeroTrainer:
             resign_wrong_limit=play.resign_wrong_limit,
         )
 
-    def _keep(self, block: SampleBlock) -> None:
-        replay = self.context.recipe.replay
+    def _keep(self, harvest: TreeHarvest) -> None:
+        """Samples for the window, and some games as PGN."""
+        replay, play = self.context.recipe.replay, self.context.recipe.selfplay
         low, high = min(replay.first_window, replay.window), replay.window
-        self.window.add(block, round(low + (high - low) * self.context.progress))
-
-    def _write_games(self, harvest: Harvest) -> None:
-        play = self.context.recipe.selfplay
+        self.window.add(harvest.block, round(low + (high - low) * self.context.progress))
         write_selfplay_games(
             self.context.folder,
             self.context.iteration + 1,
@@ -255,7 +226,7 @@ class AlphaZeroTrainer:
         seed = self.context.seed("gate", number)
         score = play_networks(self.average, self.best, gate.games, seed, gate.simulations)
         passed = score >= gate.score
-        verdict = "plays from now on" if passed else "goes on learning"
+        verdict = "plays from now on" if passed else "keeps learning"
         self.context.log(
             f"iteration {number}: the new network scores {score:.1%} of {gate.games} games "
             f"against the one that plays; it {verdict}"
@@ -266,7 +237,7 @@ class AlphaZeroTrainer:
 
     def _metrics(
         self,
-        harvest: Harvest,
+        harvest: TreeHarvest,
         terms: list[Losses],
         counts: dict[str, int],
         new: dict[str, int],
@@ -332,43 +303,34 @@ class AlphaZeroTrainer:
 
     def state(self) -> State:
         """Weights, optimiser, games with their trees, window, random streams."""
-        state = State()
+        state = self.collector.state()
         state.put_module("network", self.network)
         if self.average is not self.network:
             state.put_module("average", self.average)
         if self.best is not self.average:
             state.put_module("best", self.best)
         state.put_optimizer("optimizer", self.optimizer)
-        games = self.collector.state()
-        for number, part in enumerate(games):
-            # Trees are mostly zeros: a quarter of the size, for a fraction of a second.
-            state.put_bytes(f"games{number}", zlib.compress(part, 1))
         state.put_generator("learn", self.rng)
         state.values["window"] = self.window.state()
         state.values["promotions"] = self.promotions
-        state.values["workers"] = len(games)
-        state.values["games_each"] = self.games_each
         return state
 
     def load_state(self, state: State) -> None:
-        """Go on from there; where the number of workers differs, games begin anew."""
+        """Resume; where the number of workers differs, games begin anew."""
         state.get_module("network", self.network)
         if self.average is not self.network:
             state.get_module("average", self.average)
         if self.best is not self.average:
             state.get_module("best", self.best)
         state.get_optimizer("optimizer", self.optimizer)
-        # Checkpoints from before there were processes do not say how many games each part has.
-        each = state.values.get("games_each", self.games_each)
-        if each == self.games_each:
-            parts = range(state.value("workers"))
-            games = [zlib.decompress(state.get_bytes(f"games{number}")) for number in parts]
-            self.collector.load_state(games)
-        else:
-            self.context.log(f"{self.games_each} games at a time instead of {each}: all begin anew")
+        self.collector.load_state(state)
         state.get_generator("learn", self.rng)
         self.window.restore(state.value("window"))
         self.promotions = state.value("promotions")
+
+    def close(self) -> None:
+        """End self-play processes."""
+        self.collector.close()
 
 
 ALGORITHM = Algorithm(AlphaZeroRecipe, AlphaZeroTrainer)

@@ -25,12 +25,12 @@ from typing import Any, TypeVar
 import numpy as np
 import torch
 
-from rookery._core import DataGenerator, NetworkMatch, sample_fens
+from rookery._core import NetworkMatch, sample_fens
 from rookery.algorithms.engine_learning import (
     SMALLEST_BATCH,
     Candidate,
+    NnueWeights,
     Place,
-    Weights,
     Window,
     new_weights,
     tensors_of,
@@ -44,11 +44,14 @@ from rookery.nets import Network, make_network
 from rookery.runs.live import write_live
 from rookery.runs.positions import Samples, fields
 from rookery.runs.state import State
+from rookery.selfplay.collector import Collector, Hooks, Piece, make_collector
+from rookery.selfplay.datagen import DataHarvest, DataOrder, DataPlan
+from rookery.selfplay.networks import weights_of
 from rookery.training.trainer import Algorithm, Context, Evaluation, Metrics
 
 # Shares of the budget by which the last generation must have been learnt from, and tested.
 LEARNING_ENDS = 0.96
-SHOWN_GAMES = 6  # on the boards of whoever watches
+SHOWN_GAMES = 6  # on the page of `rookery watch`
 GATE_ENDS = 0.99
 
 Item = TypeVar("Item")
@@ -81,15 +84,17 @@ class EngineTrainer:
             learn.hidden[0], learn.buckets, context.torch_generator("weights")
         )
         self.newest_generation = 0  # whose learning made it
-        self.anchor: Weights | None = None
+        self.anchor: NnueWeights | None = None
         self.total_elo = 0.0  # sum of the gains that the gates measured
         self.final = False  # the present generation is the last of its budget
-        self.finished = False  # the last generation of the budget lies behind
+        self.finished = False  # the last generation of the budget is complete
         self.pair_points: list[float] = []  # of the gate
         self.candidate: Candidate | None = None
         keep = context.recipe.run.keep_checkpoints
         self.window = Window(context.folder / "replay", keep, context.log)
-        self._generator: DataGenerator | None = None
+        self.collector: Collector[DataOrder, DataHarvest] = make_collector(
+            "data", "threads", self._plan(), Hooks(context.log)
+        )
         self._learning: tuple[Samples, Samples] | None = None
         self._match: NetworkMatch | None = None
 
@@ -107,23 +112,21 @@ class EngineTrainer:
 
     # --- Play ---
 
+    def _plan(self) -> DataPlan:
+        play = self.context.recipe.play
+        options = play.model_dump(
+            include={"max_opening_score", "max_score", "max_plies", "play_on_share"}
+        )
+        options["random_plies"] = (play.random_plies[0], play.random_plies[1])
+        return DataPlan(options, self.context.workers)
+
     def _play(self) -> Metrics:
         play = self.context.recipe.play
         nodes = of_generation(play.nodes, self.generation)
-        if self._generator is None:
-            self._generator = DataGenerator(
-                tensors_of(self.newest),
-                seed=self.context.seed("games"),
-                soft_nodes=nodes,
-                random_plies=(play.random_plies[0], play.random_plies[1]),
-                max_opening_score=play.max_opening_score,
-                max_score=play.max_score,
-                max_plies=play.max_plies,
-                adjudicate=self.generation >= play.adjudicate_from,
-                play_on_share=play.play_on_share,
-                threads=self.context.workers,
-            )
-        played = self._generator.run(self.games, play.games)
+        weights, last = weights_of(self.model()), self.games + play.games - 1
+        piece = Piece(weights.digest, self.context.seed("games"), self.games, last)
+        order = DataOrder(piece, nodes, self.generation >= play.adjudicate_from)
+        played = self.collector.begin(weights, order)()
         self.games += play.games
         samples = played.samples
         write_live(self.context.folder, live_boards(samples, self.generation))
@@ -140,11 +143,7 @@ class EngineTrainer:
                 "kept_share": len(samples) / max(1, played.plies),
                 "distinct_openings": played.distinct_openings / max(1, played.games),
             },
-            results={
-                "white": played.white_wins,
-                "draw": played.draws,
-                "black": played.black_wins,
-            },
+            results=played.results,
             endings=played.endings,
             timing={"positions": len(samples), "nodes": played.nodes},
         )
@@ -165,7 +164,6 @@ class EngineTrainer:
     def _begin_learning(self) -> None:
         learn = self.context.recipe.learn
         self.phase = "learn"
-        self._generator = None
         self.window.drop_before(self.generation - math.ceil(learn.window * self.generation) + 1)
         width = max(of_generation(learn.hidden, self.generation), self._width())
         generator = self.context.torch_generator("widen", self.generation)
@@ -191,17 +189,17 @@ class EngineTrainer:
         seed = self.context.seed("order", self.generation, place.finished)
         started = place.passes
         loss = candidate.learn(samples, seed, learn.positions, batch, self._rate, wdl, learn.power)
-        judged = candidate.judge(test, wdl, learn.power)
+        tested = candidate.test(test, wdl, learn.power)
         if self._share_learnt(place) >= 1.0:
             self._begin_gate()
         losses = {"train": loss}
-        if "validation" in judged:
-            losses["validation"] = judged.pop("validation")
+        if "validation" in tested:
+            losses["validation"] = tested.pop("validation")
         return Metrics(
             samples=0,
             losses=losses,
             values={
-                **judged,
+                **tested,
                 "wdl": wdl,
                 "window": float(len(samples)),
                 "hidden": float(candidate.learner.hidden),
@@ -211,7 +209,7 @@ class EngineTrainer:
         )
 
     def _share_learnt(self, place: Place) -> float:
-        """How much of its learning a candidate has behind it, [0, 1]."""
+        """Share of its learning that a candidate has done, [0, 1]."""
         share = place.passes / self._passes()
         # The budget may be too short for all passes: then its end decides.
         room = max(LEARNING_ENDS - place.began, 1e-9)
@@ -278,7 +276,7 @@ class EngineTrainer:
             timing={"games": 2.0 * len(pairs)},
         )
 
-    def _end_generation(self, weights: Weights, accepted: bool, elo: float) -> None:
+    def _end_generation(self, weights: NnueWeights, accepted: bool, elo: float) -> None:
         games = 2 * len(self.pair_points)
         score = sum(self.pair_points) / max(1, games)
         text = f"generation {self.generation}: {100 * score:.1f} % of {games} games against "
@@ -300,7 +298,7 @@ class EngineTrainer:
     def model(self) -> Network:
         """The newest network that has passed its gate."""
         sizes = {"hidden": self._width(), "buckets": len(self.newest["output_bias"])}
-        network = make_network("nnue", "nnue768", "none", sizes)
+        network = make_network("nnue", "nnue768", "none", sizes, torch.Generator())
         network.load_state_dict({k: torch.from_numpy(v) for k, v in self.newest.items()})
         found: Network = network.eval()
         return found
@@ -338,19 +336,23 @@ class EngineTrainer:
         return state
 
     def load_state(self, state: State) -> None:
-        """Go on from there."""
+        """Resume."""
         for name, value in state.value("engine").items():
             setattr(self, name, value)
         self.newest = _arrays(state, "newest")
         has_anchor = any(name.startswith("anchor.") for name in state.tensors)
         self.anchor = _arrays(state, "anchor") if has_anchor else None
         self.window.restore(state.value("shards"))
-        self._generator = self._learning = self._match = self.candidate = None
+        self._learning = self._match = self.candidate = None
         if "candidate" in state.values:
             weights = _arrays(state, "candidate.weights")
             decay = self.context.recipe.learn.weight_decay
             self.candidate = Candidate(weights, self.context.workers, decay)
             self.candidate.get(state)
+
+    def close(self) -> None:
+        """End what the collector has started."""
+        self.collector.close()
 
 
 _COUNTERS = (
@@ -365,7 +367,7 @@ _COUNTERS = (
 )
 
 
-def _arrays(state: State, name: str) -> Weights:
+def _arrays(state: State, name: str) -> NnueWeights:
     return {key: np.array(tensor.numpy()) for key, tensor in state.get_tensors(name).items()}
 
 

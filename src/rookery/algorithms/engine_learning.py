@@ -27,17 +27,17 @@ HELD_OUT = 64  # one game of so many is not learnt from, but tested on
 BATCHES_AT_ONCE = 16  # of the native learner, so that Ctrl-C is noticed
 SMALLEST_BATCH = 1024
 
-Weights = dict[str, NDArray[np.float32]]
+NnueWeights = dict[str, NDArray[np.float32]]
 
 
-def new_weights(hidden: int, buckets: int, generator: torch.Generator) -> Weights:
+def new_weights(hidden: int, buckets: int, generator: torch.Generator) -> NnueWeights:
     """Random weights of a network that knows nothing."""
     sizes = {"hidden": hidden, "buckets": buckets}
     network = make_network("nnue", "nnue768", "none", sizes, generator)
     return {name: tensor.numpy().copy() for name, tensor in network.state_dict().items()}
 
 
-def widen(weights: Weights, hidden: int, generator: torch.Generator) -> Weights:
+def widen(weights: NnueWeights, hidden: int, generator: torch.Generator) -> NnueWeights:
     """The same function with a wider hidden layer: new columns that do not count yet."""
     old, buckets = len(weights["feature_bias"]), len(weights["output_bias"])
     if hidden == old:
@@ -52,7 +52,7 @@ def widen(weights: Weights, hidden: int, generator: torch.Generator) -> Weights:
     return wide
 
 
-def tensors_of(weights: Weights) -> Any:
+def tensors_of(weights: NnueWeights) -> Any:
     """In the order that the native module takes them."""
     return tuple(np.ascontiguousarray(weights[name]) for name in TENSORS)
 
@@ -137,7 +137,7 @@ class Candidate:
     """A network that is learning from a window."""
 
     def __init__(
-        self, weights: Weights, threads: int, weight_decay: float, began: float = 0.0
+        self, weights: NnueWeights, threads: int, weight_decay: float, began: float = 0.0
     ) -> None:
         """Start from `weights`, which stay as they are."""
         hidden, buckets = len(weights["feature_bias"]), len(weights["output_bias"])
@@ -147,7 +147,7 @@ class Candidate:
         for name, array in self.learner.weights().items():
             array[:] = weights[name]
 
-    def weights(self) -> Weights:
+    def weights(self) -> NnueWeights:
         """A copy of the weights."""
         return {name: array.copy() for name, array in self.learner.weights().items()}
 
@@ -190,7 +190,7 @@ class Candidate:
             place.finished, place.batch = place.finished + 1, 0
         return total / used if used else 0.0
 
-    def judge(self, samples: Samples, wdl: float, power: float) -> dict[str, float]:
+    def test(self, samples: Samples, wdl: float, power: float) -> dict[str, float]:
         """How the network does on samples that it has not seen."""
         if not len(samples):
             return {}
@@ -225,7 +225,7 @@ class Candidate:
         }
 
     def get(self, state: State) -> None:
-        """Go on from a state; the candidate has the same sizes."""
+        """Resume from a state of a candidate of the same sizes."""
         stored = dict(state.value("candidate"))
         self.learner.steps = int(stored.pop("steps"))
         stored.pop("hidden")

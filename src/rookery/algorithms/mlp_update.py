@@ -39,7 +39,7 @@ STEPS = {"N": (1, 0), "E": (0, 1), "S": (-1, 0), "W": (0, -1)}
 
 
 @dataclass(frozen=True)
-class Weights:
+class Factors:
     """What the terms of the objective are multiplied by, and where they are cut off."""
 
     clip: float
@@ -135,7 +135,7 @@ class MlpUpdate:
     # --- A pass ---
 
     def learn(
-        self, batch: Batch, order: NDArray[np.int64], size: int, weights: Weights
+        self, batch: Batch, order: NDArray[np.int64], size: int, weights: Factors
     ) -> tuple[NDArray[np.float64], int]:
         """Step through a batch in an order, `size` samples at a time.
 
@@ -178,7 +178,7 @@ class MlpUpdate:
 
     # --- A step ---
 
-    def _step(self, part: Minibatch, weights: Weights) -> NDArray[np.float64]:
+    def _step(self, part: Minibatch, weights: Factors) -> NDArray[np.float64]:
         """Gradients of all terms, then Adam; the terms [4]."""
         policy_loss, entropy, divergence = self._policy_gradients(part, weights)
         value_loss = self._value_gradients(part, weights)
@@ -187,7 +187,7 @@ class MlpUpdate:
         self.optimizer.step()
         return np.array([policy_loss, value_loss, entropy, divergence])
 
-    def _policy_gradients(self, part: Minibatch, weights: Weights) -> tuple[float, float, float]:
+    def _policy_gradients(self, part: Minibatch, weights: Factors) -> tuple[float, float, float]:
         """Policy loss, entropy and divergence, their gradients left in place."""
         tensors, gradients = self.weights[: self.split], self.gradients[: self.split]
         layers = self._trunk(part.observations, tensors)
@@ -201,7 +201,7 @@ class MlpUpdate:
         self._trunk_gradients(by_hidden, layers, tensors, gradients)
         return terms[0], terms[1], terms[2]
 
-    def _value_gradients(self, part: Minibatch, weights: Weights) -> float:
+    def _value_gradients(self, part: Minibatch, weights: Factors) -> float:
         """The critic's squared error, its gradients left in place."""
         tensors, gradients = self.weights[self.split :], self.gradients[self.split :]
         layers = self._trunk(part.observations, tensors)

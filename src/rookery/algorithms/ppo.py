@@ -23,22 +23,18 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-from rookery._core import STARTING_FEN, VectorGames, random_position
-from rookery.algorithms.mlp_update import MlpUpdate, Weights
+from rookery._core import STARTING_FEN, random_position
+from rookery.algorithms.mlp_update import Factors, MlpUpdate
 from rookery.algorithms.ppo_recipe import PPORecipe
-from rookery.data.books import find_book
-from rookery.data.paths import MissingDataError
-from rookery.data.tablebases import find_tablebases
-from rookery.envs.rewards import Rewards
 from rookery.learning.policy_matches import play_bot
 from rookery.nets import Network, make_network, ragged
 from rookery.runs.live import write_live
 from rookery.runs.state import State
-from rookery.selfplay.interim import InterimJudge
-from rookery.selfplay.rollout import Collector, Incentives, Rollout
+from rookery.selfplay.collector import Collector, Hooks, Weights, make_collector
+from rookery.selfplay.networks import network_of, weights_of
+from rookery.selfplay.rollout import Incentives, Rollout, RolloutOrder, RolloutPlan
 from rookery.training.trainer import Algorithm, Context, Evaluation, Metrics
 
-SHOWN_GAMES = 8  # to whoever watches the run
 ENDING_POSITIONS = 500  # random positions of each kind of ending that games start from
 
 
@@ -172,8 +168,7 @@ class PPOTrainer:
         recipe = context.recipe
         settings = recipe.ppo
         self.network = self._new_network()
-        self.rival = copy.deepcopy(self.network)
-        self.ring: list[dict[str, Tensor]] = []  # weights of older selves, oldest first
+        self.ring: list[Weights] = []  # older selves, oldest first
         self.update: MlpUpdate | None = None
         if self.network.family == "mlp":
             self.update = MlpUpdate(self.network, settings.learning_rate, settings.adam_epsilon)
@@ -187,12 +182,9 @@ class PPOTrainer:
             )
         self.kl_coefficient = settings.kl_coefficient
         self.rng = context.generator("learn")
-        self.judge = self._new_judge()
-        self.collector = Collector(
-            self._new_games(settings.games, context.seed("games")),
-            context.generator("play"),
-            recipe.opponent.learn_both,
-            recipe.opponent.rival_share,
+        hooks = Hooks(context.log, lambda boards: write_live(context.folder, boards))
+        self.collector: Collector[RolloutOrder, Rollout] = make_collector(
+            "rollouts", "batches", self._plan(), hooks
         )
 
     def _new_network(self) -> Any:
@@ -201,23 +193,28 @@ class PPOTrainer:
         generator = self.context.torch_generator("weights")
         return make_network(network.family, game.observation, game.actions, sizes, generator)
 
-    def _new_games(self, count: int, seed: int) -> VectorGames:
-        game = self.context.recipe.game
-        return VectorGames(
-            count,
-            game.observation,
-            game.actions,
-            seed,
-            claims="action" if game.actions == "az4673" else "automatic",
-            win=game.win,
-            loss=game.loss,
-            draw=game.draw,
-            move=game.move,
-            max_plies=game.max_plies,
-            draw_after_plies=game.draw_after_plies,
-            random_plies=(game.random_plies[0], game.random_plies[1]),
-            start_fens=self._start_fens(),
-            dtype="uint8" if game.observation == "tactical70" else "float32",
+    def _plan(self) -> RolloutPlan:
+        recipe, game = self.context.recipe, self.context.recipe.game
+        games = {
+            "num_games": recipe.ppo.games,
+            "claims": "action" if game.actions == "az4673" else "automatic",
+            "random_plies": (game.random_plies[0], game.random_plies[1]),
+            "start_fens": self._start_fens(),
+            "dtype": "uint8" if game.observation == "tactical70" else "float32",
+            **game.model_dump(
+                include={
+                    "observation", "actions", "win", "loss", "draw", "move", "max_plies",
+                    "draw_after_plies",
+                }
+            ),
+        }  # fmt: skip
+        return RolloutPlan(
+            games=games,
+            seed=recipe.run.seed,
+            learn_both=recipe.opponent.learn_both,
+            rival_share=recipe.opponent.rival_share,
+            book=game.book,
+            tablebase=game.tablebase,
         )
 
     def _start_fens(self) -> list[str]:
@@ -235,36 +232,13 @@ class PPOTrainer:
         standard = round(len(fens) * (1 - game.endings_share) / game.endings_share)
         return fens + [STARTING_FEN] * standard
 
-    def _new_judge(self) -> InterimJudge | None:
-        game = self.context.recipe.game
-        if not game.book and not game.tablebase:
-            return None
-        rewards = Rewards(book=game.book, tablebase=game.tablebase)
-        book = None
-        try:
-            if game.book:
-                book = find_book()
-                self.context.log(f"rewards for book moves: {book.path}, {len(book):,} entries")
-        except MissingDataError as error:
-            self.context.log(f"rewards for book moves are off: {error}")
-        tables = find_tablebases()
-        if game.tablebase:
-            self.context.log(f"rewards for tablebase progress: {tables.describe()}")
-        return InterimJudge(rewards, self.context.recipe.ppo.games, book, tables, game.actions)
-
     def iterate(self) -> Metrics:
         """Play, then learn from it."""
         settings, progress = self.context.recipe.ppo, self.context.progress
         began = time.perf_counter()
-        self._take_snapshot()
-        rollout = self.collector.collect(
-            self.network,
-            settings.plies,
-            self.rival if self.context.recipe.opponent.rival == "snapshots" else None,
-            self._incentives(progress),
-            self.judge,
-            self._show,
-        )
+        weights = weights_of(self.network)
+        order = RolloutOrder(settings.plies, self._rival(weights), self._incentives(progress))
+        rollout = self.collector.begin(weights, order)()
         played = time.perf_counter()
         batch = batch_of(rollout, settings.discount, settings.gae_lambda)
         means = self._learn(batch, progress)
@@ -286,11 +260,6 @@ class PPOTrainer:
             endings=dict(sorted(rollout.endings.items())),
             timing={"play": played - began, "learn": time.perf_counter() - played},
         )
-
-    def _show(self, games: VectorGames) -> None:
-        """Let whoever watches the run see a few of the games."""
-        shown = range(min(SHOWN_GAMES, len(games)))
-        write_live(self.context.folder, ({"fen": games.fen(i)} for i in shown))
 
     def _incentives(self, progress: float) -> Incentives:
         game = self.context.recipe.game
@@ -323,8 +292,8 @@ class PPOTrainer:
                         self.network.parameters(), settings.gradient_norm
                     )
                 self.optimizer.step()
-                for name in ("policy", "value", "entropy", "kl"):
-                    sums[name] += float(getattr(terms, name).detach())
+                for name, term in vars(terms).items():
+                    sums[name] += float(term.detach())
                 steps += 1
         return {name: total / steps for name, total in sums.items()}
 
@@ -333,7 +302,7 @@ class PPOTrainer:
     ) -> dict[str, float]:
         """The same for the family `mlp`, more than twice as fast."""
         settings = self.context.recipe.ppo
-        weights = Weights(
+        weights = Factors(
             clip=settings.clip,
             value=settings.value_weight,
             value_clip=settings.value_clip,
@@ -358,15 +327,14 @@ class PPOTrainer:
         elif kl < 0.5 * target:
             self.kl_coefficient *= 0.5
 
-    def _take_snapshot(self) -> None:
-        """Every so often keep the weights; every time draw the rival of this iteration."""
+    def _rival(self, weights: Weights) -> Weights | None:
+        """The rival of this iteration, drawn from snapshots of the learner; None: random moves."""
         opponent = self.context.recipe.opponent
         if opponent.rival != "snapshots" or opponent.rival_share == 0:
-            return
+            return None
         if not self.ring or self.context.iteration % opponent.snapshot_every == 0:
-            weights = {name: t.detach().clone() for name, t in self.network.state_dict().items()}
             self.ring = [*self.ring, weights][-opponent.snapshots :]
-        self.rival.load_state_dict(self.ring[int(self.rng.integers(len(self.ring)))])
+        return self.ring[int(self.rng.integers(len(self.ring)))]
 
     def model(self) -> Network:
         """The network as it is."""
@@ -390,43 +358,35 @@ class PPOTrainer:
 
     def state(self) -> State:
         """Weights, optimiser, games, random streams, older selves."""
-        state = State()
+        state = self.collector.state()
         state.put_module("network", self.network)
         state.put_optimizer("optimizer", self.optimizer)
-        state.put_bytes("games", self.collector.games.get_state())
-        state.put_generator("play", self.collector.rng)
         state.put_generator("learn", self.rng)
         for number, weights in enumerate(self.ring):
-            state.put_tensors(f"ring{number}", weights)
+            state.put_module(f"ring{number}", network_of(weights))
         state.values["ring"] = len(self.ring)
         state.values["kl_coefficient"] = self.kl_coefficient
-        state.values["learner"] = self.collector.learner.tolist()
-        state.values["against_rival"] = self.collector.against_rival.tolist()
-        if self.judge is not None:
-            state.values["judge"] = self.judge.state()
-            state.values["judge_sources"] = self.judge.sources
         return state
 
     def load_state(self, state: State) -> None:
-        """Go on from there."""
+        """Resume."""
         state.get_module("network", self.network)
         state.get_optimizer("optimizer", self.optimizer)
         if self.update is not None:
             self.update.take()
-        self.collector.games.set_state(state.get_bytes("games"))
-        state.get_generator("play", self.collector.rng)
+        self.collector.load_state(state)
         state.get_generator("learn", self.rng)
-        self.ring = [state.get_tensors(f"ring{i}") for i in range(state.value("ring"))]
+        self.ring = [self._snapshot(state, number) for number in range(state.value("ring"))]
         self.kl_coefficient = state.value("kl_coefficient")
-        self.collector.learner = np.array(state.value("learner"), dtype=np.int64)
-        self.collector.against_rival = np.array(state.value("against_rival"), dtype=np.bool_)
-        if self.judge is not None:
-            self.judge.load_state(state.value("judge"))
-            before = state.values.get("judge_sources", self.judge.sources)
-            if before != self.judge.sources:
-                self.context.log(
-                    f"other moves are rewarded from here on: by {self.judge.sources}, not {before}"
-                )
+
+    def _snapshot(self, state: State, number: int) -> Weights:
+        network = copy.deepcopy(self.network)
+        state.get_module(f"ring{number}", network)
+        return weights_of(network)
+
+    def close(self) -> None:
+        """End what the collector has started."""
+        self.collector.close()
 
 
 def _between(first: float, last: float, progress: float) -> float:

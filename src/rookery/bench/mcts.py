@@ -57,14 +57,14 @@ def games_of(count: int, observation: str) -> SelfPlay:
 
 def torch_selfplay(evaluator: Any, count: int) -> Participant:
     """Self-play through an `Evaluator`."""
+    from rookery.selfplay.local import play_batch
+
     play = games_of(count, evaluator.observation)
 
     def work() -> int:
         # Leaves that need no network (mates, draws) are simulations too, but too few to count.
         before = play.evaluations
-        play.gather()
-        answer = evaluator.evaluate(play.observations, play.legal_actions, play.legal_offsets)
-        play.apply(*answer)
+        play_batch(play, evaluator)
         return int(play.evaluations - before)
 
     return lambda seconds: rate(work, seconds)

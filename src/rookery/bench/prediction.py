@@ -1,9 +1,9 @@
 """Self-play processes that share one network against all games in one process (paper 002, 3.8).
 
 The same games, the same network and the same batches through each collector of AlphaZero. Besides
-the clock the processors' time of all processes is measured: on a busy machine it says more, and it
-shows what the processes cost; what they gain (trees are searched while the network works) only the
-clock shows, on a machine with cores to spare.
+wall-clock time the processor time of all processes is measured: on a busy machine it says more, and
+it shows what the processes cost. What they gain (trees are searched while the network works) only
+the clock shows, on a machine with cores to spare.
 """
 
 from __future__ import annotations
@@ -11,27 +11,22 @@ from __future__ import annotations
 import os
 import statistics
 import time
-from collections.abc import Callable
 from typing import Any
 
-from rookery.bench.mcts import residual
 from rookery.bench.measure import Comparison, Result
-from rookery.selfplay.collector import Collector, Order
+from rookery.selfplay.collector import Collector, Weights, make_collector
+from rookery.selfplay.trees import TreeHarvest, TreeOrder, TreePlan
 
+Measured = tuple[Collector[TreeOrder, TreeHarvest], Weights, int]  # and samples of an order
+
+RESIDUAL = {"blocks": 6, "filters": 64}
 SECONDS = 2.0
 REPETITIONS = 3
 # Games from random openings that soon end, so that some end in every order.
 RESIDUAL_GAMES, SQUARES_GAMES = 128, 512  # leaves of a batch
 SIMULATIONS, MAX_PLIES = 16, 24
-ORDER = {"6x64": 128, "squares": 4096}  # samples that are asked for at a time
-
-
-def game_options(games: int, observation: str) -> dict[str, Any]:
-    """Options of `SelfPlay`."""
-    return {
-        "games": games, "observation": observation, "simulations": SIMULATIONS,
-        "random_share": 1.0, "random_plies": (4, 20), "max_plies": MAX_PLIES, "cache_megabytes": 0,
-    }  # fmt: skip
+# Samples of an order: about two seconds, so that loading the weights does not count.
+ORDER = {"6x64": 512, "squares": 16384}
 
 
 def cpu_seconds(children: list[int]) -> float:
@@ -46,56 +41,48 @@ def cpu_seconds(children: list[int]) -> float:
 
 
 def measure(
-    collector: Collector, network: Any, samples: int, seconds: float
+    collector: Collector[TreeOrder, TreeHarvest], weights: Weights, samples: int, seconds: float
 ) -> tuple[float, float]:
     """Evaluations per second, and per second of processor time."""
-    order = Order(samples, SIMULATIONS, SIMULATIONS, -2.0, 1.0)
-    children = [peer.process.pid for peer in getattr(collector, "peers", [])]
+    from rookery.selfplay.server import ServerCollector
+
+    order = TreeOrder(samples, SIMULATIONS, SIMULATIONS, -2.0, 1.0)
+    peers = collector.peers if isinstance(collector, ServerCollector) else []
+    children = [peer.process.pid for peer in peers]
     before = collector.counts()["evaluations"]
-    began, used = time.perf_counter(), cpu_seconds(children)
+    used, began = cpu_seconds(children), time.perf_counter()
+    collector.begin(weights, order)()
     while time.perf_counter() - began < seconds:
-        collector.begin(network, order)()
+        collector.begin(weights, order)()
     done = collector.counts()["evaluations"] - before
     return done / (time.perf_counter() - began), done / (cpu_seconds(children) - used)
 
 
-def collectors(cores: int) -> dict[str, tuple[Collector, Any, int]]:
-    """Everything that is measured by name: collector, network, samples of an order."""
+def collectors(cores: int) -> dict[str, Measured]:
+    """All that is measured, by name."""
     from rookery.nets import make_network
-    from rookery.nets.native import NativeSquaresEvaluator
-    from rookery.selfplay.local import BatchCollector, ThreadCollector
-    from rookery.selfplay.server import ServerCollector
-    from rookery.selfplay.server_messages import GROUPS
+    from rookery.nets.inference import Precision, has_fast_bfloat16
+    from rookery.selfplay.networks import weights_of
 
-    judge = residual("planes119", 6, 64)
+    residual = make_network("resnet", "planes119", "az4672", RESIDUAL)
     squares = make_network("squares", "tactical70", "az4672")
+    precision: Precision = "bfloat16" if has_fast_bfloat16() else "float32"
 
-    def server(
-        games: int, observation: str, make: Callable[[Any], Any], processes: int
-    ) -> ServerCollector:
-        options = game_options(games // processes, observation)
-        return ServerCollector(options, list(range(GROUPS * processes)), make)
+    def measured(backend: str, network: Any, games: int, samples: int) -> Measured:
+        options = {
+            "observation": network.observation, "simulations": SIMULATIONS, "random_share": 1.0,
+            "random_plies": (4, 20), "max_plies": MAX_PLIES, "cache_megabytes": 0,
+        }  # fmt: skip
+        plan = TreePlan(options, games, 0, cores, cores, precision)
+        return make_collector("trees", backend, plan), weights_of(network), samples
 
-    def native(network: Any) -> Any:
-        return NativeSquaresEvaluator(network, threads=cores)
-
-    batch = BatchCollector(game_options(RESIDUAL_GAMES, "planes119"), 0, lambda _: judge)
-    threads = ThreadCollector(
-        game_options(SQUARES_GAMES // cores, "tactical70"), list(range(cores))
-    )
+    threads = SQUARES_GAMES // cores  # games of each
+    served = f"{cores} processes and a server"
     return {
-        "6x64, one process": (batch, judge, ORDER["6x64"]),
-        f"6x64, {cores} processes and a server": (
-            server(RESIDUAL_GAMES, "planes119", lambda _: judge, cores),
-            judge,
-            ORDER["6x64"],
-        ),
-        "squares, one process": (threads, squares, ORDER["squares"]),
-        f"squares, {cores} processes and a server": (
-            server(SQUARES_GAMES, "tactical70", native, cores),
-            squares,
-            ORDER["squares"],
-        ),
+        "6x64, one process": measured("batches", residual, RESIDUAL_GAMES, ORDER["6x64"]),
+        f"6x64, {served}": measured("server", residual, RESIDUAL_GAMES, ORDER["6x64"]),
+        "squares, one process": measured("threads", squares, threads, ORDER["squares"]),
+        f"squares, {served}": measured("server", squares, SQUARES_GAMES, ORDER["squares"]),
     }
 
 
@@ -110,8 +97,8 @@ def run() -> Result:
     found: dict[str, list[tuple[float, float]]] = {name: [] for name in measured}
     try:
         for _ in range(REPETITIONS):
-            for name, (collector, network, samples) in measured.items():
-                found[name].append(measure(collector, network, samples, SECONDS))
+            for name, (collector, weights, samples) in measured.items():
+                found[name].append(measure(collector, weights, samples, SECONDS))
     finally:
         torch.set_num_threads(threads)
         for collector, _, _ in measured.values():
@@ -124,7 +111,7 @@ def run() -> Result:
     return Result(
         served,
         "evaluations/s",
-        f"self-play with a 6x64 network, {cores} processes that search and one that judges",
+        f"self-play with a 6x64 network, {cores} processes that search and one that evaluates",
         [
             Comparison(
                 "the same in one process", one, served,

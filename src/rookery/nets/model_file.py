@@ -112,6 +112,7 @@ def load_model(path: Path) -> tuple[Any, ModelInfo]:
 def parse_model(data: bytes, source: str) -> tuple[Any, ModelInfo]:
     """The same from the file's content; `source` is named in errors."""
     import safetensors.torch
+    import torch
     from safetensors import SafetensorError
 
     from rookery.nets import make_network
@@ -119,8 +120,11 @@ def parse_model(data: bytes, source: str) -> tuple[Any, ModelInfo]:
     info = info_of(data, source)
     require_layouts(info, source)
     try:
-        # Sizes are bounded by their type, so that a file cannot ask for all memory.
-        network = make_network(info.family, info.observation, info.actions, dict(info.sizes))
+        # Sizes are bounded by their type, so that a file cannot ask for all memory. The first
+        # weights come from a generator of their own: torch's is part of a run's state.
+        network = make_network(
+            info.family, info.observation, info.actions, dict(info.sizes), torch.Generator()
+        )
     except ValueError as error:
         raise ModelFileError(f"{source}: {error}") from None
     try:

@@ -1,112 +1,124 @@
-"""Who plays the games of AlphaZero: the seam between the learner and self-play.
+"""The seam between learning and playing: everything that plays in order to learn is a `Collector`.
 
-A `Collector` owns games under way and brings back what finished ones teach. Three of them work on
-this machine:
+    learner --Weights, order--> collector --harvest--> learner
 
-    ThreadCollector   a native network; on each core a thread with games of its own
-    BatchCollector    any network; all games in this process, one batch of leaves after the other
-    ServerCollector   any network; processes that search, and this one judging for all of them
+Orders and harvests are plain data (frozen dataclasses of numbers, texts and NumPy arrays), weights
+are bytes: the games may be played by threads, by other processes or by other machines, and the
+algorithm does not change. There are three kinds of work, each with an order of its own:
 
-The first two are in local_collectors.py, the third, paper 002's prediction server (section 3.8),
-in prediction_server.py. A collector on other machines needs nothing but these methods: orders and
-harvests are plain data. This module loads neither torch nor networks: self-play processes use it.
+    trees     AlphaZero: games with tree search        selfplay/trees.py, local.py, server.py
+    data      engine: numbered games with alpha-beta   selfplay/datagen.py
+    rollouts  PPO: so many plies of many games         selfplay/rollout.py
+
+This module imports neither torch nor networks: self-play processes use it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Protocol
+import hashlib
+import importlib
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol, TypeVar
 
-from rookery._core import SelfPlay, SelfPlayGame
-from rookery.data.samples import SampleBlock, concatenate
+from rookery.runs.state import State
 
-RESIGNATIONS = 20  # games played on before their share of wrong ones says anything
-COUNTERS = ("simulations", "evaluations", "moves", "aborted", "resign_checked", "resign_wrong")
-
-GameOptions = Mapping[str, Any]  # arguments of `SelfPlay` but its seed; plain data
+Order = TypeVar("Order", contravariant=True)
+Harvest = TypeVar("Harvest", covariant=True)
 
 
 @dataclass(frozen=True)
-class Order:
-    """What is wanted of the next iteration."""
+class Weights:
+    """A network as the content of its model file (see `rookery.selfplay.networks`)."""
 
-    samples: int  # at least; games under way go on in the next one
-    simulations: int  # of a full search
-    fast_simulations: int
-    resign_below: float  # below -1: nobody gives up
-    resign_wrong_limit: float  # above this share of wrong resignations nobody gives up
+    data: bytes
 
-
-@dataclass
-class Harvest:
-    """What finished games teach."""
-
-    block: SampleBlock
-    games: list[SelfPlayGame]
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 in hexadecimal: the name of these weights."""
+        return hashlib.sha256(self.data).hexdigest()
 
 
-class Collector(Protocol):
-    """Plays games with the networks that it is given."""
+@dataclass(frozen=True)
+class Piece:
+    """Work that can be repeated anywhere: numbered games, each determined by this name.
 
-    overlaps: bool  # whether games are played between `begin` and the call of what it returns
+    Only games that know nothing of each other can be cut into pieces. Those of `data` can. Those
+    of `trees` and `rollouts` continue from one order to the next, so their work is named by
+    weights, seed and the number of the order, and only the collector that holds the games under
+    way can do it (`Collector.state`).
+    """
 
-    def begin(self, network: Any, order: Order) -> Callable[[], Harvest]:
-        """Play with a copy of a network's present weights; call the result to wait for the games.
+    weights: str  # `Weights.digest` of the network that plays both sides
+    seed: int
+    first: int  # number of the first game
+    last: int  # and of the last one
 
-        It must be called, once, before the next `begin`, `counts` or `state`.
+    def __len__(self) -> int:
+        """Number of games."""
+        return self.last - self.first + 1
+
+    def __str__(self) -> str:
+        """A short name."""
+        return f"{self.weights[:16]}/{self.seed}/{self.first}..{self.last}"
+
+
+@dataclass(frozen=True)
+class Hooks:
+    """What the learner's process does for its collector; nothing here changes the games."""
+
+    log: Callable[[str], object] = lambda text: None  # a line for log.txt and the display
+    show: Callable[[Iterable[Mapping[str, Any]]], object] = lambda boards: None  # see runs/live.py
+
+
+class Collector(Protocol[Order, Harvest]):
+    """Plays games with the weights that it is given. Derive from it to inherit the defaults."""
+
+    overlaps: bool = False  # whether games are played between `begin` and the call of its result
+
+    @abstractmethod
+    def begin(self, weights: Weights, order: Order) -> Callable[[], Harvest]:
+        """Start to play; call the result to wait for the harvest.
+
+        It must be called exactly once, before the next `begin`, `counts` or `state`.
         """
-        ...
 
     def counts(self) -> dict[str, int]:
-        """Each of `COUNTERS` since the beginning."""
-        ...
+        """Totals of what was played since the run's first game, by name; none by default."""
+        return {}
 
-    def state(self) -> list[bytes]:
-        """The games under way, for an exact resume."""
-        ...
+    def state(self) -> State:
+        """The games under way, for an exact resume; the trainer adds its own entries to it."""
+        return State()
 
-    def load_state(self, states: Sequence[bytes]) -> None:
-        """Go on with these games; where their number differs, the others begin anew."""
-        ...
+    def load_state(self, state: State) -> None:
+        """Resume the games of such a state; by default there are none."""
+        return None
 
     def close(self) -> None:
         """End processes and threads; may be called twice."""
-        ...
+        return None
 
 
-def share_of(order: Order, parts: int) -> int:
-    """Samples that each of so many equal parts has to bring."""
-    return -(-order.samples // parts)
+# Kind of work -> backend -> class, made with (plan, hooks). Loaded when asked for, so that a
+# backend may need packages that the others do not.
+BACKENDS = {
+    "trees": {
+        "threads": "rookery.selfplay.local:ThreadCollector",
+        "batches": "rookery.selfplay.local:BatchCollector",
+        "server": "rookery.selfplay.server:ServerCollector",
+    },
+    "data": {"threads": "rookery.selfplay.datagen:DataCollector"},
+    "rollouts": {"batches": "rookery.selfplay.rollout:RolloutCollector"},
+}
 
 
-def prepare(play: SelfPlay, order: Order) -> None:
-    """Apply an order's settings to games under way; the network has changed."""
-    play.network_changed()
-    play.set_simulations(order.simulations, order.fast_simulations)
-    checked = play.resign_checked
-    careless = checked >= RESIGNATIONS and play.resign_wrong / checked > order.resign_wrong_limit
-    play.set_resignation(-2.0 if careless else order.resign_below)
-
-
-def harvest(plays: Sequence[SelfPlay]) -> Harvest:
-    """Take what finished games of this process teach."""
-    return merge(
-        [(SampleBlock.from_selfplay(play.take_samples()), play.take_games()) for play in plays]
-    )
-
-
-def merge(parts: Sequence[tuple[SampleBlock, list[SelfPlayGame]]]) -> Harvest:
-    """One harvest of samples and games of several `SelfPlay`; no two games share a number."""
-    blocks, games = [], []
-    for place, (block, finished) in enumerate(parts):
-        blocks.append(replace(block, games=block.games * len(parts) + place))
-        for game in finished:
-            number = game.number * len(parts) + place
-            games.append(SelfPlayGame(number, game.start, game.moves, game.result, game.ending))
-    return Harvest(concatenate(blocks), games)
-
-
-def counts_of(plays: Sequence[SelfPlay]) -> dict[str, int]:
-    """Sums of the counters."""
-    return {name: sum(getattr(play, name) for play in plays) for name in COUNTERS}
+def make_collector(kind: str, backend: str, plan: Any, hooks: Hooks | None = None) -> Any:
+    """A collector for a kind of work; `plan` is what stays the same from order to order."""
+    if backend not in BACKENDS[kind]:
+        known = ", ".join(BACKENDS[kind])
+        raise ValueError(f"there is no backend {backend!r} for {kind}; there are {known}")
+    module, _, name = BACKENDS[kind][backend].partition(":")
+    return vars(importlib.import_module(module))[name](plan, hooks or Hooks())

@@ -9,49 +9,42 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-import chess
-import chess.pgn
 import numpy as np
 
-from rookery._core import SelfPlayGame
 from rookery.base.storage import atomic_write
+from rookery.data.pgn import RESULTS, pgn_game
 from rookery.runs.checkpoint import folder_name
+from rookery.selfplay.trees import TreeGame
 
 SUFFIX = "-selfplay.pgn"
-RESULTS = {1: "1-0", 0: "1/2-1/2", -1: "0-1"}
 CUT_OFF = "ply_cap"  # ending of a game that was not played to its end
 
 
-def game_pgn(game: SelfPlayGame, run: str, iteration: int) -> str:
-    """A game as PGN; one that was cut off has the result `*`."""
-    record = chess.pgn.Game()
-    record.headers["Event"] = f"self-play of {run}, iteration {iteration}"
-    record.headers["Site"] = "Rookery"
-    record.headers["Round"] = str(game.number)
-    record.headers["White"] = record.headers["Black"] = run
+def game_pgn(game: TreeGame, run: str, iteration: int) -> str:
+    """A finished game as PGN; one that was cut off has the result `*`."""
     cut_off = game.ending == CUT_OFF
-    record.headers["Result"] = "*" if cut_off else RESULTS[game.result]
-    record.headers["Termination"] = "unterminated" if cut_off else "normal"
-    record.headers["Ending"] = game.ending
-    if game.start != chess.STARTING_FEN:
-        record.setup(game.start)
-    node: chess.pgn.GameNode = record
-    for move in game.moves:
-        node = node.add_variation(chess.Move.from_uci(move))
-    return str(record)
+    headers = {
+        "Event": f"self-play of {run}, iteration {iteration}",
+        "Site": "Rookery",
+        "Round": str(game.number),
+        "Termination": "unterminated" if cut_off else "normal",
+        "Ending": game.ending,
+    }
+    result = "*" if cut_off else RESULTS[game.result]
+    return str(pgn_game(game.moves, run, run, result, start=game.start, headers=headers))
 
 
 def write_selfplay_games(
-    folder: Path, iteration: int, games: Sequence[SelfPlayGame], most: int, iterations: int
+    folder: Path, iteration: int, games: Sequence[TreeGame], most: int, iterations: int
 ) -> None:
-    """Write at most `most` games of an iteration; forget those before the newest `iterations`.
+    """Write at most `most` games of an iteration; delete those before the newest `iterations`.
 
     Args:
         folder: The run folder; its name is the players'.
         iteration: In which the games ended, from 1.
-        games: Those written are evenly chosen.
+        games: Those written are spread evenly over them.
         most: Of an iteration; 0 writes nothing.
-        iterations: Of which games are kept.
+        iterations: Whose games are kept.
     """
     place = folder / "games"
     if most and games:

@@ -1,27 +1,29 @@
 """Interim rewards of paper 000 (sections 3.1.5-3.1.6) for many games at once.
 
 A learner's move that the opening book lists, or that brings a won tablebase position closer to its
-end, is rewarded right away. `VectorGames` does not know books and tables; here the few games are
-picked out that stand in a book position or have few pieces left, and only these are looked up.
+end, is rewarded at once. `VectorGames` does not know books and tables; only the few games that are
+in a book position or have few pieces left are looked up.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rookery._core import Game, VectorGames
-from rookery.data.books import Book
-from rookery.data.tablebases import Tablebases
+from rookery.data.books import Book, find_book
+from rookery.data.paths import MissingDataError
+from rookery.data.tablebases import Tablebases, find_tablebases
 from rookery.envs.rewards import Distance, InterimRewards, Rewards
 
 CACHED_POSITIONS = 1 << 18
 
 
 class InterimJudge:
-    """Call `before` and `after` each step; the same verdicts as `rookery.envs.rewards`."""
+    """Call `before` and `after` each step; the same rewards as `rookery.envs.rewards`."""
 
     def __init__(
         self,
@@ -100,6 +102,25 @@ class InterimJudge:
         ]
 
     def load_state(self, state: list[dict[str, tuple[str, int]]]) -> None:
-        """Go on from there."""
+        """Resume from such a state."""
         for judge, stored in zip(self._judges, state, strict=True):
             judge.distances = {side == "1": Distance(*pair) for side, pair in stored.items()}
+
+
+def find_judge(
+    rewards: Rewards, count: int, actions: str, log: Callable[[str], object]
+) -> InterimJudge | None:
+    """A judge with the book and the tables of this machine; None if nothing is rewarded."""
+    if not rewards.book and not rewards.tablebase:
+        return None
+    book = None
+    try:
+        if rewards.book:
+            book = find_book()
+            log(f"rewards for book moves: {book.path}, {len(book):,} entries")
+    except MissingDataError as error:
+        log(f"rewards for book moves are off: {error}")
+    tables = find_tablebases()
+    if rewards.tablebase:
+        log(f"rewards for tablebase progress: {tables.describe()}")
+    return InterimJudge(rewards, count, book, tables, actions)

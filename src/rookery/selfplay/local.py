@@ -1,109 +1,91 @@
-"""Self-play inside this process: with threads where the network is native, in batches otherwise."""
+"""Tree self-play inside this process: threads if the network is native, batches otherwise."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
-from rookery._core import NativeEvaluator, SelfPlay
+from rookery._core import SelfPlay
 from rookery.nets.evaluator import Evaluator
-from rookery.nets.native import native_network
-from rookery.selfplay.collector import (
-    GameOptions,
-    Harvest,
-    Order,
-    counts_of,
-    harvest,
-    prepare,
-    share_of,
-)
-
-SLICE = 0.2  # seconds between two looks at whether someone waits
+from rookery.runs.state import State
+from rookery.selfplay import trees
+from rookery.selfplay.collector import Collector, Hooks, Weights
+from rookery.selfplay.networks import evaluator_of, native_of, network_of
+from rookery.selfplay.trees import TreeHarvest, TreeOrder, TreePlan, counts_of, merge, prepare, take
 
 
-class ThreadCollector:
-    """Games with a native network: on each core a thread with games of its own."""
+class _LocalCollector(Collector[TreeOrder, TreeHarvest]):
+    """Sets of games in this process."""
 
-    def __init__(self, options: GameOptions, seeds: Sequence[int]) -> None:
-        """Begin games, a set of them for each seed."""
-        self.plays = [SelfPlay(seed=seed, **options) for seed in seeds]
-        self.overlaps = len(self.plays) > 1
+    def __init__(self, plan: TreePlan, hooks: Hooks, sets: int) -> None:
+        self.plan, self.hooks = plan, hooks
+        self.plays = [
+            SelfPlay(games=plan.games, seed=plan.seed_of(number), **plan.options)
+            for number in range(sets)
+        ]
 
-    def begin(self, network: Any, order: Order) -> Callable[[], Harvest]:
-        """Play in the background; the learner may change the network meanwhile."""
-        native = native_network(network)
+    def counts(self) -> dict[str, int]:
+        """Totals since the first game of the run."""
+        return counts_of(self.plays)
+
+    def state(self) -> State:
+        """The games of each set."""
+        return trees.put_sets([play.get_state() for play in self.plays], self.plan.games)
+
+    def load_state(self, state: State) -> None:
+        """Resume these games; sets that the state does not have begin anew."""
+        sets = trees.get_sets(state, self.plan.games, self.hooks.log)
+        for play, stored in zip(self.plays, sets, strict=False):
+            play.set_state(stored)
+
+
+class ThreadCollector(_LocalCollector):
+    """Games with a native network: a thread with a set of its own on each core."""
+
+    def __init__(self, plan: TreePlan, hooks: Hooks) -> None:
+        """Begin games."""
+        super().__init__(plan, hooks, plan.workers)
+        self.overlaps = plan.workers > 1
+
+    def begin(self, weights: Weights, order: TreeOrder) -> Callable[[], TreeHarvest]:
+        """Play in the background."""
+        native = native_of(network := network_of(weights))
         if native is None:
             raise ValueError(f"a network of family {network.family!r} has no native form")
         for play in self.plays:
             prepare(play, order)
-        quota = share_of(order, len(self.plays))
+        quota = order.share(len(self.plays))
         pool = ThreadPoolExecutor(len(self.plays))
-        tasks = [pool.submit(_play_native, play, native, quota) for play in self.plays]
+        tasks = [pool.submit(play.run, native, quota) for play in self.plays]
 
-        def finish() -> Harvest:
+        def finish() -> TreeHarvest:
             with pool:
                 for task in tasks:
                     task.result()
-            return harvest(self.plays)
+            return merge([take(play) for play in self.plays])
 
         return finish
 
-    def counts(self) -> dict[str, int]:
-        """Since the beginning."""
-        return counts_of(self.plays)
 
-    def state(self) -> list[bytes]:
-        """The games of each thread."""
-        return [play.get_state() for play in self.plays]
+class BatchCollector(_LocalCollector):
+    """Games with any network: one set, one batch after the other, torch using the cores."""
 
-    def load_state(self, states: Sequence[bytes]) -> None:
-        """Go on with them."""
-        for play, state in zip(self.plays, states, strict=False):
-            play.set_state(state)
+    def __init__(self, plan: TreePlan, hooks: Hooks) -> None:
+        """Begin games."""
+        super().__init__(plan, hooks, 1)
 
-    def close(self) -> None:
-        """There is nothing to end."""
-
-
-class BatchCollector:
-    """Games with any network: all of them in one batch after the other, torch using the cores."""
-
-    overlaps = False
-
-    def __init__(
-        self, options: GameOptions, seed: int, make_evaluator: Callable[[Any], Evaluator]
-    ) -> None:
-        """Begin games; `make_evaluator` copies the weights of a network that is to play."""
-        self.play = SelfPlay(seed=seed, **options)
-        self._make_evaluator = make_evaluator
-
-    def begin(self, network: Any, order: Order) -> Callable[[], Harvest]:
+    def begin(self, weights: Weights, order: TreeOrder) -> Callable[[], TreeHarvest]:
         """Take the weights; the games are played when the result is called."""
-        evaluator = self._make_evaluator(network)
-        prepare(self.play, order)
+        evaluator = evaluator_of(weights, self.plan.workers, self.plan.precision)
+        [play] = self.plays
+        prepare(play, order)
 
-        def finish() -> Harvest:
-            while self.play.ready < order.samples:
-                play_batch(self.play, evaluator)
-            return harvest([self.play])
+        def finish() -> TreeHarvest:
+            while play.ready < order.samples:
+                play_batch(play, evaluator)
+            return merge([take(play)])
 
         return finish
-
-    def counts(self) -> dict[str, int]:
-        """Since the beginning."""
-        return counts_of([self.play])
-
-    def state(self) -> list[bytes]:
-        """The games."""
-        return [self.play.get_state()]
-
-    def load_state(self, states: Sequence[bytes]) -> None:
-        """Go on with them."""
-        self.play.set_state(states[0])
-
-    def close(self) -> None:
-        """There is nothing to end."""
 
 
 def play_batch(play: SelfPlay, evaluator: Evaluator) -> None:
@@ -111,8 +93,3 @@ def play_batch(play: SelfPlay, evaluator: Evaluator) -> None:
     play.gather()
     answer = evaluator.evaluate(play.observations, play.legal_actions, play.legal_offsets)
     play.apply(*answer)
-
-
-def _play_native(play: SelfPlay, native: NativeEvaluator, samples: int) -> None:
-    while not play.run(native, samples, SLICE):
-        pass

@@ -1,30 +1,65 @@
 """Games that a learning policy plays, recorded ply by ply.
 
-Many games advance together (`VectorGames`). In each, the learner holds one colour or both; the
-other colour is moved by a random mover, by the same weights without learning from it, or by an
-older snapshot. A `Rollout` keeps everything that targets and losses need; T plies, N games.
+Many games advance together (`VectorGames`). In each, the learner has one colour or both; the other
+colour is moved by a random mover, by the same weights without learning from it, or by an older
+snapshot. A `Rollout` holds everything that targets and losses need; T plies, N games.
+
+Games continue from one order to the next. What an order brings is determined by the plan (with its
+seed), the weights of this and all earlier orders, and how many orders there were; the games under
+way, who plays what in them, and the random stream are the state that a collector owns.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
 from rookery._core import ENDINGS, VectorGames
-from rookery.nets import ragged
-
-if TYPE_CHECKING:
-    from rookery.nets import Network
-    from rookery.selfplay.interim import InterimJudge
+from rookery.envs.rewards import Rewards
+from rookery.nets import Network, ragged
+from rookery.runs.state import State, seed_of
+from rookery.selfplay.collector import Collector, Hooks, Weights
+from rookery.selfplay.interim import find_judge
+from rookery.selfplay.networks import network_of
 
 WHITE, BLACK, BOTH = 1, 0, 2  # which colour the learner has; WHITE and BLACK as in `to_move`
 CENTIPAWNS = 100.0
+SHOWN_GAMES = 8  # on the page of `rookery watch`
+
+
+@dataclass(frozen=True)
+class RolloutPlan:
+    """What stays the same in a run."""
+
+    games: Mapping[str, Any]  # arguments of `VectorGames` except its seed
+    seed: int  # of the run
+    learn_both: bool  # whether the learner has both colours in games without a rival
+    rival_share: float  # of the games against the rival of the order
+    book: float = 0.0  # reward for a move of the opening book
+    tablebase: float = 0.0  # for a move that brings a won tablebase position closer to its end
+
+
+@dataclass(frozen=True)
+class Incentives:
+    """Rewards on top of the games' own, for one rollout; all annealed to 0 by the caller."""
+
+    draw: float = 0.0  # added for both sides when a game is drawn
+    material: float = 0.0  # times the change in material (pawns) that a ply brings its side
+
+
+@dataclass(frozen=True)
+class RolloutOrder:
+    """What is wanted of the next iteration."""
+
+    plies: int  # T, of every game
+    rival: Weights | None = None  # None: it moves at random
+    incentives: Incentives = Incentives()
 
 
 @dataclass
@@ -50,64 +85,39 @@ class Rollout:
     lengths: list[int] = field(default_factory=list)  # plies of the finished games
 
 
-@dataclass(frozen=True)
-class Incentives:
-    """Rewards on top of the games' own, for one rollout; all annealed to 0 by the caller."""
+class RolloutCollector(Collector[RolloutOrder, Rollout]):
+    """Plays and records in this process."""
 
-    draw: float = 0.0  # added for both sides when a game is drawn
-    material: float = 0.0  # times the change in material (pawns) that a ply brings its side
-
-
-class Collector:
-    """Plays and records; owns the games and who plays what in them."""
-
-    def __init__(
-        self, games: VectorGames, rng: np.random.Generator, learn_both: bool, rival_share: float
-    ) -> None:
-        """Begin.
-
-        Args:
-            games: Reset, with rewards set.
-            rng: Who plays what, and sampled actions.
-            learn_both: Whether the learner has both colours in games without a rival.
-            rival_share: Share of the games against the rival of `collect`.
-        """
-        self.games = games
-        self.rng = rng
-        self.learn_both = learn_both
-        self.rival_share = rival_share
+    def __init__(self, plan: RolloutPlan, hooks: Hooks) -> None:
+        """Begin games."""
+        self.plan, self.hooks = plan, hooks
+        self.games = games = VectorGames(seed=seed_of(plan.seed, "games"), **plan.games)
+        self.rng = np.random.default_rng(seed_of(plan.seed, "play"))
         self.learner = np.zeros(len(games), dtype=np.int64)
         self.against_rival = np.zeros(len(games), dtype=np.bool_)
         self._assign(np.ones(len(games), dtype=np.bool_))
+        rewards = Rewards(book=plan.book, tablebase=plan.tablebase)
+        self.judge = find_judge(rewards, len(games), plan.games["actions"], hooks.log)
 
     def _assign(self, which: NDArray[np.bool_]) -> None:
         """Draw colours and opponents for games that begin."""
         count = int(which.sum())
-        rival = self.rng.random(count) < self.rival_share
+        rival = self.rng.random(count) < self.plan.rival_share
         colours = self.rng.integers(2, size=count)
         self.against_rival[which] = rival
-        self.learner[which] = np.where(rival | (not self.learn_both), colours, BOTH)
+        self.learner[which] = np.where(rival | (not self.plan.learn_both), colours, BOTH)
 
-    def collect(
-        self,
-        network: Network,
-        plies: int,
-        rival: Network | None = None,
-        incentives: Incentives | None = None,
-        judge: InterimJudge | None = None,
-        watch: Callable[[VectorGames], None] | None = None,
+    def begin(self, weights: Weights, order: RolloutOrder) -> Callable[[], Rollout]:
+        """Load the weights; the games are played when the result is called."""
+        network = network_of(weights)
+        rival = None if order.rival is None else network_of(order.rival)
+        return lambda: self._play(network, rival, order.plies, order.incentives)
+
+    def _play(
+        self, network: Network, rival: Network | None, plies: int, extra: Incentives
     ) -> Rollout:
-        """Play `plies` plies in every game.
-
-        Args:
-            network: The learner's.
-            plies: T.
-            rival: Network of the rival; None: it moves at random.
-            incentives: Further rewards.
-            judge: Rewards for book moves and tablebase progress.
-            watch: Shown the games after every ply.
-        """
-        games, extra = self.games, incentives or Incentives()
+        """Play `plies` plies in every game; a `rival` of None moves at random."""
+        games, judge = self.games, self.judge
         rollout = _empty(games, plies)
         for t in range(plies):
             legal = games.legal_actions.astype(np.int64)
@@ -131,14 +141,13 @@ class Collector:
                 judge.before(games, actions, learning)
             material = games.material * np.where(colours == WHITE, 1, -1) / CENTIPAWNS
             games.step(actions)
-            if watch is not None:
-                watch(games)
+            self.hooks.show({"fen": games.fen(i)} for i in range(min(SHOWN_GAMES, len(games))))
             self._record_rewards(rollout, t, extra, material)
             if judge is not None:
                 rollout.rewards[t] += judge.after(games)
             ended = rollout.ended[t]
             if ended.any():
-                self._record_endings(rollout, t, network, rival)
+                self._record_endings(rollout, t, network, random_rival=rival is None)
                 self._assign(ended)
         legal, offsets = games.legal_actions.astype(np.int64), games.legal_offsets.copy()
         _, rollout.last_values = _evaluate(network, games.observations, legal, offsets)
@@ -185,17 +194,17 @@ class Collector:
             rollout.other_rewards[t] -= gained
 
     def _record_endings(
-        self, rollout: Rollout, t: int, network: Network, rival: Network | None
+        self, rollout: Rollout, t: int, network: Network, random_rival: bool
     ) -> None:
         games = self.games
         cut = np.flatnonzero(games.truncations)
         if len(cut):
-            # Of a game that was cut off, the critic says what it was worth to both sides.
+            # What a game that was cut off was worth to both sides is the critic's estimate.
             values = _values(network, games.final_observations(cut.tolist()))
             mover = rollout.colours[t, cut]
             rollout.bootstrap[t, cut, 1 - mover] = values
             to_come = -values
-            if rival is None:
+            if random_rival:
                 # A random mover is to move: the learner's own last position stands for it.
                 to_come = np.where(self.against_rival[cut], rollout.values[t, cut], to_come)
             rollout.bootstrap[t, cut, mover] = to_come
@@ -206,12 +215,37 @@ class Collector:
             name = {1: "wins", 0: "draws", -1: "losses"}[result]
             rollout.results["cut off" if games.truncations[index] else name] += 1
 
+    def state(self) -> State:
+        """The games, who plays what in them, and the random stream."""
+        state = State()
+        state.put_bytes("games", self.games.get_state())
+        state.put_generator("play", self.rng)
+        state.values["learner"] = self.learner.tolist()
+        state.values["against_rival"] = self.against_rival.tolist()
+        if self.judge is not None:
+            state.values["judge"] = self.judge.state()
+            state.values["judge_sources"] = self.judge.sources
+        return state
+
+    def load_state(self, state: State) -> None:
+        """Resume these games."""
+        self.games.set_state(state.get_bytes("games"))
+        state.get_generator("play", self.rng)
+        self.learner = np.array(state.value("learner"), dtype=np.int64)
+        self.against_rival = np.array(state.value("against_rival"), dtype=np.bool_)
+        if self.judge is not None:
+            self.judge.load_state(state.value("judge"))
+            before, now = state.values.get("judge_sources", self.judge.sources), self.judge.sources
+            if before != now:
+                self.hooks.log(f"other moves are rewarded from here on: by {now}, not {before}")
+
 
 def _end_before_rival(rollout: Rollout, against_rival: NDArray[np.bool_]) -> None:
     """Where a random rival is to move after the last ply, end with the learner's last position.
 
-    The critic learns what positions are worth to a learner that moves; of one that a random mover
-    moves in it knows nothing. The last ply is then no sample but what the one before it leads to.
+    The critic learns what positions are worth when the learner is to move; it knows nothing of
+    those in which a random mover is. The last ply is then not a sample: its position is what the
+    ply before it leads to.
     """
     cut = against_rival & rollout.learning[-1] & ~rollout.ended[-1]
     rollout.learning[-1, cut] = False
@@ -255,7 +289,7 @@ def _evaluate(
 
 
 def _values(network: Network, observations: NDArray[Any]) -> NDArray[np.float32]:
-    """Values [B] alone: each position is given one action, whose logit is not looked at."""
+    """Values [B] alone: each position is given one action, whose logit is ignored."""
     rows = np.arange(len(observations))
     offsets = np.arange(len(observations) + 1)
     return _evaluate(network, observations, np.zeros_like(rows), offsets)[1]

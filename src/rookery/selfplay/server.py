@@ -1,50 +1,39 @@
 """The prediction server: several self-play processes share one network (paper 002, section 3.8).
 
-Processes search trees; this one judges the leaves of all of them as one batch. Rounds go in step:
-a batch always holds the leaves of every process that still plays, in the same order, so that equal
-seeds give equal games whichever process is faster. docs/alphazero.md says when this is worth it.
+Processes search trees; this one evaluates the leaves of all of them as one batch. Rounds go in
+step: a batch always holds the leaves of every process that still plays, in the same order, so that
+equal seeds give equal games whichever process is faster. docs/alphazero.md says when this is worth
+it, server_worker.py what is sent.
 
-A process that dies, or says nothing for `PATIENCE` seconds, ends the iteration with one line; the
-others are ended with it. A process whose server dies ends by itself.
+A process that dies, or does not answer for `PATIENCE` seconds, ends the iteration with one line;
+the others are ended with it. A process whose server dies ends by itself.
 """
 
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import socket
 import struct
 import subprocess
 import sys
+import tempfile
 import weakref
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Sequence
 from multiprocessing.connection import Connection
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rookery._core import SelfPlayGame
 from rookery.data.samples import SampleBlock
 from rookery.nets.evaluator import Evaluator
-from rookery.selfplay.collector import COUNTERS, GameOptions, Harvest, Order, merge, share_of
-from rookery.selfplay.server_messages import (
-    ANSWERS,
-    BYTES,
-    COMMAND,
-    DONE,
-    FAILURE,
-    GROUPS,
-    LEAVES,
-    leaf_bytes,
-    make_shared_memory,
-    send,
-    send_json,
-    shared_leaves,
-    unpack_arrays,
-)
+from rookery.runs.state import State
+from rookery.selfplay import trees
+from rookery.selfplay.collector import Collector, Hooks, Weights
+from rookery.selfplay.messages import pack, unpack
+from rookery.selfplay.networks import evaluator_of
+from rookery.selfplay.server_worker import GROUPS, games_of, shared_leaves
+from rookery.selfplay.trees import TreeGame, TreeHarvest, TreeOrder, TreePlan
 
 PATIENCE = 120.0  # seconds; a process needs some milliseconds
 LAST_WORDS = 5.0  # seconds that a process gets to end
@@ -61,7 +50,7 @@ class Peer:
         """Start it with a socket of its own and the shared memory."""
         ours, theirs = socket.socketpair()
         self.number = number
-        # A process that is stopped must not stop us: sending gives up as receiving does.
+        # A process that is stopped must not block us: sending gives up as receiving does.
         patience = struct.pack("ll", int(PATIENCE), 0)
         ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, patience)
         self.connection = Connection(ours.detach())
@@ -71,42 +60,30 @@ class Peer:
                 [sys.executable, "-m", worker, str(theirs.fileno()), str(memory)],
                 pass_fds=(theirs.fileno(), memory),
                 stdin=subprocess.DEVNULL,
-                start_new_session=True,  # Ctrl-C is for the trainer, who decides what it means
+                start_new_session=True,  # Ctrl-C is for the trainer, which decides what it means
             )
 
-    def send(self, kind: bytes, *parts: Any) -> None:
-        """Send a message, or say that the process is gone."""
+    def send(self, content: Any) -> None:
+        """Send a command or answers."""
         try:
-            send(self.connection, kind, *parts)
+            self.connection.send_bytes(pack(content))
         except OSError:
             raise self._gone() from None
 
-    def command(self, name: str, **content: Any) -> None:
-        """Tell it what to do."""
-        self.send(COMMAND, json.dumps({"do": name, **content}).encode())
-
-    def receive(self, *kinds: bytes) -> tuple[bytes, bytes]:
-        """Kind and content of the next message, which must be one of `kinds`."""
+    def receive(self) -> Any:
+        """The next message; a text is a failure."""
         try:
             if not self.connection.poll(PATIENCE):
-                raise PredictionError(
-                    f"self-play process {self.number} has not answered for {PATIENCE:.0f} s"
-                )
-            message = self.connection.recv_bytes()
+                raise self._error(f"has not answered for {PATIENCE:.0f} s")
+            content = unpack(self.connection.recv_bytes())
         except (EOFError, OSError):
             raise self._gone() from None
-        kind, content = message[:1], message[1:]
-        if kind == FAILURE:
-            raise PredictionError(
-                f"self-play process {self.number} failed: {content.decode(errors='replace')}"
-            )
-        if kind not in kinds:
-            raise PredictionError(f"self-play process {self.number} sent {kind!r} unexpectedly")
-        return kind, content
+        if isinstance(content, str):
+            raise self._error(f"failed: {content}")
+        return content
 
-    def data(self) -> bytes:
-        """The content of a message of bytes."""
-        return self.receive(BYTES)[1]
+    def _error(self, how: str) -> PredictionError:
+        return PredictionError(f"self-play process {self.number} {how}")
 
     def _gone(self) -> PredictionError:
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -116,168 +93,118 @@ class Peer:
             how = "does not listen any more"
         else:
             how = f"was killed by signal {-status}" if status < 0 else f"ended with status {status}"
-        return PredictionError(f"self-play process {self.number} {how}; go on with rookery resume")
+        return self._error(f"{how}; continue with rookery resume")
 
 
-class Batches:
-    """Judges leaves in rounds until every process has played enough."""
+class ServerCollector(Collector[TreeOrder, TreeHarvest]):
+    """Self-play processes and the server that evaluates for them."""
 
-    def __init__(self, peers: Sequence[Peer], leaves: Sequence[NDArray[Any]], games: int) -> None:
-        """Observations are in `leaves` [groups][processes * games, *shape], `games` of each."""
-        self._peers = peers
-        self._leaves = leaves
-        self._games = games
-
-    def serve(self, evaluator: Evaluator) -> None:
-        """Answer until all groups of all processes are done."""
-        playing = [list(self._peers) for _ in range(GROUPS)]
-        # Answers are held back until the other group's leaves have arrived: then every process
-        # is listening, and nobody waits for someone who waits for him. Nothing is lost: a
-        # process hears them only after it has sent those leaves.
-        held: list[tuple[Peer, bytes]] = []
-        while any(playing):
-            for group in range(GROUPS):
-                asked = [(peer, *peer.receive(LEAVES, DONE)) for peer in playing[group]]
-                for peer, answer in held:
-                    peer.send(ANSWERS, answer)
-                requests = {peer: content for peer, kind, content in asked if kind == LEAVES}
-                playing[group] = list(requests)
-                held = self._judge(evaluator, group, requests) if requests else []
-
-    def _judge(
-        self, evaluator: Evaluator, group: int, requests: dict[Peer, bytes]
-    ) -> list[tuple[Peer, bytes]]:
-        """Answers to the requests of all processes that still play a group, judged as one batch."""
-        games = self._games
-        numbers = [np.frombuffer(request, "<i4") for request in requests.values()]
-        counts = np.concatenate([part[:games] for part in numbers])
-        legal = np.concatenate([part[games:] for part in numbers])
-        offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-        observations = self._leaves[group]
-        if len(requests) < len(self._peers):
-            parts = [peer.number * games for peer in requests]
-            observations = np.concatenate([observations[at : at + games] for at in parts])
-        logits, values = evaluator.evaluate(observations, legal, offsets)
-        answers = []
-        for index, peer in enumerate(requests):
-            first, last = index * games, (index + 1) * games
-            part = logits[offsets[first] : offsets[last]]
-            answers.append((peer, part.tobytes() + values[first:last].tobytes()))
-        return answers
-
-
-class ServerCollector:
-    """Self-play processes and the server that judges for them; see `collector.Collector`."""
-
-    overlaps = False
-
-    def __init__(
-        self,
-        options: GameOptions,
-        seeds: Sequence[int],
-        make_evaluator: Callable[[Any], Evaluator],
-    ) -> None:
-        """Start processes, `GROUPS` seeds for each; every seed has `options["games"]` games.
-
-        `make_evaluator` copies the weights of a network that is to play.
-        """
-        if not seeds or len(seeds) % GROUPS:
-            raise ValueError(f"{len(seeds)} seeds are not {GROUPS} for each process")
-        processes, games = len(seeds) // GROUPS, int(options["games"])
-        observation = options["observation"]
-        size = GROUPS * processes * games * leaf_bytes(observation)
-        self._make_evaluator = make_evaluator
-        self._counts: list[dict[str, int]] = []
+    def __init__(self, plan: TreePlan, hooks: Hooks) -> None:
+        """Start processes; a batch has as many leaves as without processes."""
+        self.plan, self.hooks = plan, hooks
+        self.games = games_of(plan)
         self.peers: list[Peer] = []
+        self._counts: list[dict[str, int]] = []
         self._close = weakref.finalize(self, _end, self.peers)
-        memory = make_shared_memory(size)
-        try:
-            leaves = shared_leaves(memory, observation, processes, games)
-            self.peers += [Peer(number, memory) for number in range(processes)]
-        finally:
-            os.close(memory)
-        self._batches = Batches(self.peers, leaves, games)
-        with self._ending_on_failure():
-            for peer in self.peers:
-                first = peer.number * GROUPS
-                peer.command(
-                    "make",
-                    options=dict(options),
-                    seeds=list(seeds[first : first + GROUPS]),
-                    process=peer.number,
-                    processes=processes,
-                )
-            self._hear_counts()
+        with _anonymous_file() as memory:
+            self._leaves = shared_leaves(memory.fileno(), plan)
+            self.peers += [Peer(number, memory.fileno()) for number in range(plan.processes)]
+        self._command([{"plan": plan, "process": peer.number} for peer in self.peers])
 
-    @contextlib.contextmanager
-    def _ending_on_failure(self) -> Iterator[None]:
-        """Leave no process behind when something goes wrong."""
-        try:
-            yield
-        except BaseException:
-            self.close()
-            raise
-
-    def begin(self, network: Any, order: Order) -> Callable[[], Harvest]:
+    def begin(self, weights: Weights, order: TreeOrder) -> Callable[[], TreeHarvest]:
         """Take the weights; the games are played when the result is called."""
-        evaluator = self._make_evaluator(network)
-        quota = share_of(order, GROUPS * len(self.peers))
+        evaluator = evaluator_of(weights, self.plan.workers, self.plan.precision)
+        command = {"order": order, "quota": order.share(GROUPS * len(self.peers))}
 
-        def finish() -> Harvest:
-            with self._ending_on_failure():
-                for peer in self.peers:
-                    peer.command("play", order=asdict(order), quota=quota)
-                self._batches.serve(evaluator)
-                return self._harvest()
+        def finish() -> TreeHarvest:
+            parts = self._command([command] * len(self.peers), evaluator)
+            return trees.merge([_harvest(part) for part in parts])
 
         return finish
 
-    def _harvest(self) -> Harvest:
-        parts = [
-            (
-                SampleBlock(**unpack_arrays(peer.data())),
-                [SelfPlayGame(*game) for game in json.loads(peer.data())],
-            )
-            for peer in self.peers
-            for _ in range(GROUPS)
-        ]
-        self._hear_counts()
-        return merge(parts)
-
-    def _hear_counts(self) -> None:
-        self._counts = [json.loads(peer.data()) for peer in self.peers]
-
     def counts(self) -> dict[str, int]:
-        """Since the beginning, as of the last harvest."""
-        return {name: sum(counts[name] for counts in self._counts) for name in COUNTERS}
+        """Totals since the first game of the run, as of the last harvest."""
+        return {name: sum(part[name] for part in self._counts) for name in self._counts[0]}
 
-    def state(self) -> list[bytes]:
+    def state(self) -> State:
         """The games of each group of each process."""
-        with self._ending_on_failure():
-            for peer in self.peers:
-                peer.command("save")
-            return [peer.data() for peer in self.peers for _ in range(GROUPS)]
+        sets = self._command(["save"] * len(self.peers))
+        return trees.put_sets([part.tobytes() for part in sets], self.games)
 
-    def load_state(self, states: Sequence[bytes]) -> None:
-        """Go on with them; processes for which there are none begin anew."""
-        with self._ending_on_failure():
-            complete = len(states) // GROUPS
-            for peer in self.peers[:complete]:
-                peer.command("load")
-                for state in states[peer.number * GROUPS : (peer.number + 1) * GROUPS]:
-                    peer.send(BYTES, state)
-                self._counts[peer.number] = json.loads(peer.data())
+    def load_state(self, state: State) -> None:
+        """Resume these games; processes that the state does not have begin anew."""
+        stored = trees.get_sets(state, self.games, self.hooks.log)
+        sets = [np.frombuffer(part, np.uint8) for part in stored]
+        firsts = range(0, GROUPS * len(self.peers), GROUPS)
+        self._command([{"load": sets[at : at + GROUPS]} for at in firsts])
 
     def close(self) -> None:
         """End the processes."""
         self._close()
 
+    def _command(self, commands: Sequence[Any], evaluator: Evaluator | None = None) -> list[Any]:
+        """Send one command to each process; the parts of all results, process by process."""
+        try:
+            for peer, command in zip(self.peers, commands, strict=True):
+                peer.send(command)
+            if evaluator is not None:
+                self._serve(evaluator)
+            results = [peer.receive() for peer in self.peers]
+        except BaseException:
+            self.close()  # leave no process behind
+            raise
+        self._counts = [result["counts"] for result in results]
+        return [part for result in results for part in result["parts"]]
+
+    def _serve(self, evaluator: Evaluator) -> None:
+        """Answer until all groups of all processes have played enough."""
+        playing = [list(self.peers) for _ in range(GROUPS)]
+        # Answers are held back until the other group's leaves have arrived: then every process
+        # is listening, and no two wait for each other. Nothing is lost: a process reads them only
+        # after it has sent those leaves.
+        held: list[tuple[Peer, Any]] = []
+        while any(playing):
+            for group in range(GROUPS):
+                asked = [(peer, peer.receive()) for peer in playing[group]]
+                for peer, answer in held:
+                    peer.send(answer)
+                requests = {peer: leaves for peer, leaves in asked if leaves is not None}
+                playing[group] = list(requests)
+                held = self._evaluate(evaluator, group, requests) if requests else []
+
+    def _evaluate(
+        self, evaluator: Evaluator, group: int, requests: dict[Peer, Any]
+    ) -> list[tuple[Peer, Any]]:
+        """Answers for all processes that still play a group, evaluated as one batch."""
+        games, observations = self.games, self._leaves[group]
+        if len(requests) < len(self.peers):
+            firsts = [peer.number * games for peer in requests]
+            observations = np.concatenate([observations[at : at + games] for at in firsts])
+        counts, legal = (np.concatenate(part) for part in zip(*requests.values(), strict=True))
+        offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        logits, values = evaluator.evaluate(observations, legal, offsets)
+        cuts = np.arange(games, len(counts), games)
+        parts = zip(np.split(logits, offsets[cuts]), np.split(values, cuts), strict=True)
+        return list(zip(requests, parts, strict=True))
+
+
+def _harvest(content: Any) -> TreeHarvest:
+    games = [TreeGame(**game) for game in content["games"]]
+    return TreeHarvest(SampleBlock(**content["block"]), games)
+
+
+def _anonymous_file() -> IO[bytes]:
+    """Memory without a name: it is gone with the last process that has mapped it."""
+    if hasattr(os, "memfd_create"):
+        return os.fdopen(os.memfd_create("rookery-leaves"), "r+b")
+    return tempfile.TemporaryFile()
+
 
 def _end(peers: list[Peer]) -> None:
-    """Ask all processes to end, and see to it that they do."""
+    """Tell all processes to end, and see to it that they do."""
     for peer in peers:
         with contextlib.suppress(OSError):
-            send_json(peer.connection, COMMAND, {"do": "end"})
+            peer.connection.send_bytes(pack("end"))
         peer.connection.close()
     for peer in peers:
         try:

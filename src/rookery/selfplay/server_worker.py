@@ -1,15 +1,32 @@
-"""A self-play process: trees and games, but no network; the prediction server judges its leaves.
+"""A self-play process: trees and games, but no network; the prediction server evaluates leaves.
 
-`ServerCollector` starts it as `python -m rookery.selfplay.server_worker SOCKET MEMORY`, the
-numbers of two inherited descriptors. It does what it is told until it is told to end, or until the
-other side is gone. torch is never loaded here.
+`ServerCollector` starts it as `python -m rookery.selfplay.server_worker SOCKET MEMORY`, the numbers
+of two inherited descriptors. It follows commands until told to end, or until the server is gone.
+torch is never loaded here. The socket carries messages (`rookery.selfplay.messages`):
+
+    server -> process   {plan, process}         first: what to play, and which process this is
+                        {order, quota}          play until each group has `quota` samples
+                        [logits, values]        of a group's leaves, float32 [L] and [B]
+                        "save", {load}, "end"   games under way, as `SelfPlay.get_state` has them
+    process -> server   [counts, legal]         of a group's leaves, int32 [B] and [L]
+                        None                    the group has played enough
+                        {counts, parts}         a command is done: totals, and for each group
+                                                what it has played or its state
+                        text                    why the process gives up
+
+Observations are large: they go through memory that all processes share. The games of a process are
+in `GROUPS` groups that take turns: while the server evaluates the leaves of one, the trees of the
+other are searched. All processes' leaves of a group are contiguous, one batch for the server:
+
+    group 0: [process 0: N leaves][process 1: N leaves] ...   group 1: [process 0: ...] ...
 """
 
 from __future__ import annotations
 
-import json
+import math
+import mmap
+import os
 import sys
-from collections.abc import Callable
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -17,122 +34,100 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rookery._core import SelfPlay
-from rookery.data.samples import SampleBlock
-from rookery.selfplay.collector import Order, counts_of, prepare
-from rookery.selfplay.server_messages import (
-    ANSWERS,
-    BYTES,
-    COMMAND,
-    DONE,
-    FAILURE,
-    GROUPS,
-    LEAVES,
-    pack_arrays,
-    send,
-    send_json,
-    shared_leaves,
-)
+from rookery.encodings import OBSERVATIONS
+from rookery.selfplay.messages import pack, unpack
+from rookery.selfplay.trees import TreeOrder, TreePlan, counts_of, prepare, take
+
+GROUPS = 2
+
+
+def games_of(plan: TreePlan) -> int:
+    """Games of each group: a batch has as many leaves as without processes."""
+    return max(1, plan.games // plan.processes)
+
+
+def shared_leaves(memory: int, plan: TreePlan) -> NDArray[Any]:
+    """The shared memory as [GROUPS, leaves of all processes, *shape]."""
+    layout = OBSERVATIONS[plan.options["observation"]]
+    shape = (GROUPS, plan.processes * games_of(plan), *layout.shape)
+    # What `SelfPlay` writes: bytes where the layout allows them.
+    dtype = np.dtype("uint8" if "uint8" in layout.dtypes else "float32")
+    size = math.prod(shape) * dtype.itemsize
+    os.ftruncate(memory, size)
+    return np.frombuffer(mmap.mmap(memory, size), dtype).reshape(shape)
 
 
 class Worker:
     """The games of one process."""
 
-    def __init__(self, connection: Connection, memory: int) -> None:
-        """Wait for commands on `connection`; `memory` is the shared memory's descriptor."""
+    def __init__(self, connection: Connection, memory: int, plan: TreePlan, process: int) -> None:
+        """Begin games; `memory` is the shared memory's descriptor."""
+        games, first = games_of(plan), process * GROUPS
         self._connection = connection
-        self._memory = memory
-        self.groups: list[SelfPlay] = []
-        self._places: list[NDArray[Any]] = []  # of each group's observations
+        # [GROUPS, N, *shape]: this process's part.
+        self._leaves = shared_leaves(memory, plan)[:, process * games : (process + 1) * games]
+        self._groups = [
+            SelfPlay(games=games, seed=plan.seed_of(number), **plan.options)
+            for number in range(first, first + GROUPS)
+        ]
 
     def run(self) -> None:
-        """Obey until told to end."""
-        commands: dict[str, Callable[..., None]] = {
-            "make": self.make,
-            "play": self.play,
-            "save": self.save,
-            "load": self.load,
-        }
+        """Follow commands until told to end."""
+        parts: list[Any] = []
         while True:
-            content = json.loads(self._receive(COMMAND))
-            name = content.pop("do")
-            if name == "end":
-                return
-            commands[name](**content)
+            self._send({"counts": counts_of(self._groups), "parts": parts})
+            match unpack(self._connection.recv_bytes()):
+                case {"order": order, "quota": quota}:
+                    parts = self._play(TreeOrder(**order), quota)
+                case {"load": sets}:
+                    for group, stored in zip(self._groups, sets, strict=False):
+                        group.set_state(stored.tobytes())
+                    parts = []
+                case "save":
+                    parts = [np.frombuffer(group.get_state(), np.uint8) for group in self._groups]
+                case _:
+                    return
 
-    def make(self, options: dict[str, Any], seeds: list[int], process: int, processes: int) -> None:
-        """Begin games."""
-        games, observation = options["games"], options["observation"]
-        everybody = shared_leaves(self._memory, observation, processes, games)
-        mine = slice(process * games, (process + 1) * games)
-        self._places = [leaves[mine] for leaves in everybody]
-        self.groups = [SelfPlay(seed=seed, **options) for seed in seeds]
-        send_json(self._connection, BYTES, counts_of(self.groups))
-
-    def play(self, order: dict[str, Any], quota: int) -> None:
-        """Play until every group has so many samples; then send all that finished games teach."""
-        for group in self.groups:
-            prepare(group, Order(**order))
-        going = [number for number in range(GROUPS) if self._ask(number, quota)]
-        while going:
-            going = [number for number in going if self._hear_and_ask(number, quota)]
-        for group in self.groups:
-            block = SampleBlock.from_selfplay(group.take_samples())
-            send(self._connection, BYTES, pack_arrays(block.columns()))
-            games = [
-                (game.number, game.start, game.moves, game.result, game.ending)
-                for game in group.take_games()
-            ]
-            send_json(self._connection, BYTES, games)
-        send_json(self._connection, BYTES, counts_of(self.groups))
+    def _play(self, order: TreeOrder, quota: int) -> list[Any]:
+        """Play until every group has so many samples; what finished games teach."""
+        for group in self._groups:
+            prepare(group, order)
+        playing = [number for number in range(GROUPS) if self._ask(number, quota)]
+        while playing:
+            playing = [number for number in playing if self._continue(number, quota)]
+        return [take(group) for group in self._groups]
 
     def _ask(self, number: int, quota: int) -> bool:
         """Search until every game of a group needs the network; False if it has played enough."""
-        group = self.groups[number]
+        group = self._groups[number]
         if group.ready >= quota:
-            send(self._connection, DONE)
+            self._send(None)
             return False
         group.gather()
-        self._places[number][:] = group.observations
-        counts = np.diff(group.legal_offsets).astype("<i4")
-        send(self._connection, LEAVES, counts, group.legal_actions)
+        self._leaves[number] = group.observations
+        self._send([np.diff(group.legal_offsets).astype(np.int32), group.legal_actions])
         return True
 
-    def _hear_and_ask(self, number: int, quota: int) -> bool:
-        """Give a group its answers and go on with it."""
-        group = self.groups[number]
-        answers = np.frombuffer(self._receive(ANSWERS), "<f4")
-        split = len(group.legal_actions)
-        group.apply(answers[:split], answers[split:])
+    def _continue(self, number: int, quota: int) -> bool:
+        """Hand a group its answers and search on."""
+        self._groups[number].apply(*unpack(self._connection.recv_bytes()))
         return self._ask(number, quota)
 
-    def save(self) -> None:
-        """Send the games under way."""
-        for group in self.groups:
-            send(self._connection, BYTES, group.get_state())
-
-    def load(self) -> None:
-        """Go on with other games."""
-        for group in self.groups:
-            group.set_state(self._receive(BYTES))
-        send_json(self._connection, BYTES, counts_of(self.groups))
-
-    def _receive(self, kind: bytes) -> bytes:
-        message = self._connection.recv_bytes()
-        if message[:1] != kind:
-            raise RuntimeError(f"expected a message {kind!r}, got {message[:1]!r}")
-        return message[1:]
+    def _send(self, content: Any) -> None:
+        self._connection.send_bytes(pack(content))
 
 
 def main(arguments: list[str]) -> int:
     """Work; the exit status says how it ended."""
-    connection = Connection(int(arguments[0]))
+    connection, memory = Connection(int(arguments[0])), int(arguments[1])
     try:
-        Worker(connection, int(arguments[1])).run()
+        first = unpack(connection.recv_bytes())
+        Worker(connection, memory, TreePlan(**first["plan"]), first["process"]).run()
     except (EOFError, ConnectionError):
         print("rookery: a self-play process ends: its trainer is gone", file=sys.stderr)
         return 1
-    except Exception as error:  # the trainer says it in one line
-        send(connection, FAILURE, f"{type(error).__name__}: {error}".encode())
+    except Exception as error:  # the trainer reports it in one line
+        connection.send_bytes(pack(f"{type(error).__name__}: {error}"))
         return 1
     return 0
 
