@@ -35,7 +35,7 @@ from rookery.nets import Network, make_network
 from rookery.nets.endgame import Endgame
 from rookery.nets.endgame_states import Values, state_distances, state_rows
 from rookery.runs.state import State
-from rookery.training.trainer import Algorithm, Context, Evaluation, Metrics
+from rookery.training.trainer import Algorithm, Context, MatchScore, Metrics, Trainer
 
 # --- Grading, by the rules alone: nothing of it is learnt from ---
 
@@ -82,7 +82,7 @@ def grade(states: EndingStates, values: Values, truth: Values) -> Grade:
 # --- The loop ---
 
 
-class EndgameTrainer:
+class EndgameTrainer(Trainer):
     """Judge, back up, fit; see `rookery.training.trainer.Trainer`."""
 
     def __init__(self, context: Context[EndgameRecipe]) -> None:
@@ -105,7 +105,11 @@ class EndgameTrainer:
         """What the target network thinks now, and where looking one ply ahead contradicts it."""
         self.values = state_distances(self.target, self.rows)
         self.wrong = int((self.states.backup(self.values) != self.values).sum())
-        self.solved = self.wrong == 0
+
+    @property
+    def solved(self) -> bool:
+        """Whether every state agrees with its successors."""
+        return self.wrong == 0
 
     def iterate(self) -> Metrics:
         """Make all targets, learn from all states, look what is left."""
@@ -170,13 +174,13 @@ class EndgameTrainer:
         network: Any = self.target
         return cast(Network, network)
 
-    def evaluate(self, rng: np.random.Generator) -> list[Evaluation]:
+    def evaluate(self, rng: np.random.Generator) -> list[MatchScore]:
         """The greedy player against the best opponent, from every state."""
         if self._truth is None:
             self._truth = truth_of(self.states)
         found = grade(self.states, self.values, self._truth)
         return [
-            Evaluation(
+            MatchScore(
                 opponent="perfect",
                 as_white=(found.won, found.won_states - found.won, 0),
                 as_black=(0, found.held, found.drawn_states - found.held),

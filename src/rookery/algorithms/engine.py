@@ -39,12 +39,12 @@ from rookery.algorithms.engine_learning import (
 from rookery.algorithms.engine_recipe import EngineRecipe
 from rookery.arena.elo import estimate_from_pairs, pentanomial_of
 from rookery.arena.sprt import Sprt
-from rookery.learning.engine_matches import bot_evaluation, network_evaluation
+from rookery.learning.matches import engine_match
 from rookery.nets import Network, make_network
 from rookery.runs.live import write_live
 from rookery.runs.positions import Samples, fields
 from rookery.runs.state import State
-from rookery.training.trainer import Algorithm, Context, Evaluation, Metrics
+from rookery.training.trainer import Algorithm, Context, MatchScore, Metrics, Trainer
 
 # Shares of the budget by which the last generation must have been learnt from, and tested.
 LEARNING_ENDS = 0.96
@@ -67,7 +67,7 @@ def live_boards(samples: Samples, generation: int) -> Iterator[dict[str, object]
         yield {"title": f"generation {generation}", "frames": sample_fens(samples[first:last])}
 
 
-class EngineTrainer:
+class EngineTrainer(Trainer):
     """Play, learn, gate; see `rookery.training.trainer.Trainer`."""
 
     def __init__(self, context: Context[EngineRecipe]) -> None:
@@ -145,7 +145,7 @@ class EngineTrainer:
                 "draw": played.draws,
                 "black": played.black_wins,
             },
-            endings=played.endings,
+            terminations=played.endings,
             timing={"positions": len(samples), "nodes": played.nodes},
         )
 
@@ -187,7 +187,7 @@ class EngineTrainer:
         samples, test = self._learning
         candidate, place = self.candidate, self.candidate.place
         wdl = of_generation(learn.wdl, self.generation)
-        batch = min(learn.batch, max(SMALLEST_BATCH, len(samples) // learn.least_steps))
+        batch = min(learn.minibatch, max(SMALLEST_BATCH, len(samples) // learn.least_steps))
         seed = self.context.seed("order", self.generation, place.finished)
         started = place.passes
         loss = candidate.learn(samples, seed, learn.positions, batch, self._rate, wdl, learn.power)
@@ -305,23 +305,24 @@ class EngineTrainer:
         found: Network = network.eval()
         return found
 
-    def evaluate(self, rng: np.random.Generator) -> list[Evaluation]:
+    def evaluate(self, rng: np.random.Generator) -> list[MatchScore]:
         """Matches against bots, and against an early generation as soon as there is one."""
-        settings, threads = self.context.recipe.evaluation, self.context.workers
-        network = tensors_of(self.newest)
-        evaluations = [
-            bot_evaluation(network, bot, settings.games, settings.nodes, rng, threads)
-            for bot in settings.opponents
-        ]
+        settings = self.context.recipe.evaluation
+        opponents: dict[str, Any] = {bot: bot for bot in settings.opponents}
         if self.anchor is not None and self.newest_generation > settings.anchor:
-            name = f"generation {settings.anchor}"
-            anchor = tensors_of(self.anchor)
-            evaluations.append(
-                network_evaluation(
-                    network, anchor, name, settings.games, settings.nodes, rng, threads
-                )
+            opponents[f"generation {settings.anchor}"] = tensors_of(self.anchor)
+        return [
+            engine_match(
+                tensors_of(self.newest),
+                opponent,
+                name,
+                settings.games,
+                settings.nodes,
+                seed=int(rng.integers(1 << 62)),
+                threads=self.context.workers,
             )
-        return evaluations
+            for name, opponent in opponents.items()
+        ]
 
     # --- Resuming ---
 

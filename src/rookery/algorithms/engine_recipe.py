@@ -41,8 +41,9 @@ class PlaySettings(Section):
 
 
 class LearnSettings(Section):
-    """How a network is made out of games."""
+    """How a network is trained on games."""
 
+    RENAMED = {"batch": "minibatch"}
     hidden: list[int] = Field(default=[32, 32, 64, 64, 64, 64, 128], min_length=1)
     """Width of the network, by generation; a wider one starts as its predecessor."""
     buckets: int = Field(default=8, ge=1, le=32)
@@ -57,10 +58,10 @@ class LearnSettings(Section):
     """Passes over the whole window in the last generation of a run."""
     final_share: float = Field(default=0.12, ge=0, lt=1)
     """Share of the budget kept for learning and testing the last generation."""
-    batch: int = Field(default=8192, ge=1)
+    minibatch: int = Field(default=8192, ge=1)
     """Positions of one step of the optimiser; fewer while the window is small."""
     least_steps: int = Field(default=64, ge=1)
-    """Steps of a pass, for which a small window's batches are made smaller, down to 1024."""
+    """Steps of a pass, for which a small window's minibatches shrink, down to 1024."""
     learning_rate: float = Field(default=1.5e-3, gt=0)
     """Step size of AdamW at the start of a generation."""
     final_learning_rate: float = Field(default=1e-5, ge=0)

@@ -30,13 +30,13 @@ from rookery.data.books import find_book
 from rookery.data.paths import MissingDataError
 from rookery.data.tablebases import find_tablebases
 from rookery.envs.rewards import Rewards
-from rookery.learning.policy_matches import play_bot
+from rookery.learning.matches import policy_match
 from rookery.nets import Network, make_network, ragged
 from rookery.runs.live import write_live
 from rookery.runs.state import State
 from rookery.selfplay.interim import InterimJudge
 from rookery.selfplay.rollout import Collector, Incentives, Rollout
-from rookery.training.trainer import Algorithm, Context, Evaluation, Metrics
+from rookery.training.trainer import Algorithm, Context, MatchScore, Metrics, Trainer
 
 SHOWN_GAMES = 8  # to whoever watches the run
 ENDING_POSITIONS = 500  # random positions of each kind of ending that games start from
@@ -163,7 +163,7 @@ def losses(
 # --- The loop ---
 
 
-class PPOTrainer:
+class PPOTrainer(Trainer):
     """Collect, estimate, improve; see `rookery.training.trainer.Trainer`."""
 
     def __init__(self, context: Context[PPORecipe]) -> None:
@@ -283,7 +283,7 @@ class PPOTrainer:
                 "game_plies": float(np.mean(rollout.lengths)) if rollout.lengths else float("nan"),
             },
             results=dict(sorted(rollout.results.items())),
-            endings=dict(sorted(rollout.endings.items())),
+            terminations=dict(sorted(rollout.endings.items())),
             timing={"play": played - began, "learn": time.perf_counter() - played},
         )
 
@@ -373,11 +373,11 @@ class PPOTrainer:
         network: Network = self.network
         return network
 
-    def evaluate(self, rng: np.random.Generator) -> list[Evaluation]:
+    def evaluate(self, rng: np.random.Generator) -> list[MatchScore]:
         """Matches of the policy alone against simple players."""
         settings = self.context.recipe.evaluation
         return [
-            play_bot(
+            policy_match(
                 self.network,
                 bot,
                 settings.games,

@@ -34,7 +34,7 @@ from rookery.papers.kanis2016.pyramid import Pyramid
 from rookery.papers.kanis2016.recipe import DQNRecipe, DQNSettings
 from rookery.papers.kanis2016.worlds import ACTIONS, Step, World, make_world
 from rookery.runs.state import State
-from rookery.training.trainer import Algorithm, Context, Evaluation, Metrics
+from rookery.training.trainer import Algorithm, Context, MatchScore, Metrics, Trainer
 
 PRIORITY_FLOOR = 1e-2  # so that no move is never drawn again
 DRAWN = ("squares", "actions", "rewards", "discounts", "best")
@@ -251,7 +251,7 @@ class Learner:
 # --- The loop ---
 
 
-class DQNTrainer:
+class DQNTrainer(Trainer):
     """Act, store, learn; see `rookery.training.trainer.Trainer`."""
 
     def __init__(self, context: Context[DQNRecipe]) -> None:
@@ -348,7 +348,7 @@ class DQNTrainer:
     def _update(self, learning_rate: float) -> float:
         """One step of the optimiser; its loss."""
         settings = self.context.recipe.dqn
-        count = max(1, settings.batch * settings.games // settings.updates)
+        count = max(1, settings.replay_ratio * settings.games // settings.updates)
         batch = self.memory.draw(count, self.rng)
         if settings.double:  # the learner chooses, and it changes with every step
             following, legal = (self.memory.arrays[k][batch.places] for k in ("following", "legal"))
@@ -358,7 +358,7 @@ class DQNTrainer:
             self.memory.set_errors(batch.places, errors)
         return loss
 
-    def evaluate(self, rng: np.random.Generator) -> list[Evaluation]:
+    def evaluate(self, rng: np.random.Generator) -> list[MatchScore]:
         """Greedy games from random positions; the counts are of those that can be won."""
         recipe = self.context.recipe
         limit, opponent = recipe.evaluation.max_moves, recipe.evaluation.opponent
@@ -381,7 +381,7 @@ class DQNTrainer:
         wins, positions = int((won & promising).sum()), int(promising.sum())
         drawn = len(won) - positions
         values = {"drawn_win_rate": share(int((won & ~promising).sum()), drawn)} if drawn else {}
-        return [Evaluation(name, (wins, positions - wins, 0), (0, 0, 0), values)]
+        return [MatchScore(name, (wins, positions - wins, 0), (0, 0, 0), values)]
 
     def model(self) -> Network:
         """The network as it is."""

@@ -1,4 +1,4 @@
-"""Settings of a DQN run; the defaults are paper 003's (Tables 2 and 3)."""
+"""Settings of a DQN run; the defaults are those of Kanis 2016 (Tables 2 and 3)."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from rookery.training.recipe import Recipe
 class DQNSettings(Section):
     """The algorithm."""
 
+    RENAMED = {"batch": "replay_ratio"}
     games: int = Field(default=128, ge=1)
     """Games played at a time."""
     rounds: int = Field(default=50, ge=1)
@@ -26,7 +27,7 @@ class DQNSettings(Section):
     """Exponent of the error that a move is drawn by (Schaul et al. 2016); 0: all alike."""
     importance: float = Field(default=0.4, ge=0, le=1)
     """Exponent of the weights that correct for prioritised drawing."""
-    batch: int = Field(default=32, ge=1)
+    replay_ratio: int = Field(default=32, ge=1)
     """Moves learnt from for each move played."""
     updates: int = Field(default=8, ge=1)
     """Steps of the optimiser per round; they share the moves to learn from."""
