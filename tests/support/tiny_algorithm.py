@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -26,6 +26,7 @@ WORTH = np.array([0, 1, 3, 3, 5, 9, 0, -1, -3, -3, -5, -9, 0], dtype=np.float32)
 
 
 class TinySettings(Section):
+    RENAMED: ClassVar = {"boards": "games"}
     learning_rate: float = Field(default=1e-2, gt=0)
     """Step size of Adam at the start; falls linearly to half of it."""
     games: int = Field(default=8, ge=1, le=1024)

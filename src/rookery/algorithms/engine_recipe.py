@@ -5,7 +5,7 @@ Lists give a value for each generation; the last one holds for all further gener
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -43,7 +43,7 @@ class PlaySettings(Section):
 class LearnSettings(Section):
     """How a network is trained on games."""
 
-    RENAMED = {"batch": "minibatch"}
+    RENAMED: ClassVar = {"batch": "minibatch"}
     hidden: list[int] = Field(default=[32, 32, 64, 64, 64, 64, 128], min_length=1)
     """Width of the network, by generation; a wider one starts as its predecessor."""
     buckets: int = Field(default=8, ge=1, le=32)

@@ -17,7 +17,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, Literal, Protocol
+from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 import torch
@@ -57,7 +57,7 @@ LARGEST_VALUE = 0.999  # of targets, so that their logits are finite
 class TdLeafSettings(Section):
     """The algorithm."""
 
-    RENAMED = {"batch": "minibatch", "trace": "lambda_"}
+    RENAMED: ClassVar = {"batch": "minibatch", "trace": "lambda_"}
     network: Literal["nnue", "giraffe"] = "nnue"
     """Sparse with native alpha-beta, or Giraffe's features with a full-width search in batches."""
     width: int = Field(default=32, ge=16, le=1024, multiple_of=16)

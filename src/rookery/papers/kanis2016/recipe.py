@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -14,7 +14,7 @@ from rookery.training.recipe import Recipe
 class DQNSettings(Section):
     """The algorithm."""
 
-    RENAMED = {"batch": "replay_ratio"}
+    RENAMED: ClassVar = {"batch": "replay_ratio"}
     games: int = Field(default=128, ge=1)
     """Games played at a time."""
     rounds: int = Field(default=50, ge=1)
