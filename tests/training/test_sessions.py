@@ -257,7 +257,7 @@ def test_damage_to_the_newest_checkpoint_costs_one_generation(
     text = " ".join(view.messages)
     assert "00000006 is damaged" in text
     assert "going on from checkpoint 00000005" in text
-    assert "goes on from checkpoint 00000005" in (run / "log.txt").read_text()
+    assert "resumes from checkpoint 00000005" in (run / "log.txt").read_text()
 
 
 def test_changed_recipe_is_listed_and_needs_a_flag(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
-"""Settings of an engine run: what `recipes/engine.toml` can say, with its defaults.
+"""Settings of an engine run: the keys of `recipes/engine.toml`, with their defaults.
 
-Lists give a value for each generation; the last one holds for all further generations.
+Lists have a value for each generation; the last one holds for all later generations.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ class PlaySettings(Section):
     """Games of the newest network against itself."""
 
     first_positions: int = Field(default=100_000, ge=100)
-    """Positions of the first generation, whose network knows nothing."""
+    """Positions of the first generation, played by random weights."""
     growth: float = Field(default=1.5, ge=1, le=10)
     """Each generation has so many times the positions of the one before."""
     most_positions: int = Field(default=1_500_000, ge=100)
     """No generation has more."""
     nodes: list[int] = Field(default=[50, 80, 100, 150, 200, 250, 300, 400], min_length=1)
-    """Nodes of a move, by generation: no new depth is begun beyond; ten times as many at most."""
+    """Nodes per move, by generation: a soft limit between depths, with a hard one at ten times."""
     random_plies: list[int] = Field(default=[8, 9], min_length=2, max_length=2)
-    """Least and most random plies before a game begins."""
+    """Fewest and most random plies before a game begins."""
     max_opening_score: int = Field(default=1000, ge=1)
-    """An opening that the network thinks is further from level is replaced."""
+    """An opening whose score is further from 0 is replaced."""
     max_score: int = Field(default=3000, ge=1)
-    """A position beyond it is not learnt from."""
+    """Positions with a larger score are not learnt from."""
     max_plies: int = Field(default=400, ge=1)
     """A longer game is cut off and not learnt from."""
     adjudicate_from: int = Field(default=4, ge=1)
-    """First generation whose clear wins and draws are not played out."""
+    """First generation whose clear wins and draws are adjudicated."""
     play_on_share: float = Field(default=0.1, ge=0, le=1)
     """Share of games that are always played out."""
     games: int = Field(default=256, ge=1)
@@ -82,9 +82,9 @@ class GateSettings(Section):
     pairs: int = Field(default=40, ge=1)
     """Pairs of an iteration."""
     nodes: int = Field(default=400, ge=1)
-    """Nodes of a move."""
+    """Nodes per move."""
     elo1: float = Field(default=30.0, gt=0)
-    """A sequential test of this gain against none ends the match early."""
+    """The match ends early by a sequential test of this gain against none."""
 
 
 class EvaluationSettings(Section):
@@ -94,7 +94,7 @@ class EvaluationSettings(Section):
     """Against each opponent, half of them with each colour."""
     opponents: list[Literal["random", "greedy", "greedy-safe"]] = Field(default=["greedy-safe"])
     nodes: int = Field(default=1000, ge=1)
-    """Nodes of a move."""
+    """Nodes per move."""
     anchor: int = Field(default=3, ge=0)
     """Generation that is kept as a fixed opponent; 0: none."""
 

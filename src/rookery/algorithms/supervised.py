@@ -1,7 +1,7 @@
 """Supervised learning of policy and value from samples: other people's games or engine labels.
 
 `rookery data pgn|label|puzzles` makes the samples; `rookery train supervised --set
-data.samples=FOLDER` learns them. The result is a model file like any other: it plays, and
+data.samples=FOLDER` learns from them. The result is a model file like any other: it plays, and
 AlphaZero can begin with it (`--set initial=runs/supervised`), as Vanhoutte 2022 recommends first.
 """
 
@@ -32,7 +32,7 @@ from rookery.runs.state import State
 from rookery.training.recipe import Recipe
 from rookery.training.trainer import Algorithm, Context, MatchScore, Metrics, Trainer
 
-HELD_OUT_MOST = 4096  # samples that are looked at each time
+HELD_OUT_MOST = 4096  # samples evaluated after each iteration
 
 
 class DataSettings(Section):
@@ -41,7 +41,7 @@ class DataSettings(Section):
     samples: str = "data/samples"
     """A Parquet file, or a folder of them, that `rookery data` made."""
     held_out: float = Field(default=0.02, ge=0, lt=1)
-    """Share of the games that only measure how well the others were learnt."""
+    """Share of the games used for validation only."""
     steps: int = Field(default=100, ge=1)
     """Of the optimiser, in one iteration."""
 
@@ -106,7 +106,7 @@ class SupervisedTrainer(Trainer):
         self.rng = context.generator("learn")
 
     def iterate(self) -> Metrics:
-        """Some steps of the optimiser, then a look at the samples held out."""
+        """Some steps of the optimiser, then the losses on the samples held out."""
         began = time.perf_counter()
         recipe = self.context.recipe
         rate = learning_rate(recipe.learn, self.context.progress)
@@ -141,7 +141,7 @@ class SupervisedTrainer(Trainer):
         return {f"held_out_{name}": value for name, value in mean_losses([terms]).items()}
 
     def model(self) -> Network:
-        """The network as it is."""
+        """The present network."""
         network: Network = self.network
         return network
 
@@ -160,7 +160,7 @@ class SupervisedTrainer(Trainer):
         return state
 
     def load_state(self, state: State) -> None:
-        """Go on from there."""
+        """Restore weights, optimiser and random stream."""
         state.get_module("network", self.network)
         state.get_optimizer("optimizer", self.optimizer)
         state.get_generator("learn", self.rng)

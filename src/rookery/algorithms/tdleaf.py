@@ -1,15 +1,15 @@
-"""TD-leaf: learn a value from one's own games by the leaves of the principal lines.
+"""TD-leaf: learn a value function from self-play by the leaves of principal variations.
 
-Baxter, Tridgell and Weaver, "KnightCap" (1999); Lai, "Giraffe" (2015). A search of each position of
-a game ends in a leaf that the network judged. If leaf values v(t) were right they would not change
-from move to move, so each is moved towards those that followed, the near ones most:
+Baxter, Tridgell and Weaver, "KnightCap" (1999); Lai, "Giraffe" (2015). The search of each position
+of a game ends in a leaf that the network evaluated. If the leaf values v(t) were right they would
+not change from move to move, so each is moved towards those that followed, the nearest most:
 
     d(t) = v(t+1) - v(t)                          v of the last position: the game's result
     target(t) = v(t) + d(t) + lambda d(t+1) + lambda^2 d(t+2) + ...
 
 All v are for White here. The loss is the squared difference between v(t) and target(t), which is
-held fixed: its gradient is TD-leaf's update. Games run on from iteration to iteration; a segment of
-`plies` moves is searched, learnt from, and forgotten.
+held fixed: its gradient is TD-leaf's update. Games continue from iteration to iteration; a segment
+of `plies` moves is searched, learnt from and dropped.
 """
 
 from __future__ import annotations
@@ -59,21 +59,21 @@ class TdLeafSettings(Section):
 
     RENAMED: ClassVar = {"batch": "minibatch", "trace": "lambda_"}
     network: Literal["nnue", "giraffe"] = "nnue"
-    """Sparse with native alpha-beta, or Giraffe's features with a full-width search in batches."""
+    """The engine's with native alpha-beta, or Giraffe's with a batched full-width search."""
     width: int = Field(default=32, ge=16, le=1024, multiple_of=16)
     """Of the network's hidden layer."""
     depth: int = Field(default=4, ge=1, le=20)
     """Plies that each move is searched."""
     games: int = Field(default=64, ge=1)
-    """Games played at a time."""
+    """Games played in parallel."""
     plies: int = Field(default=12, ge=2)
     """Moves of each game in an iteration."""
     random_plies: int = Field(default=10, ge=0)
-    """Before each game begins: from none to so many."""
+    """Most random plies before a game begins; the number is drawn for each."""
     max_plies: int = Field(default=300, ge=1)
     """A longer game is cut off, without a result."""
     random_moves: float = Field(default=0.05, ge=0, le=1)
-    """Share of moves played at random; what follows one does not judge what came before."""
+    """Share of moves played at random; targets do not look past them."""
     lambda_: float = Field(default=0.7, ge=0, le=1)
     """Of TD(lambda): how much each later change counts."""
     learning_rate: float = Field(default=1e-3, gt=0)
@@ -85,7 +85,7 @@ class TdLeafSettings(Section):
     minibatch: int = Field(default=256, ge=1)
     """Leaves of one step of the optimiser."""
     material_iterations: int = Field(default=0, ge=0)
-    """First iterations, which learn to count material instead, as Giraffe began."""
+    """First iterations, which learn the material balance instead, as in Giraffe."""
 
 
 class EvaluationSettings(Section):
@@ -109,7 +109,7 @@ class TdLeafRecipe(Recipe):
 
 
 def targets(values: Values, ends: Values, breaks: NDArray[np.bool_], lambda_: float) -> Values:
-    """What each leaf should have been worth, [T, N], for White.
+    """Target value of each leaf, [T, N], for White.
 
     Args:
         values: Of the leaves, for White, [T, N].
@@ -130,7 +130,7 @@ def targets(values: Values, ends: Values, breaks: NDArray[np.bool_], lambda_: fl
     return result
 
 
-# --- The two networks: search, judge, learn ---
+# --- The two networks: search, evaluate, learn ---
 
 
 class Learner(Protocol):
@@ -157,7 +157,7 @@ class Learner(Protocol):
         ...
 
     def get(self, state: State) -> None:
-        """Go on from there."""
+        """Restore what `put` stored."""
         ...
 
 
@@ -176,7 +176,7 @@ class NnueLeaves:
         return NnueNetwork(*tensors_of(self._learner.weights()))
 
     def search(self, games: Sequence[Game]) -> list[leaf_search.Found]:
-        """A search each, from nothing, so that a resumed run finds the same."""
+        """One search per game, each from an empty table, so that a resumed run finds the same."""
         found = []
         for game in games:
             self._engine.new_game()
@@ -243,7 +243,7 @@ def _packed(games: Sequence[Game], scores: Values) -> NDArray[np.uint8]:
 
 
 class GiraffeLeaves:
-    """Giraffe's network in torch, with a full-width search whose leaves are judged in one batch."""
+    """Giraffe's network in torch, with a full-width search whose leaves are one batch."""
 
     def __init__(self, settings: TdLeafSettings, generator: torch.Generator) -> None:
         """Begin with random weights."""
@@ -276,7 +276,7 @@ class GiraffeLeaves:
         return float(loss.detach())
 
     def network(self) -> Network:
-        """The network as it is."""
+        """The present network."""
         found: Network = self._network
         return found
 
@@ -374,7 +374,7 @@ class TdLeafTrainer(Trainer):
         )
 
     def _white_values(self, found: Sequence[leaf_search.Found]) -> Values:
-        """Values of leaves for White; where the game is over, what the search says."""
+        """Values of leaves for White; where the game is over, the search's value."""
         values = self.learner.values([each.leaf for each in found])
         for index, each in enumerate(found):
             if each.decided:
@@ -438,7 +438,7 @@ class TdLeafTrainer(Trainer):
         return float(np.mean(losses)) if losses else 0.0
 
     def model(self) -> Network:
-        """The network as it is."""
+        """The present network."""
         return self.learner.network()
 
     def evaluate(self, rng: np.random.Generator) -> list[MatchScore]:
@@ -459,7 +459,7 @@ class TdLeafTrainer(Trainer):
         return state
 
     def load_state(self, state: State) -> None:
-        """Go on from there."""
+        """Restore what `put` stored."""
         self.learner.get(state)
         state.get_generator("play", self.rng)
         self.games = []

@@ -79,7 +79,7 @@ def _explaining(folder: RunFolder) -> Iterator[None]:
         steps = folder.checkpoints.steps()
         kept = f"checkpoint {folder_name(steps[-1])} is intact" if steps else "nothing was saved"
         raise RunError(
-            f"{explain(error)}; {kept}; then go on with 'rookery resume {folder.path}'"
+            f"{explain(error)}; {kept}; then continue with 'rookery resume {folder.path}'"
         ) from error
 
 
@@ -147,7 +147,7 @@ class _Session:
             self._save()
         else:
             self.folder.log(
-                f"goes on from checkpoint {folder_name(self.saved)} with budget {self.budget}"
+                f"resumes from checkpoint {folder_name(self.saved)} with budget {self.budget}"
             )
             if self.progress() >= 1.0:
                 self.folder.log("the budget is used up; for more pass, say, --budget +1h")
@@ -158,7 +158,7 @@ class _Session:
         if changed and not accept_changes:
             raise RunError(
                 f"the recipe is not that of checkpoint {name}: {changed}; undo the changes, or "
-                "pass --accept-changes to go on with them"
+                "pass --accept-changes to continue with them"
             )
         return changed
 
@@ -189,7 +189,7 @@ class _Session:
         """Drop the records of lost work, which is done and recorded again."""
         missing = self.metrics.cut(self.counters.metrics_bytes)
         if missing:
-            self.folder.log(f"metrics.jsonl has lost {missing} bytes; going on without them")
+            self.folder.log(f"metrics.jsonl has lost {missing} bytes; continuing without them")
         self.timing.cut(self.counters.timing_bytes)
         step, rounds = self.counters.iterations, self.counters.rounds
         rows = self.folder.ratings()
@@ -333,7 +333,7 @@ class _Session:
         step = self.counters.iterations + ahead
         message = (
             f"{what} {step}; nothing of it was kept, the last good state is checkpoint "
-            f"{folder_name(self.saved)}; go on from it with other settings: "
+            f"{folder_name(self.saved)}; continue from it with other settings: "
             f"rookery resume {self.folder.path} --set KEY=VALUE --accept-changes"
         )
         self.folder.log(message)

@@ -1,4 +1,4 @@
-"""What a person sees while a run goes on: a live table on a terminal, plain lines elsewhere.
+"""The display of a run: a live table on a terminal, plain lines elsewhere.
 
 Everything goes to standard error, as standard output belongs to results.
 """
