@@ -170,7 +170,7 @@ class EndgameTrainer(Trainer):
             )
 
     def model(self) -> Network:
-        """The target network: the average plays better."""
+        """The target network: the average is the better player."""
         network: Any = self.target
         return cast(Network, network)
 

@@ -141,7 +141,7 @@ class SupervisedTrainer(Trainer):
         return {f"held_out_{name}": value for name, value in mean_losses([terms]).items()}
 
     def model(self) -> Network:
-        """The present network."""
+        """The network as it is."""
         network: Network = self.network
         return network
 

@@ -59,7 +59,7 @@ class TdLeafSettings(Section):
 
     RENAMED: ClassVar = {"batch": "minibatch", "trace": "lambda_"}
     network: Literal["nnue", "giraffe"] = "nnue"
-    """The engine's with native alpha-beta, or Giraffe's with a batched full-width search."""
+    """Sparse with native alpha-beta, or Giraffe's features with a full-width search in batches."""
     width: int = Field(default=32, ge=16, le=1024, multiple_of=16)
     """Of the network's hidden layer."""
     depth: int = Field(default=4, ge=1, le=20)
@@ -176,7 +176,7 @@ class NnueLeaves:
         return NnueNetwork(*tensors_of(self._learner.weights()))
 
     def search(self, games: Sequence[Game]) -> list[leaf_search.Found]:
-        """One search per game, each from an empty table, so that a resumed run finds the same."""
+        """A search each, from nothing, so that a resumed run finds the same."""
         found = []
         for game in games:
             self._engine.new_game()
@@ -243,7 +243,7 @@ def _packed(games: Sequence[Game], scores: Values) -> NDArray[np.uint8]:
 
 
 class GiraffeLeaves:
-    """Giraffe's network in torch, with a full-width search whose leaves are one batch."""
+    """Giraffe's network in torch, with a full-width search whose leaves are judged in one batch."""
 
     def __init__(self, settings: TdLeafSettings, generator: torch.Generator) -> None:
         """Begin with random weights."""
@@ -276,7 +276,7 @@ class GiraffeLeaves:
         return float(loss.detach())
 
     def network(self) -> Network:
-        """The present network."""
+        """The network as it is."""
         found: Network = self._network
         return found
 
@@ -374,7 +374,7 @@ class TdLeafTrainer(Trainer):
         )
 
     def _white_values(self, found: Sequence[leaf_search.Found]) -> Values:
-        """Values of leaves for White; where the game is over, the search's value."""
+        """Values of leaves for White; where the game is over, what the search says."""
         values = self.learner.values([each.leaf for each in found])
         for index, each in enumerate(found):
             if each.decided:
@@ -438,7 +438,7 @@ class TdLeafTrainer(Trainer):
         return float(np.mean(losses)) if losses else 0.0
 
     def model(self) -> Network:
-        """The present network."""
+        """The network as it is."""
         return self.learner.network()
 
     def evaluate(self, rng: np.random.Generator) -> list[MatchScore]:

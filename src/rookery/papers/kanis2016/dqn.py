@@ -380,7 +380,7 @@ class DQNTrainer(Trainer):
         return [MatchScore(name, (wins, positions - wins, 0), (0, 0, 0), values)]
 
     def model(self) -> Network:
-        """The learner's network."""
+        """The network as it is."""
         network: Any = self.learner.publish()
         return cast(Network, network)
 
