@@ -27,7 +27,7 @@ import torch
 
 from rookery._core import DataGenerator, NetworkMatch, sample_fens
 from rookery.algorithms.engine_learning import (
-    SMALLEST_BATCH,
+    SMALLEST_MINIBATCH,
     Candidate,
     Place,
     Weights,
@@ -187,10 +187,10 @@ class EngineTrainer(Trainer):
         samples, test = self._learning
         candidate, place = self.candidate, self.candidate.place
         wdl = of_generation(learn.wdl, self.generation)
-        batch = min(learn.minibatch, max(SMALLEST_BATCH, len(samples) // learn.least_steps))
+        size = min(learn.minibatch, max(SMALLEST_MINIBATCH, len(samples) // learn.least_steps))
         seed = self.context.seed("order", self.generation, place.finished)
         started = place.passes
-        loss = candidate.learn(samples, seed, learn.positions, batch, self._rate, wdl, learn.power)
+        loss = candidate.learn(samples, seed, learn.positions, size, self._rate, wdl, learn.power)
         judged = candidate.judge(test, wdl, learn.power)
         if self._share_learnt(place) >= 1.0:
             self._begin_gate()
