@@ -90,7 +90,7 @@ def test_a_player_that_fails_ends_the_match() -> None:
         def choose(self, *arguments: object) -> Decision:
             raise ValueError("the network answered with a NaN")
 
-    with pytest.raises(RuntimeError, match="answered with a NaN"):
+    with pytest.raises(ValueError, match="answered with a NaN"):
         play_pairs(Broken(), BotPlayer("random"), 2, np.random.default_rng(1))
 
 

@@ -99,7 +99,7 @@ def play_pairs(
             game = play_game(*sides, opening, (rng, rng), adjudication=RULES, index=index)
             assert game is not None  # nothing cancels it
             if game.fault is not None:  # a bug or a NaN must not pass for a lost game
-                raise RuntimeError(f"{game.reason}: {game.fault.evidence}")
+                raise ValueError(f"{game.reason}: {game.fault.evidence}")
             played.append(MatchGame(index == 0, round(2 * game.first_points) - 1, game.moves))
     return played
 
