@@ -15,7 +15,6 @@ import torch
 from rookery.algorithms.alphazero import ALGORITHM, AlphaZeroTrainer
 from rookery.algorithms.alphazero_recipe import AlphaZeroRecipe
 from rookery.learning.policy_value import LearnSettings, learning_rate, update_average
-from rookery.learning.search_matches import play_networks, play_search_bot
 from rookery.learning.starts import read_positions
 from rookery.nets import make_network
 from rookery.nets.model_file import save_model
@@ -201,22 +200,6 @@ def test_the_network_that_plays_can_be_a_mean_of_the_learner_s_weights(tmp_path:
     update_average(average, network, 0.9, 1000)
     expected = 0.9 * mean + 0.1 * network.value.weight.detach()
     torch.testing.assert_close(average.value.weight.detach(), expected)
-
-
-def test_the_same_network_scores_half_against_itself() -> None:
-    network = make_network("squares", "tactical70", "az4672", {"width": 16, "key_width": 8})
-    assert play_networks(network, network, 4, seed=1, simulations=4) == 0.5
-
-
-def test_search_wins_against_random_moves() -> None:
-    """Even a network that knows nothing mates and takes with a search behind it."""
-    network = make_network(
-        "squares", "tactical70", "az4672", {"width": 16, "key_width": 8},
-        torch.Generator().manual_seed(1),
-    )  # fmt: skip
-    result = play_search_bot(network, "random", 2, seed=1, simulations=16)
-    assert sum(result.as_white) == sum(result.as_black) == 1
-    assert len(result.games) == 2 and "[Result" in result.games[0]
 
 
 def test_runs_can_begin_with_other_weights(tmp_path: Path) -> None:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import io
 import json
 from pathlib import Path
 from typing import Any
 
-import chess.pgn
 import numpy as np
 import pytest
 
@@ -25,7 +23,6 @@ from rookery.algorithms.ppo import (  # noqa: E402
 from rookery.algorithms.ppo_recipe import PPORecipe  # noqa: E402
 from rookery.data.books import BookMove  # noqa: E402
 from rookery.envs.rewards import Distance, Rewards  # noqa: E402
-from rookery.learning.policy_matches import play_bot  # noqa: E402
 from rookery.nets import make_network  # noqa: E402
 from rookery.nets.evaluator import TorchEvaluator  # noqa: E402
 from rookery.players.policy import PolicyPlayer  # noqa: E402
@@ -325,32 +322,6 @@ def test_every_version_of_the_paper_trains(version: int, tmp_path: Path) -> None
     assert np.isfinite(list(metrics.losses.values())).all()
     [result] = learner.evaluate(np.random.default_rng(1))
     assert sum(result.as_white) == sum(result.as_black) == 1
-
-
-def test_an_untrained_policy_plays_whole_games_against_bots() -> None:
-    network = make_network(
-        "squares", "tactical70", "az4672", {"width": 16, "key_width": 8},
-        torch.Generator().manual_seed(1),
-    )  # fmt: skip
-    result = play_bot(network, "greedy-safe", 20, seed=5)
-    assert sum(result.as_white) == sum(result.as_black) == 10
-    losses_against = result.as_white[2] + result.as_black[2]
-    assert losses_against >= 18  # a mover at random has no chance
-    assert result.values["wins_minus_losses"] == result.as_white[0] + result.as_black[0] - (
-        losses_against
-    )
-    assert len(result.games) == 4
-    with pytest.raises(ValueError, match="3 games"):
-        play_bot(network, "random", 3, seed=5)
-
-
-def test_evaluations_have_the_rules_of_the_training() -> None:
-    """Version 1: a draw by decree, and a random mover that may claim one."""
-    network = make_network("mlp", "vector69", "az4673", {}, torch.Generator().manual_seed(1))
-    result = play_bot(network, "random", 20, seed=5, draw_after_plies=30)
-    assert result.as_white[1] + result.as_black[1] >= 16  # hardly a mate in 30 plies
-    games = [chess.pgn.read_game(io.StringIO(text)) for text in result.games]
-    assert all(game is not None and game.end().ply() <= 30 for game in games)
 
 
 def test_a_resumed_run_says_when_book_or_tables_have_changed(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import torch
 from rookery import Game
 from rookery._core import NnueNetwork
 from rookery.algorithms.tdleaf import (
+    ALGORITHM,
     GiraffeLeaves,
     Learner,
     NnueLeaves,
@@ -20,13 +21,14 @@ from rookery.algorithms.tdleaf import (
 )
 from rookery.learning import leaf_search
 from rookery.learning.leaf_search import LeafSearch
-from rookery.learning.tdleaf_matches import play_bot
 from rookery.nets import make_network
 from rookery.nets.model_file import load_model
 from rookery.nets.value_evaluator import value_evaluator
 from rookery.players.registry import make_player
 from rookery.players.spec import SpecError
+from rookery.training.recipe import load_recipe
 from rookery.training.session import resume, start
+from rookery.training.trainer import Context
 from support.nnue_samples import random_games
 from support.runs import QuietView, final_state
 
@@ -166,11 +168,15 @@ def test_material_is_learnt(tmp_path: Path) -> None:
     assert np.corrcoef(values, material(games))[0, 1] > 0.7
 
 
-def test_matches_count_both_colours() -> None:
-    search = LeafSearch(NnueNetwork.material, 1)
-    evaluation = play_bot(search, "random", 4, np.random.default_rng(1))
-    assert sum(evaluation.as_white) == sum(evaluation.as_black) == 2
-    assert len(evaluation.games) == 4
+def test_evaluation_plays_both_colours(tmp_path: Path) -> None:
+    settings = {"evaluation.games": 4, "evaluation.opponents": ["random"], "tdleaf.depth": 1}
+    recipe = load_recipe("tdleaf-giraffe", settings)
+    trainer = ALGORITHM.trainer(Context(recipe=recipe, folder=tmp_path))
+    before = trainer.state()
+    [score] = trainer.evaluate(np.random.default_rng(1))
+    assert sum(score.as_white) == sum(score.as_black) == 2
+    assert len(score.games) == 4
+    assert trainer.state().values == before.values
 
 
 def test_giraffe_networks_say_what_they_cannot_read() -> None:

@@ -346,6 +346,6 @@ def test_a_game_of_12000_plies() -> None:
         episode.act(episode.game.action_of(move))
         if episode.plies % 500 == 0:
             assert episode.encode().shape == (119, 8, 8)
-    assert episode.plies == 12_000, episode.ending
+    assert episode.plies == 12_000, episode.termination
     observation, _, terminated, _, _ = env.step(np.flatnonzero(env.action_masks())[0])
     assert observation.shape == (119, 8, 8) and not terminated

@@ -207,7 +207,7 @@ def test_real_tables_reward_the_way_to_mate() -> None:
             turn = episode.play(best)
             if turn.mover:
                 earned.append(turn.reward)
-    assert episode.ending is not None and episode.ending.reason == "checkmate"
+    assert episode.termination is not None and episode.termination.reason == "checkmate"
     assert earned[:-1] == [10.0] * (len(earned) - 1)
     assert earned[-1] == 11.0  # the mating move is progress as well, and wins
 

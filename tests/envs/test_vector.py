@@ -152,7 +152,7 @@ def test_both_implementations_agree(options) -> None:
             turn = episode.act(int(actions[i]))
             assert (rewards[i], infos["opponent_reward"][i]) == (turn.reward, turn.other_reward)
             assert (terminations[i], truncations[i]) == (
-                episode.ending is not None,
+                episode.termination is not None,
                 episode.truncated,
             )
             if episode.over:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -20,12 +20,13 @@ from rookery.base.section import Section
 from rookery.nets import make_network
 from rookery.runs.state import State
 from rookery.training.recipe import Recipe
-from rookery.training.trainer import Algorithm, Context, Evaluation, Metrics
+from rookery.training.trainer import Algorithm, Context, MatchScore, Metrics, Trainer
 
 WORTH = np.array([0, 1, 3, 3, 5, 9, 0, -1, -3, -3, -5, -9, 0], dtype=np.float32)
 
 
 class TinySettings(Section):
+    RENAMED: ClassVar = {"boards": "games"}
     learning_rate: float = Field(default=1e-2, gt=0)
     """Step size of Adam at the start; falls linearly to half of it."""
     games: int = Field(default=8, ge=1, le=1024)
@@ -50,7 +51,7 @@ class TinyRecipe(Recipe):
     tiny: TinySettings = TinySettings()
 
 
-class TinyTrainer:
+class TinyTrainer(Trainer):
     def __init__(self, context: Context[TinyRecipe]) -> None:
         self.context = context
         self.settings = context.recipe.tiny
@@ -78,7 +79,7 @@ class TinyTrainer:
             rate = self.settings.learning_rate * (1 - self.context.progress / 2)
             self.optimizer.param_groups[0]["lr"] = rate
         boards, finished = [], 0
-        endings: dict[str, int] = {}
+        terminations: dict[str, int] = {}
         for _ in range(self.settings.steps):
             boards.append(np.array(self.games.observations))
             first, last = self.games.legal_offsets[:-1], self.games.legal_offsets[1:]
@@ -87,7 +88,7 @@ class TinyTrainer:
             ended = int(self.games.terminations.sum())
             finished += ended
             if ended:
-                endings["any"] = endings.get("any", 0) + ended
+                terminations["any"] = terminations.get("any", 0) + ended
         inputs = torch.from_numpy(np.concatenate(boards))
         targets = torch.from_numpy(WORTH[inputs[:, :64].long().numpy()].sum(1) / 10)
         # Noise from both of torch's kinds of streams, so that losing either shows.
@@ -109,7 +110,7 @@ class TinyTrainer:
             losses={"value": value},
             values={"average": self.average, "undefined": float("nan")},
             results={"draws": finished},
-            endings=endings,
+            terminations=terminations,
             timing={"pause": self.settings.pause},
         )
 
@@ -134,11 +135,11 @@ class TinyTrainer:
     def model(self) -> Any:
         return self.network
 
-    def evaluate(self, rng: np.random.Generator) -> Sequence[Evaluation]:
+    def evaluate(self, rng: np.random.Generator) -> Sequence[MatchScore]:
         wins = int(rng.integers(0, 6))
         game = '[Event "<script>alert(1)</script>"]\n[White "tiny"]\n[Black "random"]\n'
         game += '[Result "1-0"]\n\n1. e4 e5 2. Qh5 Nc6 3. Bc4 Nf6 4. Qxf7# 1-0\n'
-        return [Evaluation("random", (wins, 5 - wins, 0), (5 - wins, wins, 0), games=[game])]
+        return [MatchScore("random", (wins, 5 - wins, 0), (5 - wins, wins, 0), games=[game])]
 
 
 ALGORITHM = Algorithm(TinyRecipe, TinyTrainer)

@@ -6,7 +6,7 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import pytest
 from hypothesis import given
@@ -34,6 +34,7 @@ assert runs
 
 
 class Inner(Section):
+    RENAMED: ClassVar = {"plies": "depth"}
     depth: int = Field(default=3, ge=1)
     kind: Literal["one", "two"] = "one"
 
@@ -45,6 +46,7 @@ class Inner(Section):
 
 
 class Settings(Section):
+    RENAMED: ClassVar = {"rate": "learning_rate"}
     learning_rate: float = Field(default=5e-5, gt=0)
     name: str = "x"
     widths: list[int] = Field(default=[256, 256])
@@ -152,6 +154,36 @@ def test_set_parses_by_type(setting: str, key: str, value: Any) -> None:
     assert changes == {key: value}
     assert type(changes[key]) is type(value)
     resolve("wide", {"algorithm": "wide"}, changes)
+
+
+def test_former_names_are_read() -> None:
+    former = {"ppo": {"rate": 0.5, "pair": [1.0, 2.0], "inner": {"plies": 7}}}
+    recipe = wide_recipe(former)
+    assert (recipe.ppo.learning_rate, recipe.ppo.inner.depth) == (0.5, 7)
+    assert "rate = 0.5\n" in dump_recipe(recipe) and "plies" not in dump_recipe(recipe)
+    changes = parse_changes(["ppo.inner.plies=9", "ppo.rate=0.25"], WideRecipe)
+    assert changes == {"ppo.inner.depth": 9, "ppo.learning_rate": 0.25}
+    for key in ("ppo.inner.plies", "ppo.inner.depth"):
+        assert resolve("wide", {"algorithm": "wide", **former}, {key: 9}).ppo.inner.depth == 9
+    with pytest.raises(RecipeError, match="'plies' is the former name of 'depth'; give only one"):
+        wide_recipe({"ppo": {"inner": {"plies": 7, "depth": 7}}})
+    with pytest.raises(RecipeError, match=r"ppo\.inner\.depth = 0"):
+        wide_recipe({"ppo": {"inner": {"plies": 0}}})
+
+
+@pytest.mark.parametrize(
+    ("recipe", "former", "present"),
+    [
+        ("engine", "learn.batch", "learn.minibatch"),
+        ("tdleaf", "tdleaf.batch", "tdleaf.minibatch"),
+        ("tdleaf", "tdleaf.trace", "tdleaf.lambda_"),
+        ("kpk-paper", "dqn.batch", "dqn.replay_ratio"),
+    ],
+)
+def test_former_names_of_shipped_recipes(recipe: str, former: str, present: str) -> None:
+    section, name = present.split(".")
+    changed = load_recipe(recipe, {former: 1})
+    assert getattr(getattr(changed, section), name) == 1
 
 
 @pytest.mark.parametrize(

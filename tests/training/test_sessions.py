@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,7 @@ from support.runs import (
     run_to_end,
     write_recipe,
 )
+from support.tiny_algorithm import TinyTrainer
 
 FAST = ["--set", "run.checkpoint_seconds=0.02"]
 
@@ -255,7 +257,7 @@ def test_damage_to_the_newest_checkpoint_costs_one_generation(
     text = " ".join(view.messages)
     assert "00000006 is damaged" in text
     assert "going on from checkpoint 00000005" in text
-    assert "goes on from checkpoint 00000005" in (run / "log.txt").read_text()
+    assert "resumes from checkpoint 00000005" in (run / "log.txt").read_text()
 
 
 def test_changed_recipe_is_listed_and_needs_a_flag(tmp_path: Path) -> None:
@@ -290,6 +292,51 @@ def test_settings_that_came_later_are_no_change(
     assert resume(run, budget="4it", view=QuietView()).iterations == 4
     with pytest.raises(RunError, match=r"tiny\.pause: 0\.0 -> 0\.001"):
         resume(run, budget="5it", settings=["tiny.pause=0.001"], view=QuietView())
+
+
+def test_former_names_of_settings_are_no_change(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run folder from before a setting was renamed has the old name in all its files."""
+    train(tmp_path, budget="3it")
+    newest = Checkpoints.newest
+
+    def older(self: Checkpoints) -> Any:
+        found = newest(self)
+        assert found is not None
+        settings = found[0].recipe["tiny"]
+        settings["boards"] = settings.pop("games")
+        return found
+
+    path = tmp_path / "run" / "recipe.toml"
+    path.write_text(path.read_text().replace("\ngames = 4", "\nboards = 4"))
+    assert "boards = 4" in path.read_text()
+    monkeypatch.setattr(Checkpoints, "newest", older)
+    run = str(tmp_path / "run")
+    assert resume(run, budget="4it", view=QuietView()).iterations == 4
+    assert "\ngames = 4" in path.read_text() and "boards" not in path.read_text()
+    with pytest.raises(RunError, match=r"tiny\.games: 4 -> 5"):
+        resume(run, budget="5it", settings=["tiny.boards=5"], view=QuietView())
+
+
+def test_a_trainer_that_has_solved_its_task_ends_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    solved = property(lambda self: self.context.iteration >= 4)
+    monkeypatch.setattr(TinyTrainer, "solved", solved)
+    outcome = train(tmp_path)
+    assert outcome.finished and outcome.iterations == 5  # counted when an iteration begins
+
+
+@pytest.mark.parametrize("settings", [[], ["tiny.fail_at=2"]])
+def test_trainers_are_closed_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: list[str]
+) -> None:
+    closed: list[TinyTrainer] = []
+    monkeypatch.setattr(TinyTrainer, "close", lambda trainer: closed.append(trainer))
+    with pytest.raises(ValueError, match="asked to fail") if settings else nullcontext():
+        train(tmp_path, *settings, budget="3it")
+    assert len(closed) == 1
 
 
 def test_a_change_that_does_not_fit_the_state_is_refused(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ def snapshot(iterations: int = 5, budget: str = "10it", **changes: Any) -> Snaps
         losses={"policy": 0.5, "value": float("nan")},
         values={"entropy": 2.25},
         results={"wins": 3, "draws": 1},
-        endings={"checkmate": 3, "stalemate": 1, "[bold]odd[/bold]": 0},
+        terminations={"checkmate": 3, "stalemate": 1, "[bold]odd[/bold]": 0},
     )
     counters = Counters(iterations, 100 * iterations, 4 * iterations, seconds=2.0 * iterations)
     rating = "+5 =5 -0 against random, Elo difference +191 [+51, +331]"
@@ -60,7 +60,7 @@ def test_rows_without_content_are_left_out() -> None:
     recent = Recent()
     recent.snapshots.append(snapshot(metrics=Metrics(samples=1), rating=""))
     assert [label for label, _ in summary(recent)] == ["iteration", "games", "positions", "time"]
-    assert shares({}) == ""
+    assert shares([]) == ""
 
 
 def test_plain_view_writes_lines_now_and_then(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 Silver et al. 2018, "A general reinforcement learning algorithm that masters chess, shogi, and Go
 through self-play"; Danihelka et al. 2022 for the root ("Policy improvement by planning with
-Gumbel"); Wu 2019 (KataGo) for playout caps and surprise weighting; paper 002.
+Gumbel"); Wu 2019 (KataGo) for playout caps and surprise weighting; Vanhoutte 2022.
 
     collect (self-play) -> keep (window of samples) -> learn -> gate -> the network that plays
 
@@ -24,6 +24,7 @@ import torch
 
 from rookery.algorithms.alphazero_recipe import AlphaZeroRecipe
 from rookery.data.samples import SampleBlock, concatenate, read_samples
+from rookery.learning.matches import play_pairs, player_match, policy_match, search_player
 from rookery.learning.policy_value import (
     Losses,
     learn_step,
@@ -32,21 +33,23 @@ from rookery.learning.policy_value import (
     mean_losses,
     update_average,
 )
-from rookery.learning.search_matches import play_networks, play_search_bot
 from rookery.learning.starts import start_fens
 from rookery.learning.window import Sampler, SampleWindow
 from rookery.nets import Network, make_network
 from rookery.nets.evaluator import read_model
 from rookery.nets.model_file import parse_model
+from rookery.players.greedy import BotPlayer
 from rookery.runs.state import State
 from rookery.selfplay.collector import Collector, Hooks, make_collector
 from rookery.selfplay.games import write_selfplay_games
 from rookery.selfplay.networks import native_of, weights_of
 from rookery.selfplay.trees import TreeHarvest, TreeOrder, TreePlan
-from rookery.training.trainer import Algorithm, Context, Evaluation, Metrics
+from rookery.training.trainer import Algorithm, Context, MatchScore, Metrics, Trainer
+
+GATE_OPENING_PLIES = 6  # random, before each pair of games
 
 
-class AlphaZeroTrainer:
+class AlphaZeroTrainer(Trainer):
     """Collect, keep, learn, gate; see `rookery.training.trainer.Trainer`."""
 
     def __init__(self, context: Context[AlphaZeroRecipe]) -> None:
@@ -223,8 +226,10 @@ class AlphaZeroTrainer:
         number = self.context.iteration + 1
         if not gate.games or number % gate.every:
             return
-        seed = self.context.seed("gate", number)
-        score = play_networks(self.average, self.best, gate.games, seed, gate.simulations)
+        new, old = (search_player(each, gate.simulations) for each in (self.average, self.best))
+        rng = self.context.generator("gate", number)
+        games = play_pairs(new, old, gate.games, rng, GATE_OPENING_PLIES)
+        score = sum(1 + game.result for game in games) / (2 * len(games))
         passed = score >= gate.score
         verdict = "plays from now on" if passed else "keeps learning"
         self.context.log(
@@ -273,7 +278,7 @@ class AlphaZeroTrainer:
                 "promotions": float(self.promotions),
             },
             results=dict(sorted(results.items())),
-            endings=dict(sorted(Counter(game.ending for game in games).items())),
+            terminations=dict(sorted(Counter(game.ending for game in games).items())),
             timing=seconds | {"simulations_per_second": float(simulations) / seconds["play"]},
         )
 
@@ -284,22 +289,21 @@ class AlphaZeroTrainer:
         network: Network = self.best
         return network
 
-    def evaluate(self, rng: np.random.Generator) -> list[Evaluation]:
+    def evaluate(self, rng: np.random.Generator) -> list[MatchScore]:
         """Matches against simple players, with search or by the policy alone."""
-        from rookery.learning.policy_matches import play_bot
-
         settings = self.context.recipe.evaluation
         self.best.eval()
-        found = []
-        for bot in settings.opponents:
-            seed = int(rng.integers(1 << 62))
-            if settings.simulations:
-                found.append(
-                    play_search_bot(self.best, bot, settings.games, seed, settings.simulations)
-                )
-            else:
-                found.append(play_bot(self.best, bot, settings.games, seed))
-        return found
+        if not settings.simulations:
+            return [
+                policy_match(self.best, bot, settings.games, int(rng.integers(1 << 62)))
+                for bot in settings.opponents
+            ]
+        player = search_player(self.best, settings.simulations)
+        values = {"simulations": float(settings.simulations)}
+        return [
+            player_match(player, BotPlayer(bot), settings.games, rng, values)
+            for bot in settings.opponents
+        ]
 
     def state(self) -> State:
         """Weights, optimiser, games with their trees, window, random streams."""

@@ -18,7 +18,7 @@ class TreeSettings(Section):
     simulations: int = Field(default=64, ge=1)
     """Of a full search, at the end of the run."""
     first_simulations: int = Field(default=0, ge=0)
-    """At its beginning, growing evenly by doubling (progressive simulations); 0: as at the end."""
+    """At its start, growing exponentially (progressive simulations); 0: as at the end."""
     fast_simulations: int = Field(default=16, ge=1)
     """Of a fast search (playout cap)."""
     full_share: float = Field(default=1.0, gt=0, le=1)
@@ -28,7 +28,7 @@ class TreeSettings(Section):
     c_visit: float = Field(default=50.0, ge=0)
     """Of Gumbel: how much values count beside the policy."""
     c_scale: float = Field(default=1.0, ge=0)
-    """The same as a factor."""
+    """Of Gumbel: scale of the values."""
     c_init: float = Field(default=1.745, ge=0)
     """PUCT: exploration at the start."""
     c_base: float = Field(default=38739.0, gt=0)
@@ -40,7 +40,7 @@ class TreeSettings(Section):
     root_fpu_reduction: float = Field(default=0.0, ge=0)
     """The same at the root."""
     draw_visits: float = Field(default=0.0, ge=0)
-    """Imaginary draws added to every move: Q = W / (N + draw_visits); 1 in paper 002."""
+    """Imaginary draws added to every move: Q = W / (N + draw_visits); 1 in Vanhoutte 2022."""
     noise_alpha: float = Field(default=0.3, gt=0)
     """Of the Dirichlet noise at the root."""
     noise_share: float = Field(default=0.25, ge=0, le=1)
@@ -59,7 +59,7 @@ class SelfPlaySettings(Section):
     """The games."""
 
     games: int = Field(default=256, ge=1, le=65536)
-    """Played at a time, on each core."""
+    """Played in parallel, on each core."""
     samples: int = Field(default=4096, ge=1)
     """New samples of one iteration."""
     temperature: float = Field(default=1.0, ge=0)
@@ -67,13 +67,13 @@ class SelfPlaySettings(Section):
     late_temperature: float = Field(default=0.25, ge=0)
     """After that."""
     temperature_plies: int = Field(default=30, ge=0)
-    """How long the start of a game is."""
+    """Plies that count as the start of a game."""
     max_plies: int = Field(default=300, ge=1)
     """Games are cut off; the search's value stands for the result."""
     random_share: float = Field(default=0.2, ge=0, le=1)
     """Share of the games that begin with random moves."""
     random_plies: list[int] = Field(default=[4, 40], min_length=2, max_length=2)
-    """Least and most of them."""
+    """Fewest and most of them."""
     start_file: str = ""
     """Positions that games also start from: a CSV of puzzles, or a file with a FEN per line."""
     start_themes: list[str] = Field(default=["mateIn1", "mateIn2"])
@@ -83,18 +83,18 @@ class SelfPlaySettings(Section):
     starts_share: float = Field(default=0.0, ge=0, le=1)
     """Share of the games that start from these positions."""
     resign_below: float = Field(default=-2.0, ge=-2, lt=0)
-    """A side gives up when its value stays below; below -1: never."""
+    """A side resigns when its value stays below; below -1: never."""
     resign_check_share: float = Field(default=0.1, ge=0, le=1)
-    """Share of the games played on, to count how often giving up would have been wrong."""
+    """Share of the games played on, to count how often resigning would have been wrong."""
     resign_wrong_limit: float = Field(default=0.05, ge=0, le=1)
-    """Above this share of wrong resignations nobody gives up."""
+    """Above this share of wrong resignations no game is resigned."""
     processes: int = Field(default=0, ge=0, le=256)
     """Self-play processes that share this one's network (prediction server); 0: all games are
     played in this process, which is faster on few cores."""
     precision: Literal["float32", "bfloat16"] = "float32"
     """Of a residual network while it plays; bfloat16 is twice as fast on newer processors."""
     cache_megabytes: int = Field(default=32, ge=0)
-    """For answers of the network that are needed again."""
+    """For caching the network's answers."""
     pgn_games: int = Field(default=4, ge=0)
     """Of each iteration, written to games/ as PGN."""
     pgn_iterations: int = Field(default=250, ge=1)
@@ -107,14 +107,14 @@ class ReplaySettings(Section):
     window: int = Field(default=500_000, ge=1)
     """Newest samples that are kept, once there are so many."""
     first_window: int = Field(default=50_000, ge=1)
-    """At the beginning; grows evenly to `window`."""
+    """At the start; grows linearly to `window`."""
     passes: float = Field(default=3.0, gt=0)
-    """How often a new sample is drawn on average before it is dropped; above 4 the network
-    learns old games by heart."""
+    """How often a sample is drawn on average before it is dropped; above 4 the network overfits to
+    old games."""
     surprise_share: float = Field(default=0.5, ge=0, le=1)
     """Share of the draws that prefer samples whose search surprised the policy."""
     labels: str = ""
-    """Samples of `rookery data` that are learnt beside those of self-play, so that a pretrained
+    """Samples of `rookery data` that are learnt along with those of self-play, so that a pretrained
     network does not forget them: a Parquet file, or a folder of them."""
     labels_share: float = Field(default=0.3, ge=0, lt=1)
     """Of every minibatch, if there are any."""

@@ -1,19 +1,19 @@
-"""Endings learnt to the last position: fitted Q-learning over all states, both sides at once.
+"""Endings learnt exactly: fitted Q-learning over all states, both sides at once.
 
 Riedmiller, "Neural Fitted Q Iteration" (2005): sweep over all states, make each one's target from
-the network's own opinion of what comes after it, fit the network to the targets, repeat. With
+the network's own values of its successors, fit the network to the targets, repeat. With
 
     n(s)     the distance that the target network finds most probable (or not won), for every
              position s with either side to move; Q(s, a) is n of the position that a makes
     T(n)(s)  one ply of minimax: the strong side adds a move to its least, the weak side takes its
-             greatest, and where the game is over the rules speak
+             greatest, and where the game is over the rules decide
 
 the target of s is T(...T(n))(s), `plies` times, and the loss the cross-entropy between it and the
 network's distribution. Nothing but the legal moves and the end of the game comes from outside.
 
 When n = T(n) for every state, n is the truth: a win in m moves needs a successor that wins in
 m - 1, down to a real end of the game, so no win can be imagined; and by induction over m none can
-be missed. So the run knows by itself that it is done (`solved`), without any table.
+be missed. So the run detects by itself that it is done (`solved`), without any table.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ from rookery.nets import Network, make_network
 from rookery.nets.endgame import Endgame
 from rookery.nets.endgame_states import Values, state_distances, state_rows
 from rookery.runs.state import State
-from rookery.training.trainer import Algorithm, Context, Evaluation, Metrics
+from rookery.training.trainer import Algorithm, Context, MatchScore, Metrics, Trainer
 
-# --- Grading, by the rules alone: nothing of it is learnt from ---
+# --- Grading by the rules alone, not used for learning ---
 
 
 @dataclass(frozen=True)
@@ -82,8 +82,8 @@ def grade(states: EndingStates, values: Values, truth: Values) -> Grade:
 # --- The loop ---
 
 
-class EndgameTrainer:
-    """Judge, back up, fit; see `rookery.training.trainer.Trainer`."""
+class EndgameTrainer(Trainer):
+    """Evaluate, back up, fit; see `rookery.training.trainer.Trainer`."""
 
     def __init__(self, context: Context[EndgameRecipe]) -> None:
         """Enumerate the states; make the network, its target copy and the optimiser."""
@@ -98,17 +98,21 @@ class EndgameTrainer:
         )
         self.rows = state_rows(self.states, self.network)
         self.rng = context.generator("order")
-        self._look()
+        self._evaluate_states()
         self._truth: Values | None = None
 
-    def _look(self) -> None:
-        """What the target network thinks now, and where looking one ply ahead contradicts it."""
+    def _evaluate_states(self) -> None:
+        """The target network's values, and how many of them one ply of minimax contradicts."""
         self.values = state_distances(self.target, self.rows)
         self.wrong = int((self.states.backup(self.values) != self.values).sum())
-        self.solved = self.wrong == 0
+
+    @property
+    def solved(self) -> bool:
+        """Whether every state agrees with its successors."""
+        return self.wrong == 0
 
     def iterate(self) -> Metrics:
-        """Make all targets, learn from all states, look what is left."""
+        """Make all targets, learn from the states, count those still wrong."""
         settings, began = self.context.recipe.fitting, time.perf_counter()
         targets = self.values
         for _ in range(settings.plies):
@@ -120,7 +124,7 @@ class EndgameTrainer:
             group["lr"] = max(settings.learning_rate * haste, settings.final_learning_rate)
         loss, samples = self._fit(targets, targets != self.values)
         learnt = time.perf_counter()
-        self._look()
+        self._evaluate_states()
         if self.solved:
             self.context.log("every state agrees with its successors: the ending is learnt")
         return Metrics(
@@ -170,13 +174,13 @@ class EndgameTrainer:
         network: Any = self.target
         return cast(Network, network)
 
-    def evaluate(self, rng: np.random.Generator) -> list[Evaluation]:
+    def evaluate(self, rng: np.random.Generator) -> list[MatchScore]:
         """The greedy player against the best opponent, from every state."""
         if self._truth is None:
             self._truth = truth_of(self.states)
         found = grade(self.states, self.values, self._truth)
         return [
-            Evaluation(
+            MatchScore(
                 opponent="perfect",
                 as_white=(found.won, found.won_states - found.won, 0),
                 as_black=(0, found.held, found.drawn_states - found.held),
@@ -199,12 +203,12 @@ class EndgameTrainer:
         return state
 
     def load_state(self, state: State) -> None:
-        """Go on from there."""
+        """Restore both networks, the optimiser and the random stream."""
         state.get_module("network", self.network)
         state.get_module("target", self.target)
         state.get_optimizer("optimizer", self.optimizer)
         state.get_generator("order", self.rng)
-        self._look()
+        self._evaluate_states()
 
 
 ALGORITHM = Algorithm(EndgameRecipe, EndgameTrainer)

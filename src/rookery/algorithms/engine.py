@@ -27,7 +27,7 @@ import torch
 
 from rookery._core import NetworkMatch, sample_fens
 from rookery.algorithms.engine_learning import (
-    SMALLEST_BATCH,
+    SMALLEST_MINIBATCH,
     Candidate,
     NnueWeights,
     Place,
@@ -39,7 +39,7 @@ from rookery.algorithms.engine_learning import (
 from rookery.algorithms.engine_recipe import EngineRecipe
 from rookery.arena.elo import estimate_from_pairs, pentanomial_of
 from rookery.arena.sprt import Sprt
-from rookery.learning.engine_matches import bot_evaluation, network_evaluation
+from rookery.learning.matches import engine_match
 from rookery.nets import Network, make_network
 from rookery.runs.live import write_live
 from rookery.runs.positions import Samples, fields
@@ -47,7 +47,7 @@ from rookery.runs.state import State
 from rookery.selfplay.collector import Collector, Hooks, Piece, make_collector
 from rookery.selfplay.datagen import DataHarvest, DataOrder, DataPlan
 from rookery.selfplay.networks import weights_of
-from rookery.training.trainer import Algorithm, Context, Evaluation, Metrics
+from rookery.training.trainer import Algorithm, Context, MatchScore, Metrics, Trainer
 
 # Shares of the budget by which the last generation must have been learnt from, and tested.
 LEARNING_ENDS = 0.96
@@ -70,7 +70,7 @@ def live_boards(samples: Samples, generation: int) -> Iterator[dict[str, object]
         yield {"title": f"generation {generation}", "frames": sample_fens(samples[first:last])}
 
 
-class EngineTrainer:
+class EngineTrainer(Trainer):
     """Play, learn, gate; see `rookery.training.trainer.Trainer`."""
 
     def __init__(self, context: Context[EngineRecipe]) -> None:
@@ -144,7 +144,7 @@ class EngineTrainer:
                 "distinct_openings": played.distinct_openings / max(1, played.games),
             },
             results=played.results,
-            endings=played.endings,
+            terminations=played.endings,
             timing={"positions": len(samples), "nodes": played.nodes},
         )
 
@@ -185,10 +185,10 @@ class EngineTrainer:
         samples, test = self._learning
         candidate, place = self.candidate, self.candidate.place
         wdl = of_generation(learn.wdl, self.generation)
-        batch = min(learn.batch, max(SMALLEST_BATCH, len(samples) // learn.least_steps))
+        size = min(learn.minibatch, max(SMALLEST_MINIBATCH, len(samples) // learn.least_steps))
         seed = self.context.seed("order", self.generation, place.finished)
         started = place.passes
-        loss = candidate.learn(samples, seed, learn.positions, batch, self._rate, wdl, learn.power)
+        loss = candidate.learn(samples, seed, learn.positions, size, self._rate, wdl, learn.power)
         tested = candidate.test(test, wdl, learn.power)
         if self._share_learnt(place) >= 1.0:
             self._begin_gate()
@@ -303,23 +303,24 @@ class EngineTrainer:
         found: Network = network.eval()
         return found
 
-    def evaluate(self, rng: np.random.Generator) -> list[Evaluation]:
+    def evaluate(self, rng: np.random.Generator) -> list[MatchScore]:
         """Matches against bots, and against an early generation as soon as there is one."""
-        settings, threads = self.context.recipe.evaluation, self.context.workers
-        network = tensors_of(self.newest)
-        evaluations = [
-            bot_evaluation(network, bot, settings.games, settings.nodes, rng, threads)
-            for bot in settings.opponents
-        ]
+        settings = self.context.recipe.evaluation
+        opponents: dict[str, Any] = {bot: bot for bot in settings.opponents}
         if self.anchor is not None and self.newest_generation > settings.anchor:
-            name = f"generation {settings.anchor}"
-            anchor = tensors_of(self.anchor)
-            evaluations.append(
-                network_evaluation(
-                    network, anchor, name, settings.games, settings.nodes, rng, threads
-                )
+            opponents[f"generation {settings.anchor}"] = tensors_of(self.anchor)
+        return [
+            engine_match(
+                tensors_of(self.newest),
+                opponent,
+                name,
+                settings.games,
+                settings.nodes,
+                seed=int(rng.integers(1 << 62)),
+                threads=self.context.workers,
             )
-        return evaluations
+            for name, opponent in opponents.items()
+        ]
 
     # --- Resuming ---
 

@@ -25,7 +25,7 @@ from rookery.runs.state import Json, State
 
 HELD_OUT = 64  # one game of so many is not learnt from, but tested on
 BATCHES_AT_ONCE = 16  # of the native learner, so that Ctrl-C is noticed
-SMALLEST_BATCH = 1024
+SMALLEST_MINIBATCH = 1024
 
 NnueWeights = dict[str, NDArray[np.float32]]
 

@@ -1,11 +1,11 @@
-"""Settings of an engine run: what `recipes/engine.toml` can say, with its defaults.
+"""Settings of an engine run: the keys of `recipes/engine.toml`, with their defaults.
 
-Lists give a value for each generation; the last one holds for all further generations.
+Lists have a value for each generation; the last one holds for all later generations.
 """
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -17,23 +17,23 @@ class PlaySettings(Section):
     """Games of the newest network against itself."""
 
     first_positions: int = Field(default=100_000, ge=100)
-    """Positions of the first generation, whose network knows nothing."""
+    """Positions of the first generation, played by random weights."""
     growth: float = Field(default=1.5, ge=1, le=10)
     """Each generation has so many times the positions of the one before."""
     most_positions: int = Field(default=1_500_000, ge=100)
     """No generation has more."""
     nodes: list[int] = Field(default=[50, 80, 100, 150, 200, 250, 300, 400], min_length=1)
-    """Nodes of a move, by generation: no new depth is begun beyond; ten times as many at most."""
+    """Nodes per move, by generation: a soft limit between depths, with a hard one at ten times."""
     random_plies: list[int] = Field(default=[8, 9], min_length=2, max_length=2)
-    """Least and most random plies before a game begins."""
+    """Fewest and most random plies before a game begins."""
     max_opening_score: int = Field(default=1000, ge=1)
-    """An opening that the network thinks is further from level is replaced."""
+    """An opening whose score is further from 0 is replaced."""
     max_score: int = Field(default=3000, ge=1)
-    """A position beyond it is not learnt from."""
+    """Positions with a larger score are not learnt from."""
     max_plies: int = Field(default=400, ge=1)
     """A longer game is cut off and not learnt from."""
     adjudicate_from: int = Field(default=4, ge=1)
-    """First generation whose clear wins and draws are not played out."""
+    """First generation whose clear wins and draws are adjudicated."""
     play_on_share: float = Field(default=0.1, ge=0, le=1)
     """Share of games that are always played out."""
     games: int = Field(default=256, ge=1)
@@ -41,8 +41,9 @@ class PlaySettings(Section):
 
 
 class LearnSettings(Section):
-    """How a network is made out of games."""
+    """How a network is trained on games."""
 
+    RENAMED: ClassVar = {"batch": "minibatch"}
     hidden: list[int] = Field(default=[32, 32, 64, 64, 64, 64, 128], min_length=1)
     """Width of the network, by generation; a wider one starts as its predecessor."""
     buckets: int = Field(default=8, ge=1, le=32)
@@ -57,10 +58,10 @@ class LearnSettings(Section):
     """Passes over the whole window in the last generation of a run."""
     final_share: float = Field(default=0.12, ge=0, lt=1)
     """Share of the budget kept for learning and testing the last generation."""
-    batch: int = Field(default=8192, ge=1)
+    minibatch: int = Field(default=8192, ge=1)
     """Positions of one step of the optimiser; fewer while the window is small."""
     least_steps: int = Field(default=64, ge=1)
-    """Steps of a pass, for which a small window's batches are made smaller, down to 1024."""
+    """Steps of a pass, for which a small window's minibatches shrink, down to 1024."""
     learning_rate: float = Field(default=1.5e-3, gt=0)
     """Step size of AdamW at the start of a generation."""
     final_learning_rate: float = Field(default=1e-5, ge=0)
@@ -81,9 +82,9 @@ class GateSettings(Section):
     pairs: int = Field(default=40, ge=1)
     """Pairs of an iteration."""
     nodes: int = Field(default=400, ge=1)
-    """Nodes of a move."""
+    """Nodes per move."""
     elo1: float = Field(default=30.0, gt=0)
-    """A sequential test of this gain against none ends the match early."""
+    """The match ends early by a sequential test of this gain against none."""
 
 
 class EvaluationSettings(Section):
@@ -93,7 +94,7 @@ class EvaluationSettings(Section):
     """Against each opponent, half of them with each colour."""
     opponents: list[Literal["random", "greedy", "greedy-safe"]] = Field(default=["greedy-safe"])
     nodes: int = Field(default=1000, ge=1)
-    """Nodes of a move."""
+    """Nodes per move."""
     anchor: int = Field(default=3, ge=0)
     """Generation that is kept as a fixed opponent; 0: none."""
 

@@ -26,14 +26,14 @@ from torch.nn import functional
 from rookery._core import STARTING_FEN, random_position
 from rookery.algorithms.mlp_update import Factors, MlpUpdate
 from rookery.algorithms.ppo_recipe import PPORecipe
-from rookery.learning.policy_matches import play_bot
+from rookery.learning.matches import policy_match
 from rookery.nets import Network, make_network, ragged
 from rookery.runs.live import write_live
 from rookery.runs.state import State
 from rookery.selfplay.collector import Collector, Hooks, Weights, make_collector
 from rookery.selfplay.networks import network_of, weights_of
 from rookery.selfplay.rollout import Incentives, Rollout, RolloutOrder, RolloutPlan
-from rookery.training.trainer import Algorithm, Context, Evaluation, Metrics
+from rookery.training.trainer import Algorithm, Context, MatchScore, Metrics, Trainer
 
 ENDING_POSITIONS = 500  # random positions of each kind of ending that games start from
 
@@ -159,7 +159,7 @@ def losses(
 # --- The loop ---
 
 
-class PPOTrainer:
+class PPOTrainer(Trainer):
     """Collect, estimate, improve; see `rookery.training.trainer.Trainer`."""
 
     def __init__(self, context: Context[PPORecipe]) -> None:
@@ -257,7 +257,7 @@ class PPOTrainer:
                 "game_plies": float(np.mean(rollout.lengths)) if rollout.lengths else float("nan"),
             },
             results=dict(sorted(rollout.results.items())),
-            endings=dict(sorted(rollout.endings.items())),
+            terminations=dict(sorted(rollout.endings.items())),
             timing={"play": played - began, "learn": time.perf_counter() - played},
         )
 
@@ -341,11 +341,11 @@ class PPOTrainer:
         network: Network = self.network
         return network
 
-    def evaluate(self, rng: np.random.Generator) -> list[Evaluation]:
+    def evaluate(self, rng: np.random.Generator) -> list[MatchScore]:
         """Matches of the policy alone against simple players."""
         settings = self.context.recipe.evaluation
         return [
-            play_bot(
+            policy_match(
                 self.network,
                 bot,
                 settings.games,

@@ -1,4 +1,4 @@
-"""Settings of a PPO run: what `recipes/ppo*.toml` can say, with the defaults of our own recipe."""
+"""Settings of a PPO run: the keys of `recipes/ppo*.toml`, with the defaults of our own recipe."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class PPOSettings(Section):
     """The algorithm."""
 
     games: int = Field(default=256, ge=1)
-    """Games played at a time."""
+    """Games played in parallel."""
     plies: int = Field(default=128, ge=4)
     """Plies of each game in an iteration; with less than four a learner may not get to move."""
     passes: int = Field(default=2, ge=1)
@@ -31,9 +31,9 @@ class PPOSettings(Section):
     final_learning_rate: float = Field(default=5e-5, ge=0)
     """At the end of the run; linear in between."""
     adam_epsilon: float = Field(default=1e-5, gt=0)
-    """Adam's; weights whose gradients are smaller than it hardly move."""
+    """Of Adam; weights with gradients below it hardly move."""
     clip: float = Field(default=0.2, gt=0)
-    """How far the probability ratio may go from 1 before it stops paying."""
+    """Distance of the probability ratio from 1 beyond which the objective is flat."""
     discount: float = Field(default=0.998, gt=0, le=1)
     """Of rewards, per own move."""
     gae_lambda: float = Field(default=0.95, ge=0, le=1)
@@ -76,11 +76,11 @@ class GameSettings(Section):
     incentives_end: float = Field(default=0.7, gt=0, le=1)
     """Share of the run after which both have fallen to 0."""
     draw_after_plies: int = Field(default=0, ge=0)
-    """A draw by decree; 0: never."""
+    """Drawn after so many plies; 0: never."""
     max_plies: int = Field(default=0, ge=0)
     """Cut off, without a result; 0: never."""
     random_plies: list[int] = Field(default=[0, 0], min_length=2, max_length=2)
-    """Least and most random plies before a game begins."""
+    """Fewest and most random plies before a game begins."""
     endings: list[str] = Field(default=[])
     """Material of endings that games also start from, such as KQvK, both colours alike."""
     endings_share: float = Field(default=0.0, ge=0, lt=1)
@@ -93,20 +93,20 @@ class OpponentSettings(Section):
     learn_both: bool = True
     """Without a rival, learn from both colours; otherwise from one, drawn for every game."""
     rival: Literal["random", "snapshots"] = "snapshots"
-    """A random mover, or one of the learner's older selves, drawn for every iteration."""
+    """A random mover, or a past snapshot of the learner, drawn for every iteration."""
     rival_share: float = Field(default=0.0, ge=0, le=1)
     """Share of the games against the rival."""
     snapshots: int = Field(default=12, ge=1)
-    """Older selves that are kept."""
+    """Snapshots of the learner that are kept."""
     snapshot_every: int = Field(default=50, ge=1)
-    """Iterations between two of them."""
+    """Iterations between two snapshots."""
 
 
 class SteadyResnetSizes(ResnetSizes):
-    """Sizes of a residual network that answers alike in play, in learning and as a model file."""
+    """Sizes of a residual network that computes the same in play, in learning and when loaded."""
 
     norm: Literal["batch", "group", "none"] = "group"
-    """Normalisation after each convolution; batch is refused, PPO's ratios do not forgive it."""
+    """Normalisation after each convolution; batch is refused, as it breaks PPO's ratios."""
 
 
 class NetworkSettings(Section):
@@ -146,5 +146,5 @@ class PPORecipe(Recipe):
         if self.network.family == "resnet" and self.network.resnet.norm == "batch":
             raise ValueError("network.resnet.norm=batch does not go with PPO; use group or none")
         for material in self.game.endings:
-            random_position(material, 0)  # refuses what is no material, naming it
+            random_position(material, 0)  # refuses what is not a material signature, naming it
         return self

@@ -1,8 +1,8 @@
 """Supervised learning of policy and value from samples: other people's games or engine labels.
 
 `rookery data pgn|label|puzzles` makes the samples; `rookery train supervised --set
-data.samples=FOLDER` learns them. The result is a model file like any other: it plays, and
-AlphaZero can begin with it (`--set initial=runs/supervised`), as paper 002 recommends first.
+data.samples=FOLDER` learns from them. The result is a model file like any other: it plays, and
+AlphaZero can begin with it (`--set initial=runs/supervised`), as Vanhoutte 2022 recommends first.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from pydantic import Field
 
 from rookery.base.section import Section
 from rookery.data.samples import SampleBlock, SampleError, read_samples
+from rookery.learning.matches import policy_match
 from rookery.learning.policy_value import (
     LearnSettings,
     NetworkSettings,
@@ -29,9 +30,9 @@ from rookery.learning.window import Sampler
 from rookery.nets import Network, make_network
 from rookery.runs.state import State
 from rookery.training.recipe import Recipe
-from rookery.training.trainer import Algorithm, Context, Evaluation, Metrics
+from rookery.training.trainer import Algorithm, Context, MatchScore, Metrics, Trainer
 
-HELD_OUT_MOST = 4096  # samples that are looked at each time
+HELD_OUT_MOST = 4096  # samples evaluated after each iteration
 
 
 class DataSettings(Section):
@@ -40,7 +41,7 @@ class DataSettings(Section):
     samples: str = "data/samples"
     """A Parquet file, or a folder of them, that `rookery data` made."""
     held_out: float = Field(default=0.02, ge=0, lt=1)
-    """Share of the games that only measure how well the others were learnt."""
+    """Share of the games used for validation only."""
     steps: int = Field(default=100, ge=1)
     """Of the optimiser, in one iteration."""
 
@@ -73,7 +74,7 @@ def split_by_game(block: SampleBlock, share: float) -> tuple[SampleBlock, Sample
     return block.take(np.flatnonzero(~held)), block.take(np.flatnonzero(held))
 
 
-class SupervisedTrainer:
+class SupervisedTrainer(Trainer):
     """Learn; see `rookery.training.trainer.Trainer`."""
 
     def __init__(self, context: Context[SupervisedRecipe]) -> None:
@@ -105,7 +106,7 @@ class SupervisedTrainer:
         self.rng = context.generator("learn")
 
     def iterate(self) -> Metrics:
-        """Some steps of the optimiser, then a look at the samples held out."""
+        """Some steps of the optimiser, then the losses on the samples held out."""
         began = time.perf_counter()
         recipe = self.context.recipe
         rate = learning_rate(recipe.learn, self.context.progress)
@@ -144,13 +145,11 @@ class SupervisedTrainer:
         network: Network = self.network
         return network
 
-    def evaluate(self, rng: np.random.Generator) -> list[Evaluation]:
+    def evaluate(self, rng: np.random.Generator) -> list[MatchScore]:
         """A match of the policy alone against random moves."""
-        from rookery.learning.policy_matches import play_bot
-
         self.network.eval()
         games = self.context.recipe.evaluation.games
-        return [play_bot(self.network, "random", games, int(rng.integers(1 << 62)))]
+        return [policy_match(self.network, "random", games, int(rng.integers(1 << 62)))]
 
     def state(self) -> State:
         """Weights, optimiser, random stream; the samples stay where they are."""
@@ -161,7 +160,7 @@ class SupervisedTrainer:
         return state
 
     def load_state(self, state: State) -> None:
-        """Go on from there."""
+        """Restore weights, optimiser and random stream."""
         state.get_module("network", self.network)
         state.get_optimizer("optimizer", self.optimizer)
         state.get_generator("learn", self.rng)

@@ -1,15 +1,15 @@
-"""TD-leaf: learn a value from one's own games by the leaves of the principal lines.
+"""TD-leaf: learn a value function from self-play by the leaves of principal variations.
 
-Baxter, Tridgell and Weaver, "KnightCap" (1999); Lai, "Giraffe" (2015). A search of each position of
-a game ends in a leaf that the network judged. If leaf values v(t) were right they would not change
-from move to move, so each is moved towards those that followed, the near ones most:
+Baxter, Tridgell and Weaver, "KnightCap" (1999); Lai, "Giraffe" (2015). The search of each position
+of a game ends in a leaf that the network evaluated. If the leaf values v(t) were right they would
+not change from move to move, so each is moved towards those that followed, the nearest most:
 
     d(t) = v(t+1) - v(t)                          v of the last position: the game's result
     target(t) = v(t) + d(t) + lambda d(t+1) + lambda^2 d(t+2) + ...
 
 All v are for White here. The loss is the squared difference between v(t) and target(t), which is
-held fixed: its gradient is TD-leaf's update. Games run on from iteration to iteration; a segment of
-`plies` moves is searched, learnt from, and forgotten.
+held fixed: its gradient is TD-leaf's update. Games continue from iteration to iteration; a segment
+of `plies` moves is searched, learnt from and dropped.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, Literal, Protocol
+from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 import torch
@@ -36,12 +36,14 @@ from rookery.algorithms.engine_learning import new_weights, tensors_of
 from rookery.base.section import Section
 from rookery.encodings import OBSERVATIONS
 from rookery.learning.leaf_search import Found, LeafSearch
-from rookery.learning.tdleaf_matches import play_bot
+from rookery.learning.matches import player_match
 from rookery.nets import Network, make_network
 from rookery.nets.value_evaluator import value_evaluator
+from rookery.players.base import Decision, Limits
+from rookery.players.greedy import BotPlayer
 from rookery.runs.state import State
 from rookery.training.recipe import Recipe
-from rookery.training.trainer import Algorithm, Context, Evaluation, Metrics
+from rookery.training.trainer import Algorithm, Context, MatchScore, Metrics, Trainer
 
 Values = NDArray[np.float64]
 PAWNS = {"p": 1, "n": 3, "b": 3, "r": 5, "q": 9}
@@ -55,6 +57,7 @@ LARGEST_VALUE = 0.999  # of targets, so that their logits are finite
 class TdLeafSettings(Section):
     """The algorithm."""
 
+    RENAMED: ClassVar = {"batch": "minibatch", "trace": "lambda_"}
     network: Literal["nnue", "giraffe"] = "nnue"
     """The engine's sparse network, or Giraffe's over grouped features."""
     width: int = Field(default=32, ge=16, le=1024, multiple_of=16)
@@ -62,27 +65,27 @@ class TdLeafSettings(Section):
     depth: int = Field(default=4, ge=1, le=20)
     """Plies that each move is searched."""
     games: int = Field(default=64, ge=1)
-    """Games played at a time."""
+    """Games played in parallel."""
     plies: int = Field(default=12, ge=2)
     """Moves of each game in an iteration."""
     random_plies: int = Field(default=10, ge=0)
-    """Before each game begins: from none to so many."""
+    """Most random plies before a game begins; the number is drawn for each."""
     max_plies: int = Field(default=300, ge=1)
     """A longer game is cut off, without a result."""
     random_moves: float = Field(default=0.05, ge=0, le=1)
-    """Share of moves played at random; what follows one does not judge what came before."""
-    trace: float = Field(default=0.7, ge=0, le=1)
-    """Lambda: how much each later change counts."""
+    """Share of moves played at random; targets do not look past them."""
+    lambda_: float = Field(default=0.7, ge=0, le=1)
+    """Of TD(lambda): how much each later change counts."""
     learning_rate: float = Field(default=1e-3, gt=0)
     """Step size of AdamW at the start."""
     final_learning_rate: float = Field(default=1e-4, ge=0)
     """At the end of the run; linear in between."""
     passes: int = Field(default=1, ge=1)
     """Times that every leaf is learnt from."""
-    batch: int = Field(default=256, ge=1)
+    minibatch: int = Field(default=256, ge=1)
     """Leaves of one step of the optimiser."""
     material_iterations: int = Field(default=0, ge=0)
-    """First iterations, which learn to count material instead, as Giraffe began."""
+    """First iterations, which learn the material balance instead, as in Giraffe."""
 
 
 class EvaluationSettings(Section):
@@ -105,14 +108,14 @@ class TdLeafRecipe(Recipe):
 # --- Targets ---
 
 
-def targets(values: Values, ends: Values, breaks: NDArray[np.bool_], trace: float) -> Values:
-    """What each leaf should have been worth, [T, N], for White.
+def targets(values: Values, ends: Values, breaks: NDArray[np.bool_], lambda_: float) -> Values:
+    """Target value of each leaf, [T, N], for White.
 
     Args:
         values: Of the leaves, for White, [T, N].
         ends: Result for White of a game that ended with this move, NaN elsewhere, [T, N].
         breaks: Where the next value does not follow from this one, [T, N].
-        trace: Lambda.
+        lambda_: Discount of later changes, [0, 1].
     """
     plies = len(values)
     result = values.copy()
@@ -121,7 +124,7 @@ def targets(values: Values, ends: Values, breaks: NDArray[np.bool_], trace: floa
         ended = ~np.isnan(ends[t])
         following = values[t + 1] if t + 1 < plies else values[t]
         change = np.where(ended, ends[t] - values[t], following - values[t])
-        error = change + np.where(ended, 0.0, trace * error)
+        error = change + np.where(ended, 0.0, lambda_ * error)
         error[breaks[t] & ~ended] = 0.0
         result[t] += error
     return result
@@ -152,7 +155,7 @@ class Learner(Protocol):
         ...
 
     def get(self, state: State) -> None:
-        """Go on from there."""
+        """Restore what `put` stored."""
         ...
 
 
@@ -269,10 +272,33 @@ def _features(games: Sequence[Game]) -> torch.Tensor:
     return torch.from_numpy(inputs)
 
 
+class LearnerPlayer:
+    """A learner with its search as a `Player`."""
+
+    name = "TD-leaf"
+
+    def __init__(self, learner: Learner) -> None:
+        """Play with the present weights."""
+        self._learner = learner
+
+    def choose(
+        self, game: Game, rng: np.random.Generator, limits: Limits | None = None
+    ) -> Decision:
+        """Search as in training; `limits` are ignored."""
+        found = self._learner.search([game])[0]
+        return Decision(found.move, found.value, found.line)
+
+    def new_game(self) -> None:
+        """Nothing is kept between games."""
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
 # --- The loop ---
 
 
-class TdLeafTrainer:
+class TdLeafTrainer(Trainer):
     """Search, play, estimate, learn; see `rookery.training.trainer.Trainer`."""
 
     def __init__(self, context: Context[TdLeafRecipe]) -> None:
@@ -301,7 +327,7 @@ class TdLeafTrainer:
         ends = np.full((settings.plies, count), np.nan)
         breaks = np.zeros((settings.plies, count), dtype=bool)
         leaves: list[list[Found]] = []
-        endings: Counter[str] = Counter()
+        terminations: Counter[str] = Counter()
         results: Counter[str] = Counter()
         for t in range(settings.plies):
             found = self.learner.search(self.games)
@@ -311,20 +337,20 @@ class TdLeafTrainer:
                 move = self._explore(self.games[index], choice.move)
                 breaks[t, index] = move != choice.move
                 self.games[index].push(move)
-                self._look_for_the_end(t, index, ends, breaks, endings, results)
+                self._look_for_the_end(t, index, ends, breaks, terminations, results)
         played = time.perf_counter()
-        wanted = targets(values, ends, breaks, settings.trace)
+        wanted = targets(values, ends, breaks, settings.lambda_)
         loss = self._learn(leaves, wanted)
         return Metrics(
             samples=sum(not each.decided for row in leaves for each in row),
-            games=sum(endings.values()),
+            games=sum(terminations.values()),
             losses={"value": loss},
             values={
                 "mean_change": float(np.abs(wanted - values).mean()),
                 "value_deviation": float(values.std()),
             },
             results=dict(sorted(results.items())),
-            endings=dict(sorted(endings.items())),
+            terminations=dict(sorted(terminations.items())),
             timing={"play": played - began, "learn": time.perf_counter() - played},
         )
 
@@ -351,22 +377,22 @@ class TdLeafTrainer:
         index: int,
         ends: Values,
         breaks: NDArray[np.bool_],
-        endings: Counter[str],
+        terminations: Counter[str],
         results: Counter[str],
     ) -> None:
         """Begin a new game where one is over after ply `t`."""
         game = self.games[index]
         outcome = game.outcome(claim_draw=True)
         if outcome is not None:
-            ending, winner = outcome
+            termination, winner = outcome
             ends[t, index] = 0.0 if winner is None else 1.0 if winner else -1.0
             results["draw" if winner is None else "white" if winner else "black"] += 1
         elif game.ply >= self.context.recipe.tdleaf.max_plies:
-            ending = "ply_cap"
+            termination = "ply_cap"
             breaks[t, index] = True
         else:
             return
-        endings[ending] += 1
+        terminations[termination] += 1
         self.games[index] = self._new_game()
 
     def _learn(self, leaves: list[list[Found]], wanted: Values) -> float:
@@ -386,8 +412,8 @@ class TdLeafTrainer:
         losses = []
         for _ in range(settings.passes):
             order = self.rng.permutation(len(positions))
-            for first in range(0, len(order), settings.batch):
-                chosen = order[first : first + settings.batch]
+            for first in range(0, len(order), settings.minibatch):
+                chosen = order[first : first + settings.minibatch]
                 batch = [positions[index] for index in chosen]
                 losses.append(self.learner.learn(batch, np.array(goals)[chosen], rate))
         return float(np.mean(losses)) if losses else 0.0
@@ -396,11 +422,13 @@ class TdLeafTrainer:
         """The network as it is."""
         return self.learner.network()
 
-    def evaluate(self, rng: np.random.Generator) -> list[Evaluation]:
+    def evaluate(self, rng: np.random.Generator) -> list[MatchScore]:
         """Matches of the search against simple players."""
         settings = self.context.recipe.evaluation
+        player = LearnerPlayer(self.learner)
         return [
-            play_bot(self.learner.search, bot, settings.games, rng) for bot in settings.opponents
+            player_match(player, BotPlayer(bot), settings.games, rng, {})
+            for bot in settings.opponents
         ]
 
     def state(self) -> State:
@@ -412,7 +440,7 @@ class TdLeafTrainer:
         return state
 
     def load_state(self, state: State) -> None:
-        """Go on from there."""
+        """Restore what `put` stored."""
         self.learner.get(state)
         state.get_generator("play", self.rng)
         self.games = []

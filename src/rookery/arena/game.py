@@ -34,7 +34,7 @@ class Fault:
 
 
 @dataclass(frozen=True)
-class GameRecord:
+class PlayedGame:
     """A finished game. Points of view: `result` is White's, as in PGN."""
 
     pair: int  # from 0
@@ -77,7 +77,7 @@ def play_game(
     names: tuple[str, str] | None = None,
     overload: Callable[[float], float] | None = None,
     cancelled: Callable[[], bool] | None = None,
-) -> GameRecord | None:
+) -> PlayedGame | None:
     """Play one game.
 
     Args:
@@ -110,7 +110,7 @@ def play_game(
             return None
         outcome = table.ended() or table.move()
     white_name, black_name = names or (white.name, black.name)
-    return GameRecord(
+    return PlayedGame(
         pair=pair,
         index=index,
         white=white_name,

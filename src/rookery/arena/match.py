@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rookery.arena.game import GameRecord, play_game
+from rookery.arena.game import PlayedGame, play_game
 from rookery.arena.limits import Adjudication, MatchLimits
 from rookery.arena.load import LoadMonitor
 from rookery.arena.native import native_bots, play_native
@@ -134,7 +134,7 @@ def run_match(
     *,
     names: tuple[str, str],
     progress: Callable[[MatchResult], None] | None = None,
-    on_game: Callable[[GameRecord], None] | None = None,
+    on_game: Callable[[PlayedGame], None] | None = None,
 ) -> MatchResult:
     """Play a match.
 
@@ -178,7 +178,7 @@ class _Match:
         self._result = MatchResult(*names, settings, Tally(), 0.0, opening_count=book.size)
         self._tasks: Iterator[tuple[int, int]] = iter(())
         self.progress: Callable[[MatchResult], None] | None = None
-        self.on_game: Callable[[GameRecord], None] | None = None
+        self.on_game: Callable[[PlayedGame], None] | None = None
 
     def run(self) -> MatchResult:
         settings = self._settings
@@ -263,7 +263,7 @@ class _Match:
 
     def _play_one(
         self, players: list[Player], tables: Tablebases | None, pair: int, index: int
-    ) -> GameRecord | None:
+    ) -> PlayedGame | None:
         first, second = players
         white, black = (first, second) if index == 0 else (second, first)
         names = self._names if index == 0 else (self._names[1], self._names[0])
@@ -285,7 +285,7 @@ class _Match:
     def _cancelled(self) -> bool:
         return self._stop.is_set() or self._abort.is_set()
 
-    def _store(self, record: GameRecord) -> None:
+    def _store(self, record: PlayedGame) -> None:
         with self._lock:
             if self._abort.is_set():
                 return  # its engines may have been killed by us

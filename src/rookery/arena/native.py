@@ -13,7 +13,7 @@ from itertools import islice
 import numpy as np
 
 from rookery._core import play_bot_games
-from rookery.arena.game import GameRecord
+from rookery.arena.game import PlayedGame
 from rookery.arena.limits import Adjudication
 from rookery.data.openings import OpeningBook
 from rookery.players.base import Player
@@ -42,7 +42,7 @@ def play_native(
     book: OpeningBook,
     seed: int,
     max_plies: int,
-) -> Iterator[GameRecord]:
+) -> Iterator[PlayedGame]:
     """Play the games (pair, index) of `tasks`; the first player has White where index is 0.
 
     Args:
@@ -71,9 +71,9 @@ def play_native(
             played = play_bot_games(starts, white, black, seeds)
         seconds = (time.monotonic() - began) / len(batch)
         for (pair, index), opening, game in zip(batch, openings, played, strict=True):
-            ending, winner, moves = game
-            capped = ending == "ply_cap"
-            yield GameRecord(
+            termination, winner, moves = game
+            capped = termination == "ply_cap"
+            yield PlayedGame(
                 pair=pair,
                 index=index,
                 white=names[index],
@@ -81,7 +81,7 @@ def play_native(
                 opening=opening,
                 moves=(*opening.moves, *moves),
                 result="1/2-1/2" if winner is None else "1-0" if winner else "0-1",
-                reason=f"adjudication: {max_plies} plies" if capped else ending,
+                reason=f"adjudication: {max_plies} plies" if capped else termination,
                 seconds=seconds,
             )
 

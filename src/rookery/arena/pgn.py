@@ -20,7 +20,7 @@ from typing import NoReturn
 import chess
 
 from rookery._core import STARTING_FEN
-from rookery.arena.game import Fault, GameRecord
+from rookery.arena.game import Fault, PlayedGame
 
 _HEADER = re.compile(r'^\[(\w+) "((?:[^"\\]|\\.)*)"\]$', re.MULTILINE)
 _ENDING = re.compile(r"\{(?P<reason>[^{}]*) crc (?P<crc>[0-9a-f]{8})\} (?P<result>\S+)\n\n\Z")
@@ -52,7 +52,7 @@ class StoredGame:
     other_kind: str = ""  # what the other player was at fault for, where neither could start
 
 
-def stored(record: GameRecord) -> StoredGame:
+def stored(record: PlayedGame) -> StoredGame:
     """The part of a record that results are made of."""
     fault = None if record.excused else record.fault
     line = f"{record.opening.fen} {' '.join(record.moves)}".encode()
@@ -71,7 +71,7 @@ def stored(record: GameRecord) -> StoredGame:
     )
 
 
-def to_pgn(record: GameRecord, headers: dict[str, str]) -> str:
+def to_pgn(record: PlayedGame, headers: dict[str, str]) -> str:
     """The game as PGN text, ending in a blank line."""
     game = stored(record)
     tags = {
@@ -116,7 +116,7 @@ def _kind_of(blame: str) -> str:
     return blame.partition(" ")[2].partition(":")[0]
 
 
-def _termination(record: GameRecord) -> str:
+def _termination(record: PlayedGame) -> str:
     if record.void:
         return "unterminated"
     if record.fault is not None:
@@ -124,7 +124,7 @@ def _termination(record: GameRecord) -> str:
     return "adjudication" if record.reason.startswith("adjudication") else "normal"
 
 
-def _movetext(record: GameRecord) -> str:
+def _movetext(record: PlayedGame) -> str:
     """Moves in SAN with comments, in lines of at most about 90 characters."""
     board = chess.Board(record.opening.fen, chess960=record.opening.chess960)
     words = []
@@ -219,7 +219,7 @@ class Journal:
             os.close(self._file)
             raise
 
-    def append(self, record: GameRecord) -> None:
+    def append(self, record: PlayedGame) -> None:
         """Add a finished game; it counts from the moment this returns."""
         if self._closed:
             # The number of the descriptor may belong to another file by now.

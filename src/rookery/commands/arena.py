@@ -18,7 +18,7 @@ from rookery.commands._match_options import (
 )
 
 if TYPE_CHECKING:
-    from rookery.arena.game import GameRecord
+    from rookery.arena.game import PlayedGame
     from rookery.arena.match import MatchResult
 
 
@@ -88,7 +88,7 @@ def run(args: argparse.Namespace) -> int:
     line = ProgressLine()
     evidence: dict[str, str] = {}
 
-    def note_fault(record: GameRecord) -> None:
+    def note_fault(record: PlayedGame) -> None:
         if record.fault is not None and not record.void:
             culprit = record.white if record.fault.white else record.black
             evidence.setdefault(culprit, f"{record.fault.kind}: {record.fault.evidence}")

@@ -131,7 +131,7 @@ class ChessAECEnv(AECEnv):  # type: ignore[misc]
     def _end(self) -> None:
         """Mark both agents as done and tell them how the game ended."""
         for agent in AGENTS:
-            self.terminations[agent] = self.episode.ending is not None
+            self.terminations[agent] = self.episode.termination is not None
             self.truncations[agent] = self.episode.truncated
             self.infos[agent] = self.episode.ending_info(side_of(agent))
 

@@ -142,7 +142,7 @@ class ChessEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         reward = turn.reward
         if turn.legal and not self.episode.over:
             reward += self._reply().other_reward
-        ended = self.episode.ending is not None
+        ended = self.episode.termination is not None
         return self._observe(), reward, ended, self.episode.truncated, self._info()
 
     def _reply(self) -> Turn:

@@ -1,4 +1,4 @@
-"""One game with its rewards and endings: what all environments here have in common.
+"""One game with its rewards and termination: what all environments here have in common.
 
 `Episode` knows the options that the papers need and no library's interface; `chess_env.py`,
 `kpk_env.py`, `aec.py` and `rllib.py` translate it into theirs.
@@ -21,7 +21,7 @@ from rookery.data.paths import MissingDataError
 from rookery.data.tablebases import HOW_TO_GET, METRICS, Tablebases, find_tablebases
 from rookery.encodings import OBSERVATIONS
 from rookery.envs.rewards import InterimRewards, Rewards, rewards_of
-from rookery.envs.rules import Ending, Rules
+from rookery.envs.rules import Rules, Termination
 from rookery.envs.starts import StartPositions, start_positions
 
 CLAIM = 4672  # the action of az4673 that claims a draw
@@ -113,7 +113,7 @@ class Episode:
             tablebase_metric,
         )
         self.game = Game()
-        self.ending: Ending | None = None
+        self.termination: Termination | None = None
         self.truncated = False
         self._plies_before = 0
         self._illegal_attempts = 0
@@ -163,15 +163,15 @@ class Episode:
         self._plies_before = self.game.ply
         self._illegal_attempts = 0
         self._interim.new_game()
-        self.ending = self.rules.ending(self.game, 0)
+        self.termination = self.rules.termination(self.game, 0)
         self.truncated = False
-        if self.ending is not None:
-            raise FenError(f"the game is over ({self.ending.reason}) in {self.game.fen()!r}")
+        if self.termination is not None:
+            raise FenError(f"the game is over ({self.termination.reason}) in {self.game.fen()!r}")
 
     @property
     def over(self) -> bool:
         """Whether the game has ended or was cut off."""
-        return self.ending is not None or self.truncated
+        return self.termination is not None or self.truncated
 
     @property
     def plies(self) -> int:
@@ -223,24 +223,24 @@ class Episode:
         self._require_unfinished()
         if not self.game.can_claim_draw():
             raise MoveError(f"no draw can be claimed in {self.game.fen()!r}")
-        self.ending = Ending("draw_claimed", None)
+        self.termination = Termination("draw_claimed", None)
         return self._turn(self.game.turn, self.rewards.move)
 
     def _look_for_end(self) -> None:
-        """Set `ending` or `truncated` if the move just made was the last."""
-        self.ending = self.rules.ending(self.game, self.plies)
+        """Set `termination` or `truncated` if the move just made was the last."""
+        self.termination = self.rules.termination(self.game, self.plies)
         self._look_for_truncation()
 
     def _look_for_truncation(self) -> None:
         """Cut a game off that has gone on for too long."""
         steps = self.plies + self._illegal_attempts
-        self.truncated = self.ending is None and self.rules.truncated(steps)
+        self.truncated = self.termination is None and self.rules.truncated(steps)
 
     def _turn(self, mover: bool, reward: float) -> Turn:
         """Add the results to both sides' rewards if the game ended."""
-        if self.ending is None:
+        if self.termination is None:
             return Turn(mover, reward, 0.0)
-        winner = self.ending.winner
+        winner = self.termination.winner
         return Turn(
             mover,
             reward + self.rewards.of_result(winner, mover),
@@ -254,8 +254,8 @@ class Episode:
 
     def ending_info(self, side: bool) -> dict[str, Any]:
         """Describe the end for `side`: "ending" and, unless truncated, "result"; {} before it."""
-        if self.ending is not None:
-            return {"ending": self.ending.reason, "result": self.ending.result(side)}
+        if self.termination is not None:
+            return {"ending": self.termination.reason, "result": self.termination.result(side)}
         return {"ending": "ply_cap"} if self.truncated else {}
 
     def encode(self) -> NDArray[np.float32]:

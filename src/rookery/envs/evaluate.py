@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from rookery._core import Game, MoveError
-from rookery.envs.rules import Ending, Rules
+from rookery.envs.rules import Rules, Termination
 from rookery.envs.starts import StartPositions, start_positions
 from rookery.players.base import Limits, Player
 
@@ -24,7 +24,7 @@ class GameRecord:
 
     start_fen: str
     moves: tuple[str, ...]  # UCI; those that led to the start position are included
-    ending: str  # a reason of `Ending`, or "ply_cap" if truncated
+    ending: str  # a reason of `Termination`, or "ply_cap" if truncated
     result: int | None  # +1 White won, 0 drawn, -1 Black won; None if truncated
     fen: str  # last position
 
@@ -119,30 +119,30 @@ def run(
     for player in {id(white): white, id(black): black}.values():
         player.new_game()
     plies_before = game.ply
-    ending: Ending | None = None
-    while ending is None and not rules.truncated(game.ply - plies_before):
+    termination: Termination | None = None
+    while termination is None and not rules.truncated(game.ply - plies_before):
         player = white if game.turn else black
-        ending = _turn(player, game, rng, limits, claims)
-        if ending is None:
-            ending = rules.ending(game, game.ply - plies_before)
+        termination = _turn(player, game, rng, limits, claims)
+        if termination is None:
+            termination = rules.termination(game, game.ply - plies_before)
     return GameRecord(
         game.start_fen,
         tuple(game.moves()),
-        "ply_cap" if ending is None else ending.reason,
-        None if ending is None else ending.result(True),
+        "ply_cap" if termination is None else termination.reason,
+        None if termination is None else termination.result(True),
         game.fen(),
     )
 
 
 def _turn(
     player: Player, game: Game, rng: np.random.Generator, limits: Limits | None, claims: str
-) -> Ending | None:
-    """Let a player move or claim; return the ending if it claimed a draw."""
+) -> Termination | None:
+    """Let a player move or claim; return the termination if it claimed a draw."""
     decision = player.choose(game, rng, limits)
     if decision.claims_draw and claims == "action":
         if not game.can_claim_draw():
             raise MoveError(f"player {player.name!r} claimed a draw without right: {game.fen()!r}")
-        return Ending("draw_claimed", None)
+        return Termination("draw_claimed", None)
     try:
         game.push(decision.move)
     except MoveError as error:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from rookery._core import Game
 from rookery.envs.chess_env import ChessEnv
 from rookery.envs.rewards import Rewards
-from rookery.envs.rules import Ending, Rules
+from rookery.envs.rules import Rules, Termination
 from rookery.envs.starts import KpkLevel
 from rookery.players.base import Limits, Player
 
@@ -120,21 +120,20 @@ class PromotionRules(Rules):
         """Neither claims nor ply limits end the game, except for the truncation."""
         super().__init__(claims="off", max_plies=max_plies)
 
-    def ending(self, game: Game, plies: int) -> Ending | None:
+    def termination(self, game: Game, plies: int) -> Termination | None:
         """Return how the game ended; None while it goes on."""
         if game.piece_count() == 2:
-            return Ending("pawn_lost", None)
+            return Termination("pawn_lost", None)
         if game.legal_count() == 0:
-            # Mate needs a queen, so it is the promotion that gave it.
-            return (
-                Ending("checkmate", not game.turn) if game.in_check else Ending("stalemate", None)
-            )
+            if game.in_check:  # mate needs a queen, so the pawn has been promoted
+                return Termination("checkmate", not game.turn)
+            return Termination("stalemate", None)
         if has_pawn(game):
             return None
         winner = game.material().index("v") == 2  # "KQvK": White has promoted
         if game.turn != winner and _queen_can_be_taken(game):
             return None  # one more move decides
-        return Ending("promotion", winner)
+        return Termination("promotion", winner)
 
 
 def has_pawn(game: Game) -> bool:

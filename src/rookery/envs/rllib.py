@@ -99,7 +99,7 @@ class ChessMultiAgentEnv(MultiAgentEnv):
         return (
             {agent_of(side): self._observe(side) for side in sides},
             rewards,
-            {"__all__": self.episode.ending is not None},
+            {"__all__": self.episode.termination is not None},
             {"__all__": self.episode.truncated},
             infos,
         )

@@ -14,7 +14,7 @@ START_ATTEMPTS = 1000  # draws before start positions in which all games are ove
 
 
 @dataclass(frozen=True)
-class Ending:
+class Termination:
     """How a game ended."""
 
     reason: str  # one of `rookery._core.ENDINGS`, or "pawn_lost" (kpk_env.py)
@@ -56,18 +56,18 @@ class Rules:
         self.draw_after_plies = draw_after_plies
         self.max_plies = max_plies
 
-    def ending(self, game: Game, plies: int) -> Ending | None:
+    def termination(self, game: Game, plies: int) -> Termination | None:
         """Return how the game ended, `plies` after its start; None while it goes on."""
         outcome = game.outcome()
         if outcome is not None:
-            return Ending(*outcome)
+            return Termination(*outcome)
         if self.claims == "automatic":
             if game.is_fifty_moves:
-                return Ending("fifty_moves", None)
+                return Termination("fifty_moves", None)
             if game.is_threefold:
-                return Ending("threefold_repetition", None)
+                return Termination("threefold_repetition", None)
         if self.draw_after_plies and plies >= self.draw_after_plies:
-            return Ending("ply_limit", None)
+            return Termination("ply_limit", None)
         return None
 
     def sample_start(self, start: StartPositions, rng: np.random.Generator) -> Game:
@@ -82,21 +82,21 @@ class Rules:
         last = ""
         for _ in range(START_ATTEMPTS):
             game = start.sample(rng)
-            ending = self._ending_on_the_way(game)
-            if ending is None:
+            termination = self._termination_on_the_way(game)
+            if termination is None:
                 return game
-            last = f"({ending.reason}) in {game.fen()!r}"
+            last = f"({termination.reason}) in {game.fen()!r}"
         raise FenError(
             f"the game is over in each of {START_ATTEMPTS} draws from {repr(start)[:100]}, the "
             f"last time {last}; choose other start positions, or other claims"
         )
 
-    def _ending_on_the_way(self, game: Game) -> Ending | None:
-        """Return the ending of a game or of what came before; None if it has always gone on."""
+    def _termination_on_the_way(self, game: Game) -> Termination | None:
+        """Return the termination of a game or of what came before; None if there was none."""
         line = game.copy()
-        while (ending := self.ending(line, 0)) is None and line.ply:
+        while (termination := self.termination(line, 0)) is None and line.ply:
             line.pop()
-        return ending
+        return termination
 
     def truncated(self, plies: int) -> bool:
         """Tell whether a game that has not ended is cut off after so many plies."""

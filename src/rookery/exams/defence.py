@@ -55,7 +55,7 @@ class DefenceLevel:
 class DefenceResult:
     """How a defender did in an ending."""
 
-    ending: str
+    material: str  # White's pieces, then Black's: KPvK
     player: str
     against: str
     goal: str
@@ -83,7 +83,7 @@ class DefenceResult:
     def to_json(self) -> dict[str, object]:
         """The object of `rookery endgame --side defend --json`."""
         summary: dict[str, object] = {
-            "ending": self.ending.replace("v", ""),
+            "ending": self.material.replace("v", ""),
             "player": self.player,
             "side": "defend",
             "against": self.against,

@@ -107,7 +107,7 @@ class LevelResult:
 class EndgameResult:
     """All levels of an ending."""
 
-    ending: str
+    material: str  # White's pieces, then Black's: KPvK
     player: str
     against: str
     goal: str
@@ -132,7 +132,7 @@ class EndgameResult:
     def to_json(self) -> dict[str, object]:
         """The object of `rookery endgame --json`."""
         summary: dict[str, object] = {
-            "ending": self.ending.replace("v", ""),
+            "ending": self.material.replace("v", ""),
             "player": self.player,
             "against": self.against,
             "goal": self.goal,

@@ -45,13 +45,13 @@ def parse_ending(text: str) -> str:
     return upper
 
 
-def all_positions(ending: str) -> Iterator[str]:
+def all_positions(material: str) -> Iterator[str]:
     """FENs of every legal position with White to move, stalemates included."""
-    white, black = ending.split("v")
+    white, black = material.split("v")
     letters = [*white, *black.lower()]
     if len(letters) > EXHAUSTIVE_PIECES:
         raise ValueError(
-            f"{ending} has too many positions for --positions all; take a sample, for example "
+            f"{material} has too many positions for --positions all; take a sample, for example "
             "--positions 1000"
         )
     squares = [range(8, 56) if letter in "Pp" else range(64) for letter in letters]
@@ -66,11 +66,11 @@ def all_positions(ending: str) -> Iterator[str]:
         yield fen
 
 
-def sample_positions(ending: str, count: int, rng: np.random.Generator) -> Iterator[str]:
+def sample_positions(material: str, count: int, rng: np.random.Generator) -> Iterator[str]:
     """FENs of different random positions with White to move."""
     seen: set[str] = set()
     for _ in range(100 * count):
-        fen = random_position(ending, int(rng.integers(1 << 62)), "white")
+        fen = random_position(material, int(rng.integers(1 << 62)), "white")
         if fen not in seen:
             seen.add(fen)
             yield fen
@@ -78,14 +78,14 @@ def sample_positions(ending: str, count: int, rng: np.random.Generator) -> Itera
             return
 
 
-def with_truth(fens: Iterator[str], ending: str, tables: CachedTables) -> list[EndgamePosition]:
+def with_truth(fens: Iterator[str], material: str, tables: CachedTables) -> list[EndgamePosition]:
     """Add result, distance and level; a position that no table knows is an error."""
-    levels = kpk_levels() if ending == "KPvK" else {}
+    levels = kpk_levels() if material == "KPvK" else {}
     found = []
     for fen in fens:
         probe = tables.probe(Game(fen))
         if probe is None:
-            raise ValueError(f"no endgame table knows {ending} ({fen}); {HOW_TO_GET}")
+            raise ValueError(f"no endgame table knows {material} ({fen}); {HOW_TO_GET}")
         placement = fen.split()[0]
         found.append(
             EndgamePosition(

@@ -12,7 +12,7 @@ import chess.pgn
 
 from rookery.runs.metrics import read_rows
 from rookery.training.folder import RunError, RunFolder
-from rookery.training.recipe import flatten
+from rookery.training.recipe import flatten, recipe_model
 
 LARGEST_PGN = 1 << 20  # bytes of a file that are read
 GAMES_PER_RUN = 6
@@ -79,7 +79,7 @@ def read_runs(paths: list[Path]) -> list[RunData]:
 def read_run(path: Path) -> RunData:
     """Read one run."""
     folder = RunFolder.open(path)
-    run = RunData(path.resolve().name, flatten(folder.recipe_content()))
+    run = RunData(path.resolve().name, flatten(_present_names(folder.recipe_content())))
     clock = {row.get("iteration"): row for row in read_rows(path / "timing.jsonl")}
     for row in read_rows(path / "metrics.jsonl"):
         if "iteration" in row:
@@ -92,6 +92,14 @@ def read_run(path: Path) -> RunData:
     if log.is_file():
         run.log = log.read_text("utf-8", "replace").splitlines()[-40:]
     return run
+
+
+def _present_names(recipe: dict[str, Any]) -> dict[str, Any]:
+    """A recipe of any age with the present names of its keys, if its algorithm is known here."""
+    try:
+        return recipe_model(recipe, "").present_names(recipe)
+    except ValueError:
+        return recipe
 
 
 def read_games(folder: Path) -> list[SampleGame]:

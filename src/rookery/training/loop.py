@@ -1,7 +1,7 @@
 """The loop that runs an algorithm: iterate, record, save, evaluate, stop.
 
     resume or begin -> [ evaluate if a part of the run is complete -> iterate -> record ->
-    checkpoint if it is time ] until the budget is used up or someone asks to stop -> checkpoint
+    checkpoint if due ] until the budget is used up or the run is asked to stop -> checkpoint
 
 At most `run.checkpoint_seconds` of work, or one iteration if that is longer, is lost to a crash.
 """
@@ -31,7 +31,7 @@ from rookery.training.ratings import rating_row, rating_text
 from rookery.training.recipe import Recipe, differences
 from rookery.training.registry import algorithm
 from rookery.training.signals import StopRequest
-from rookery.training.trainer import Context, Evaluating, Metrics, Trainer
+from rookery.training.trainer import Context, Metrics, Trainer
 
 LONG_ITERATION = 60.0  # seconds
 TORCH_STREAM = "rookery.torch"  # torch's global random stream, kept for trainers that use it
@@ -48,14 +48,14 @@ def run_session(
     budget: str = "",
     accept_changes: bool = False,
 ) -> Outcome:
-    """Begin or go on with a run until its budget is used up or a signal arrives.
+    """Begin or resume a run, until its budget is used up or a signal arrives.
 
     Args:
         folder: The run; its newest sound checkpoint is resumed.
         recipe: The recipe of this session.
         view: Shows progress.
         budget: Instead of the recipe's; may start with `+`.
-        accept_changes: Go on although the recipe is not that of the checkpoint.
+        accept_changes: Resume although the recipe is not that of the checkpoint.
     """
     with _explaining(folder), FolderLock(folder.path), StopRequest(view.message) as stop:
         folder.prepare()
@@ -70,7 +70,7 @@ def run_session(
 
 @contextlib.contextmanager
 def _explaining(folder: RunFolder) -> Iterator[None]:
-    """Turn trouble with files into one line that says what is left and how to go on."""
+    """Turn file errors into one line that says what was kept and how to resume."""
     try:
         yield
     except OSError as error:
@@ -79,7 +79,7 @@ def _explaining(folder: RunFolder) -> Iterator[None]:
         steps = folder.checkpoints.steps()
         kept = f"checkpoint {folder_name(steps[-1])} is intact" if steps else "nothing was saved"
         raise RunError(
-            f"{explain(error)}; {kept}; then go on with 'rookery resume {folder.path}'"
+            f"{explain(error)}; {kept}; then continue with 'rookery resume {folder.path}'"
         ) from error
 
 
@@ -115,7 +115,7 @@ class _Session:
     # --- Beginning ---
 
     def restore(self, accept_changes: bool, budget: str) -> None:
-        """Go back to the newest sound checkpoint, or begin."""
+        """Restore the newest sound checkpoint, or begin."""
         found = self.folder.checkpoints.newest()
         if found is not None:
             checkpoint, state = found
@@ -135,7 +135,7 @@ class _Session:
         if self.folder.recipe_content() != self.content:
             self.folder.write_recipe(self.recipe)
         if found is not None and _plan(checkpoint.recipe) != _plan(self.content):
-            # Parts of another plan: those that would be behind us count as evaluated.
+            # Another plan has other parts: those already passed count as evaluated.
             self.counters.evaluated = self._part()
         self._update_context()
         self.tensorboard = TensorBoard(
@@ -147,7 +147,7 @@ class _Session:
             self._save()
         else:
             self.folder.log(
-                f"goes on from checkpoint {folder_name(self.saved)} with budget {self.budget}"
+                f"resumes from checkpoint {folder_name(self.saved)} with budget {self.budget}"
             )
             if self.progress() >= 1.0:
                 self.folder.log("the budget is used up; for more pass, say, --budget +1h")
@@ -158,14 +158,15 @@ class _Session:
         if changed and not accept_changes:
             raise RunError(
                 f"the recipe is not that of checkpoint {name}: {changed}; undo the changes, or "
-                "pass --accept-changes to go on with them"
+                "pass --accept-changes to continue with them"
             )
         return changed
 
     def _completed(self, old: dict[str, Any]) -> dict[str, Any]:
-        """An older recipe with the settings that came later: their defaults change nothing."""
+        """An older recipe with present names, and defaults for settings added since."""
         try:
-            recipe = type(self.recipe).model_validate_json(json.dumps(old))
+            model = type(self.recipe)
+            recipe = model.model_validate_json(json.dumps(model.present_names(old)))
         except ValueError:  # a setting that is gone, or means something else now
             return old
         return recipe.model_dump(mode="json", exclude_none=True)
@@ -185,10 +186,10 @@ class _Session:
             torch.set_rng_state(stream)
 
     def _cut_back(self) -> None:
-        """Forget records of work that was lost, so that doing it again writes them again."""
+        """Drop the records of lost work, which is done and recorded again."""
         missing = self.metrics.cut(self.counters.metrics_bytes)
         if missing:
-            self.folder.log(f"metrics.jsonl has lost {missing} bytes; going on without them")
+            self.folder.log(f"metrics.jsonl has lost {missing} bytes; continuing without them")
         self.timing.cut(self.counters.timing_bytes)
         step, rounds = self.counters.iterations, self.counters.rounds
         rows = self.folder.ratings()
@@ -200,7 +201,7 @@ class _Session:
             if number.isdigit() and int(number) > step:
                 file.unlink()
 
-    # --- Going on ---
+    # --- Running ---
 
     def run(self) -> Outcome:
         """Iterate until done; then save."""
@@ -224,7 +225,7 @@ class _Session:
     def progress(self) -> float:
         """Share of the budget used up, [0, 1]."""
         self.counters.seconds = time.monotonic() - self.started
-        if getattr(self.trainer, "solved", False):  # it knows that nothing is left to learn
+        if self.trainer.solved:
             return 1.0
         return self.budget.progress(self.counters.seconds, self.counters.iterations)
 
@@ -270,9 +271,11 @@ class _Session:
             "iteration": counters.iterations,
             "samples": counters.samples,
             "games": counters.games,
+            "losses": dict(metrics.losses),
+            "values": dict(metrics.values),
+            "results": dict(metrics.results),
+            "endings": dict(metrics.terminations),
         }
-        for key in ("losses", "values", "results", "endings"):
-            row[key] = dict(getattr(metrics, key))
         self.metrics.append(row)
         clock = {
             "iteration": counters.iterations,
@@ -288,7 +291,7 @@ class _Session:
             scalars |= {f"values/{key}": float(value) for key, value in metrics.values.items()}
             scalars["speed/samples_per_second"] = clock["samples_per_second"]
             for key in ("results", "endings"):
-                counts = getattr(metrics, key)
+                counts = row[key]
                 total = max(1, sum(counts.values()))
                 scalars |= {f"{key}/{name}": count / total for name, count in counts.items()}
             self.tensorboard.write(counters.iterations, scalars)
@@ -330,7 +333,7 @@ class _Session:
         step = self.counters.iterations + ahead
         message = (
             f"{what} {step}; nothing of it was kept, the last good state is checkpoint "
-            f"{folder_name(self.saved)}; go on from it with other settings: "
+            f"{folder_name(self.saved)}; continue from it with other settings: "
             f"rookery resume {self.folder.path} --set KEY=VALUE --accept-changes"
         )
         self.folder.log(message)
@@ -349,29 +352,30 @@ class _Session:
             return
         if self.saved != self.counters.iterations:
             self._save(milestone=True)
-        if isinstance(self.trainer, Evaluating):
-            self.counters.rounds += 1
-            self._evaluate(self.trainer)
+        self._evaluate()
         self.counters.evaluated = part
         self._sync_records()
         self.folder.checkpoints.amend(self.saved, self.counters, milestone=True)
         self._publish()
         self.last_save = time.monotonic()
 
-    def _evaluate(self, trainer: Evaluating) -> None:
+    def _evaluate(self) -> None:
         step = self.counters.iterations
-        rng = self.context.generator("evaluation", step)
-        for evaluation in trainer.evaluate(rng):
-            row = rating_row(evaluation, self.counters)
+        scores = self.trainer.evaluate(self.context.generator("evaluation", step))
+        if not scores:
+            return
+        self.counters.rounds += 1
+        for score in scores:
+            row = rating_row(score, self.counters)
             self.ratings.append(row)
             clock = ("seconds",)
             self.metrics.append({"evaluation": {k: v for k, v in row.items() if k not in clock}})
             if self.tensorboard is not None:
-                tag = f"score/{evaluation.opponent}"
+                tag = f"score/{score.opponent}"
                 self.tensorboard.write(step, {tag: float(row["score"])})
-            if evaluation.games:
-                name = "".join(c if c.isalnum() else "-" for c in evaluation.opponent)
-                self.folder.save_games(f"{folder_name(step)}-{name}", evaluation.games)
+            if score.games:
+                name = "".join(c if c.isalnum() else "-" for c in score.opponent)
+                self.folder.save_games(f"{folder_name(step)}-{name}", score.games)
             self.folder.log(f"after {step} iterations: {rating_text([row])}")
         self.folder.write_ratings(self.ratings)
 
@@ -395,12 +399,15 @@ class _Session:
         )
 
     def close(self) -> None:
-        """Close files and display."""
-        self.metrics.close()
-        self.timing.close()
-        if self.tensorboard is not None:
-            self.tensorboard.close()
-        self.view.close()
+        """Close trainer, files and display."""
+        try:
+            self.trainer.close()
+        finally:
+            self.metrics.close()
+            self.timing.close()
+            if self.tensorboard is not None:
+                self.tensorboard.close()
+            self.view.close()
 
 
 def _plan(recipe: dict[str, Any]) -> tuple[Any, Any]:

@@ -1,4 +1,4 @@
-"""What the loop tells others: whoever watches a run, and whoever started it."""
+"""What the loop reports: to the display while a run is going, and at its end to the caller."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rookery.training.trainer import Metrics
 
 @dataclass(frozen=True)
 class Snapshot:
-    """What the display is told after each iteration."""
+    """The state of a run after an iteration, for the display."""
 
     counters: Counters
     budget: Budget
@@ -24,7 +24,7 @@ class Snapshot:
 
 
 class View(Protocol):
-    """Whoever shows a run while it goes on."""
+    """Displays a run while it is going."""
 
     def start(self, folder: Path, recipe: Recipe, budget: Budget) -> None:
         """A session begins."""
@@ -54,5 +54,5 @@ class Outcome:
     samples: int
     games: int
     checkpoint: str
-    finished: bool  # the budget is used up; otherwise someone stopped the run
+    finished: bool  # the budget is used up, or all is learnt; otherwise the run was stopped
     ratings: list[dict[str, Any]]

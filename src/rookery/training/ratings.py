@@ -1,4 +1,4 @@
-"""Evaluations as rows of ratings.json, and in words."""
+"""Matches of a run as rows of ratings.json, and in words."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Any
 from rookery.arena.elo import estimate_from_games
 from rookery.runs.checkpoint import Counters
 from rookery.runs.metrics import finite
-from rookery.training.trainer import Evaluation
+from rookery.training.trainer import MatchScore
 
 KEYS = ("wins", "draws", "losses")
 
 
-def rating_row(evaluation: Evaluation, counters: Counters) -> dict[str, Any]:
-    """One evaluation with everything that makes it a figure to quote."""
-    white = dict(zip(KEYS, evaluation.as_white, strict=True))
-    black = dict(zip(KEYS, evaluation.as_black, strict=True))
+def rating_row(score: MatchScore, counters: Counters) -> dict[str, Any]:
+    """One match with everything that makes it a figure to quote."""
+    white = dict(zip(KEYS, score.as_white, strict=True))
+    black = dict(zip(KEYS, score.as_black, strict=True))
     total = {key: white[key] + black[key] for key in KEYS}
     games = sum(total.values())
     estimate = estimate_from_games(*(total[key] for key in KEYS))
@@ -26,7 +26,7 @@ def rating_row(evaluation: Evaluation, counters: Counters) -> dict[str, Any]:
         "samples": counters.samples,
         "seconds": round(counters.seconds, 3),
         "round": counters.rounds,
-        "opponent": evaluation.opponent,
+        "opponent": score.opponent,
         "games": games,
         **total,
         "as_white": white,
@@ -35,7 +35,7 @@ def rating_row(evaluation: Evaluation, counters: Counters) -> dict[str, Any]:
         "elo": estimate.elo,
         "elo_low": estimate.elo_low,
         "elo_high": estimate.elo_high,
-        "values": dict(evaluation.values),
+        "values": dict(score.values),
     }
     cleaned: dict[str, Any] = finite(row)
     return cleaned

@@ -22,7 +22,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, Field, ValidationError
+from pydantic import AfterValidator, Field, ValidationError
 
 from rookery.base.section import Section
 from rookery.base.toml import to_toml
@@ -59,7 +59,7 @@ class RunSettings(Section):
     """Equal parts of the run, after each of which the network is evaluated and kept."""
 
 
-# What may differ between a checkpoint and the session that resumes it without being asked for.
+# What may differ between a checkpoint and the session that resumes it without --accept-changes.
 FREE_KEYS = frozenset(
     f"run.{key}"
     for key in ("budget", "workers", "checkpoint_seconds", "keep_checkpoints", "evaluations")
@@ -70,7 +70,7 @@ class Recipe(Section):
     """What all recipes have; an algorithm's own recipe derives from it and adds sections."""
 
     name: str = ""
-    """How the recipe is called: the file's name."""
+    """Name of the recipe: the file's name."""
     algorithm: str
     """What trains."""
     summary: str = ""
@@ -89,7 +89,11 @@ def load_recipe(source: str, changes: Mapping[str, Any] | None = None) -> Recipe
 def resolve(name: str, content: Mapping[str, Any], changes: Mapping[str, Any]) -> Recipe:
     """Fill in the defaults and check everything."""
     model = recipe_model(content, name)
-    merged = json.loads(json.dumps({"name": name, **content}, default=str))  # a deep copy
+    copied = json.loads(json.dumps({"name": name, **content}, default=str))
+    try:
+        merged = model.present_names(copied)
+    except ValueError as error:
+        raise RecipeError(f"{error} (recipe {name!r})") from None
     for key, value in changes.items():
         _set(merged, key, value, model)
     _refuse_unknown(merged, model, name)
@@ -104,7 +108,7 @@ def parse_changes(settings: Sequence[str], model: type[Recipe]) -> dict[str, Any
     changes = {}
     for setting in settings:
         key, equals, text = setting.partition("=")
-        key = key.strip()
+        key = model.present_key(key.strip())
         if not equals or not key:
             raise RecipeError(f"--set {setting!r} is not of the form key=value")
         fields = dict(_leaves(model))
@@ -174,27 +178,22 @@ def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def descriptions(model: type[BaseModel]) -> dict[str, str]:
+def descriptions(model: type[Section]) -> dict[str, str]:
     """Meaning of every key, by its dotted name."""
     return {key: field.description or "" for key, field in _leaves(model)}
 
 
-def _leaves(model: type[BaseModel], prefix: str = "") -> Iterator[tuple[str, Any]]:
+def _leaves(model: type[Section], prefix: str = "") -> Iterator[tuple[str, Any]]:
     """Dotted name and field of every key that holds a value."""
     for name, field in model.model_fields.items():
-        section = _section(field.annotation)
+        section = model.section(name)
         if section is None:
             yield f"{prefix}{name}", field
         else:
             yield from _leaves(section, f"{prefix}{name}.")
 
 
-def _section(annotation: Any) -> type[BaseModel] | None:
-    is_section = isinstance(annotation, type) and issubclass(annotation, BaseModel)
-    return annotation if is_section else None
-
-
-def _refuse_unknown(content: Mapping[str, Any], model: type[BaseModel], name: str) -> None:
+def _refuse_unknown(content: Mapping[str, Any], model: type[Section], name: str) -> None:
     fields = dict(_leaves(model))
     sections = {key.rpartition(".")[0] for key in fields if "." in key}
     for key, value in _items(content, sections):
@@ -225,8 +224,8 @@ def _unknown(key: str, fields: Mapping[str, Any]) -> str:
     return f"unknown key {key!r}; {hint}"
 
 
-def _set(content: dict[str, Any], key: str, value: Any, model: type[BaseModel]) -> None:
-    fields = dict(_leaves(model))
+def _set(content: dict[str, Any], key: str, value: Any, model: type[Section]) -> None:
+    key, fields = model.present_key(key), dict(_leaves(model))
     if key not in fields:
         raise RecipeError(_unknown(key, fields))
     *path, last = key.split(".")

@@ -1,16 +1,17 @@
 """The seam between an algorithm and the machinery that runs it.
 
-An algorithm is one class, made with a `Context`, with four methods (and a fifth if it is to be
-evaluated on the way). The machinery calls `iterate` until the budget is used up and does all the
-rest: metrics, display, checkpoints, signals, resuming, evaluation, model files.
+An algorithm is one class derived from `Trainer`: it is made with a `Context`, implements four
+methods, and may override three more. The loop calls `iterate` until the budget is used up and does
+everything else: metrics, display, checkpoints, signals, resuming, evaluation, model files.
 """
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 import numpy as np
 
@@ -27,7 +28,7 @@ AnyRecipe = TypeVar("AnyRecipe", bound=Recipe)
 
 @dataclass
 class Metrics:
-    """What one iteration says about itself.
+    """What one iteration reports.
 
     All but `timing` must be determined by the seed: these numbers go to metrics.jsonl, which a
     run that was stopped and resumed reproduces byte by byte.
@@ -38,12 +39,12 @@ class Metrics:
     losses: Mapping[str, float] = field(default_factory=dict)  # a non-finite one ends the run
     values: Mapping[str, float] = field(default_factory=dict)  # anything else worth a curve
     results: Mapping[str, int] = field(default_factory=dict)  # of the games: wins, draws, ...
-    endings: Mapping[str, int] = field(default_factory=dict)  # of the games: checkmate, ...
+    terminations: Mapping[str, int] = field(default_factory=dict)  # checkmate, fifty_moves, ...
     timing: Mapping[str, float] = field(default_factory=dict)  # seconds spent on parts
 
 
 @dataclass(frozen=True)
-class Evaluation:
+class MatchScore:
     """A match of the network against one opponent; counts are (wins, draws, losses)."""
 
     opponent: str
@@ -55,7 +56,7 @@ class Evaluation:
 
 @dataclass
 class Context(Generic[AnyRecipe]):
-    """What an algorithm is given. The numbers are kept up to date by the loop."""
+    """What an algorithm is given. The loop keeps the numbers up to date."""
 
     recipe: AnyRecipe
     folder: Path  # of the run; replay/ belongs to the algorithm
@@ -64,55 +65,58 @@ class Context(Generic[AnyRecipe]):
     samples: int = 0
     games: int = 0
     progress: float = 0.0  # share of the budget used up, [0, 1]; constant during an iteration
-    stopping: Callable[[], bool] = lambda: False  # someone waits for `iterate` to return
+    stopping: Callable[[], bool] = lambda: False  # whether the run is asked to stop
     log: Callable[[str], None] = lambda text: None  # a line for log.txt and the display
 
     def seed(self, *names: str | int) -> int:
-        """A 63-bit seed of its own for each purpose, from the recipe's seed."""
+        """A separate 63-bit seed for each purpose, derived from the recipe's seed."""
         return seed_of(self.recipe.run.seed, *names)
 
     def generator(self, *names: str | int) -> np.random.Generator:
-        """A NumPy generator of its own for each purpose."""
+        """A separate NumPy generator for each purpose."""
         return np.random.default_rng(self.seed(*names))
 
     def torch_generator(self, *names: str | int) -> torch.Generator:
-        """A torch generator of its own for each purpose."""
+        """A separate torch generator for each purpose."""
         import torch
 
         return torch.Generator().manual_seed(self.seed(*names))
 
 
-@runtime_checkable
 class Trainer(Protocol):
-    """An algorithm at work; made by calling the factory in its `Algorithm` with a `Context`."""
+    """An algorithm at work. Derive from it to inherit what has a default."""
 
+    @abstractmethod
     def iterate(self) -> Metrics:
-        """Do one iteration: collect, learn. At most some seconds, as a crash loses it."""
-        ...
+        """Do one iteration: collect, learn. Some seconds at most, as a crash loses it."""
 
+    @abstractmethod
     def state(self) -> State:
-        """Everything needed to go on exactly: weights, optimiser, random streams, games."""
-        ...
+        """Everything needed to resume exactly: weights, optimiser, random streams, games."""
 
+    @abstractmethod
     def load_state(self, state: State) -> None:
-        """Go back to a `state()`; called before the first `iterate`, if at all."""
-        ...
+        """Restore a `state()`; called before the first `iterate`, if at all."""
 
+    @abstractmethod
     def model(self) -> Network:
-        """The network to publish; an algorithm without one of its own averages or copies."""
-        ...
+        """The network to publish."""
 
-
-@runtime_checkable
-class Evaluating(Protocol):
-    """A trainer that is also measured, at `run.evaluations` points of its run."""
-
-    def evaluate(self, rng: np.random.Generator) -> Sequence[Evaluation]:
-        """Play against opponents.
+    def evaluate(self, rng: np.random.Generator) -> Sequence[MatchScore]:
+        """Play opponents, at `run.evaluations` points of the run; by default none.
 
         `rng` depends on seed and iteration only; nothing that `state()` holds may change.
         """
-        ...
+        return ()
+
+    @property
+    def solved(self) -> bool:
+        """Whether nothing is left to learn, which ends the run before its budget."""
+        return False
+
+    def close(self) -> None:
+        """Release threads, processes and files; called once, also after an error."""
+        return
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What a person sees while a run goes on: a live table on a terminal, plain lines elsewhere.
+"""The display of a run: a live table on a terminal, plain lines elsewhere.
 
 Everything goes to standard error, as standard output belongs to results.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 import time
 from collections import Counter, deque
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -18,6 +18,7 @@ from rookery.training.recipe import Recipe
 
 if TYPE_CHECKING:
     from rookery.training.progress import Snapshot, View
+    from rookery.training.trainer import Metrics
 
 WINDOW = 20  # iterations over which speeds, results and endings are summed up
 PLAIN_SECONDS = 10.0  # between two lines where there is no terminal
@@ -29,18 +30,14 @@ class Recent:
 
     snapshots: deque[Snapshot] = field(default_factory=lambda: deque(maxlen=WINDOW))
 
-    def rate(self, key: str) -> float:
-        """Samples or games per second."""
-        seconds = sum(s.seconds for s in self.snapshots)
-        count: int = sum(getattr(s.metrics, key) for s in self.snapshots)
-        return count / max(seconds, 1e-9)
+    @property
+    def metrics(self) -> list[Metrics]:
+        """Of each iteration, oldest first."""
+        return [snapshot.metrics for snapshot in self.snapshots]
 
-    def counts(self, key: str) -> Counter[str]:
-        """Results or endings."""
-        total: Counter[str] = Counter()
-        for snapshot in self.snapshots:
-            total.update(getattr(snapshot.metrics, key))
-        return total
+    def rate(self, counts: Iterable[int]) -> float:
+        """Counts of each iteration as a number per second."""
+        return sum(counts) / max(sum(s.seconds for s in self.snapshots), 1e-9)
 
     def left(self) -> float:
         """Seconds until the budget is used up."""
@@ -51,10 +48,13 @@ class Recent:
         return max(0, (last.budget.iterations or 0) - last.counters.iterations) * pace
 
 
-def shares(counts: Mapping[str, int], most: int = 5) -> str:
-    """Counts as percentages, the largest first."""
-    total = sum(counts.values())
-    largest = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:most]
+def shares(counts: Iterable[Mapping[str, int]], most: int = 5) -> str:
+    """Sums of counts as percentages, the largest first."""
+    added: Counter[str] = Counter()
+    for each in counts:
+        added.update(each)
+    total = added.total()
+    largest = sorted(added.items(), key=lambda item: (-item[1], item[0]))[:most]
     return ", ".join(f"{name} {100 * count / total:.0f} %" for name, count in largest if count)
 
 
@@ -63,14 +63,16 @@ def summary(recent: Recent) -> list[tuple[str, str]]:
     last = recent.snapshots[-1]
     counters, metrics = last.counters, last.metrics
     limit = f" of {last.budget.iterations}" if last.budget.iterations is not None else ""
+    games_rate = recent.rate(m.games for m in recent.metrics)
+    samples_rate = recent.rate(m.samples for m in recent.metrics)
     rows = [
         ("iteration", f"{counters.iterations}{limit}"),
-        ("games", f"{counters.games:,} ({recent.rate('games'):.1f} per second)"),
-        ("positions", f"{counters.samples:,} ({recent.rate('samples'):,.0f} per second)"),
+        ("games", f"{counters.games:,} ({games_rate:.1f} per second)"),
+        ("positions", f"{counters.samples:,} ({samples_rate:,.0f} per second)"),
         ("losses", ", ".join(f"{key} {value:.4g}" for key, value in metrics.losses.items())),
         ("measures", ", ".join(f"{key} {value:.4g}" for key, value in metrics.values.items())),
-        ("results", shares(recent.counts("results"))),
-        ("endings", shares(recent.counts("endings"))),
+        ("results", shares(m.results for m in recent.metrics)),
+        ("endings", shares(m.terminations for m in recent.metrics)),
         ("rating", last.rating),
         ("time", f"{duration(round(counters.seconds))}, {duration(round(recent.left()))} left"),
     ]

@@ -1,4 +1,4 @@
-"""Deep Q-learning (Mnih et al. 2015) as paper 003 applies it to king and pawn against king.
+"""Deep Q-learning (Mnih et al. 2015) as Kanis 2016 applies it to king and pawn against king.
 
     act       the move of the greatest Q value, or with probability epsilon a random one
     store     position, move, reward and the position in which the agent moves again
@@ -10,12 +10,11 @@ Switches: prioritised replay (Schaul et al. 2016), double Q-learning (van Hassel
 dueling networks (Wang et al. 2016, in `pyramid.py`), n-step returns, Huber loss, and legal
 masking instead of the paper's penalty for illegal moves.
 
-Where the paper learns from 32 moves after each move of one game, we play `games` games side by side
-and learn from `games` x 32 moves after each round, in `updates` steps: the same number of moves
-learnt per move played, in fewer and larger batches. Two things make that fast and change nothing:
-the network's forward, backward and Adam are native (`core/nets/pyramid_net.h`), and what the target
-network thinks of a stored move's following position is kept with the move, since it changes only
-when the target network does.
+Where the paper learns from 32 moves after each move of one game, we play `games` games in parallel
+and learn from `games` x 32 moves after each round, in `updates` steps: the same replay ratio, in
+fewer and larger minibatches. Two things make that fast without changing the result: forward and
+backward passes and Adam are native (`core/nets/pyramid_net.h`), and the target network's value of
+the following position is stored with each move, since it changes only with the target network.
 """
 
 from __future__ import annotations
@@ -34,9 +33,9 @@ from rookery.papers.kanis2016.pyramid import Pyramid
 from rookery.papers.kanis2016.recipe import DQNRecipe, DQNSettings
 from rookery.papers.kanis2016.worlds import ACTIONS, Step, World, make_world
 from rookery.runs.state import State
-from rookery.training.trainer import Algorithm, Context, Evaluation, Metrics
+from rookery.training.trainer import Algorithm, Context, MatchScore, Metrics, Trainer
 
-PRIORITY_FLOOR = 1e-2  # so that no move is never drawn again
+PRIORITY_FLOOR = 1e-2  # keeps every move drawable
 DRAWN = ("squares", "actions", "rewards", "discounts", "best")
 LEARNT = ("weights", "first_moments", "second_moments")
 
@@ -45,23 +44,23 @@ LEARNT = ("weights", "first_moments", "second_moments")
 
 
 @dataclass
-class Batch:
-    """B moves drawn from the memory."""
+class Minibatch:
+    """B moves drawn from the memory, for one step of the optimiser."""
 
     places: NDArray[np.int64]  # [B] in the memory
     squares: NDArray[np.int64]  # [B, 3]
     actions: NDArray[np.int64]  # [B]
     rewards: NDArray[np.float32]  # [B], discounted sum of `steps` rewards
     discounts: NDArray[np.float32]  # [B], of what follows; 0 after the end
-    best: NDArray[np.float32]  # [B], what the target network expects of what follows
-    weights: NDArray[np.float32] | None  # [B], importance of the sample; None: all alike
+    best: NDArray[np.float32]  # [B], the target network's value of what follows
+    weights: NDArray[np.float32] | None  # [B], importance of the sample; None: all equal
 
 
 class ReplayMemory:
-    """The newest moves, drawn alike or by the size of their last error."""
+    """The newest moves, drawn uniformly or by the size of their last error."""
 
     def __init__(self, capacity: int, exponent: float, importance: float) -> None:
-        """Make room for `capacity` moves."""
+        """Allocate room for `capacity` moves."""
         self.capacity, self.exponent, self.importance = capacity, exponent, importance
         self.arrays: dict[str, NDArray[Any]] = {
             "squares": np.zeros((capacity, 3), dtype=np.int64),
@@ -77,7 +76,7 @@ class ReplayMemory:
         self.size = 0
 
     def add(self, **rows: NDArray[Any]) -> None:
-        """Store moves over the oldest ones; new moves have the greatest priority."""
+        """Store moves, replacing the oldest; new moves get the highest priority."""
         count = len(rows["actions"])
         places = (self.next + np.arange(count)) % self.capacity
         for name, values in rows.items():
@@ -87,7 +86,7 @@ class ReplayMemory:
         self.next = int((self.next + count) % self.capacity)
         self.size = min(self.size + count, self.capacity)
 
-    def draw(self, count: int, rng: np.random.Generator) -> Batch:
+    def draw(self, count: int, rng: np.random.Generator) -> Minibatch:
         """Draw with replacement."""
         weights = None
         if not self.exponent:
@@ -99,10 +98,10 @@ class ReplayMemory:
             scaled = (self.size * chance) ** -self.importance
             weights = (scaled / scaled.max()).astype(np.float32)
         drawn = {name: self.arrays[name][places] for name in DRAWN}
-        return Batch(places=places, weights=weights, **drawn)
+        return Minibatch(places=places, weights=weights, **drawn)
 
     def set_errors(self, places: NDArray[np.int64], errors: NDArray[np.float32]) -> None:
-        """Remember how wrong the network was about these moves."""
+        """Store the network's errors on these moves as their priorities."""
         self.priorities[places] = np.abs(errors) + PRIORITY_FLOOR
 
 
@@ -110,7 +109,7 @@ class Pending:
     """The last `steps` moves of each game, until their returns are known."""
 
     def __init__(self, games: int, steps: int, discount: float) -> None:
-        """Nothing has been played."""
+        """Begin with no moves."""
         self.steps, self.discount = steps, discount
         self.squares = np.zeros((games, steps, 3), dtype=np.int64)
         self.actions = np.zeros((games, steps), dtype=np.int64)
@@ -166,7 +165,7 @@ class Pending:
 
 
 class QValues(Protocol):
-    """Whoever has an opinion of moves."""
+    """Anything that computes Q values."""
 
     def q_values(self, squares: NDArray[np.int64]) -> NDArray[np.float32]:
         """Q values [B, A] of squares [B, 3]."""
@@ -180,19 +179,16 @@ def best_of(
     settings: DQNSettings,
     chooser: QValues | None = None,
 ) -> NDArray[np.float32]:
-    """What the target network expects of positions [B].
+    """The target network's values of positions [B].
 
-    That is its best move's value, or that of the move that `chooser` likes best (double
+    That is the value of its own best move, or of the move that `chooser` prefers (double
     Q-learning).
     """
     values = target.q_values(following)
-    liked = values if chooser is None else chooser.q_values(following)
+    preferences = values if chooser is None else chooser.q_values(following)
     if settings.illegal == "mask":
-        liked = np.where(legal, liked, -np.inf)
-    if liked is values:
-        best: NDArray[np.float32] = values.max(1)
-        return best
-    chosen: NDArray[np.float32] = values[np.arange(len(values)), liked.argmax(1)]
+        preferences = np.where(legal, preferences, -np.inf)
+    chosen: NDArray[np.float32] = values[np.arange(len(values)), preferences.argmax(1)]
     return chosen
 
 
@@ -200,10 +196,10 @@ def best_of(
 
 
 class Learner:
-    """The network that learns and its copy that makes the targets."""
+    """The network that learns, and its copy that makes the targets."""
 
     def __init__(self, network: Pyramid, settings: DQNSettings) -> None:
-        """Take the weights of `network`, which is where they are published to."""
+        """Start from the weights of `network`, which `publish` updates."""
         self.settings = settings
         sizes = network.sizes
         self.network = network
@@ -216,10 +212,10 @@ class Learner:
         """Make the target network a copy of the learner."""
         self.target.set("weights", self.net.get())
 
-    def learn(self, batch: Batch, learning_rate: float) -> tuple[float, NDArray[np.float32]]:
+    def learn(self, batch: Minibatch, learning_rate: float) -> tuple[float, NDArray[np.float32]]:
         """One step of Adam on (target - Q)^2, or Huber's loss; the loss and the errors [B].
 
-        The targets are what Q of the moves made should have been (paper 003, equation 2).
+        The targets are Kanis 2016, equation 2.
         """
         targets: NDArray[np.float32] = batch.rewards + batch.discounts * batch.best
         huber = self.settings.loss == "huber"
@@ -228,7 +224,7 @@ class Learner:
         )
 
     def publish(self) -> Pyramid:
-        """The network with the weights of now."""
+        """The network with the present weights."""
         self.network.load_flat(self.net.get())
         return self.network
 
@@ -240,7 +236,7 @@ class Learner:
         state.values["learner_steps"] = self.net.steps
 
     def load(self, state: State) -> None:
-        """Go on from there."""
+        """Restore them."""
         parts = {k: v.numpy() for k, v in state.get_tensors("learner").items()}
         for name in LEARNT:
             self.net.set(name, parts[name])
@@ -251,11 +247,11 @@ class Learner:
 # --- The loop ---
 
 
-class DQNTrainer:
+class DQNTrainer(Trainer):
     """Act, store, learn; see `rookery.training.trainer.Trainer`."""
 
     def __init__(self, context: Context[DQNRecipe]) -> None:
-        """Make the network, its copy, the memory and the games."""
+        """Make the networks, the memory and the games."""
         self.context = context
         recipe, settings = context.recipe, context.recipe.dqn
         weights = context.torch_generator("weights")
@@ -311,7 +307,7 @@ class DQNTrainer:
         )
 
     def _play_round(self, counts: Counts) -> float:
-        """One move in each game; the mean of the highest Q values that the network saw."""
+        """One move in each game; the mean of the highest Q values."""
         settings, world = self.context.recipe.dqn, self.world
         squares, promising = world.squares, world.promising
         q_values = self.learner.net.q_values(squares)
@@ -335,7 +331,7 @@ class DQNTrainer:
         return float(q_values.max(1).mean())
 
     def _copy(self) -> None:
-        """Make the target network a copy of the learner, and ask it about all moves stored."""
+        """Make the target network a copy of the learner; update its values of all stored moves."""
         self.learner.copy()
         settings, memory = self.context.recipe.dqn, self.memory
         if not settings.double:
@@ -348,7 +344,7 @@ class DQNTrainer:
     def _update(self, learning_rate: float) -> float:
         """One step of the optimiser; its loss."""
         settings = self.context.recipe.dqn
-        count = max(1, settings.batch * settings.games // settings.updates)
+        count = max(1, settings.replay_ratio * settings.games // settings.updates)
         batch = self.memory.draw(count, self.rng)
         if settings.double:  # the learner chooses, and it changes with every step
             following, legal = (self.memory.arrays[k][batch.places] for k in ("following", "legal"))
@@ -358,8 +354,8 @@ class DQNTrainer:
             self.memory.set_errors(batch.places, errors)
         return loss
 
-    def evaluate(self, rng: np.random.Generator) -> list[Evaluation]:
-        """Greedy games from random positions; the counts are of those that can be won."""
+    def evaluate(self, rng: np.random.Generator) -> list[MatchScore]:
+        """Greedy games from random positions; only those that can be won are counted."""
         recipe = self.context.recipe
         limit, opponent = recipe.evaluation.max_moves, recipe.evaluation.opponent
         settings = recipe.world.model_copy(
@@ -381,7 +377,7 @@ class DQNTrainer:
         wins, positions = int((won & promising).sum()), int(promising.sum())
         drawn = len(won) - positions
         values = {"drawn_win_rate": share(int((won & ~promising).sum()), drawn)} if drawn else {}
-        return [Evaluation(name, (wins, positions - wins, 0), (0, 0, 0), values)]
+        return [MatchScore(name, (wins, positions - wins, 0), (0, 0, 0), values)]
 
     def model(self) -> Network:
         """The network as it is."""
@@ -403,7 +399,7 @@ class DQNTrainer:
         return state
 
     def load_state(self, state: State) -> None:
-        """Go on from there."""
+        """Restore them."""
         self.learner.load(state)
         for name, tensor in state.get_tensors("memory").items():
             where = self.memory.arrays.get(name, self.memory.priorities)
@@ -436,7 +432,7 @@ class Counts:
 
 
 def share(part: int, whole: int) -> float:
-    """A share; not a number of nothing."""
+    """`part / whole`; NaN if `whole` is 0."""
     return part / whole if whole else float("nan")
 
 

@@ -1,8 +1,8 @@
-"""Settings of a DQN run; the defaults are paper 003's (Tables 2 and 3)."""
+"""Settings of a DQN run; the defaults are those of Kanis 2016 (Tables 2 and 3)."""
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -14,6 +14,7 @@ from rookery.training.recipe import Recipe
 class DQNSettings(Section):
     """The algorithm."""
 
+    RENAMED: ClassVar = {"batch": "replay_ratio"}
     games: int = Field(default=128, ge=1)
     """Games played at a time."""
     rounds: int = Field(default=50, ge=1)
@@ -23,19 +24,19 @@ class DQNSettings(Section):
     replay_start: int = Field(default=1_000, ge=1)
     """Moves in it before learning begins."""
     prioritised: float = Field(default=0.0, ge=0, le=1)
-    """Exponent of the error that a move is drawn by (Schaul et al. 2016); 0: all alike."""
+    """Exponent of the error that a move is drawn by (Schaul et al. 2016); 0: uniform."""
     importance: float = Field(default=0.4, ge=0, le=1)
     """Exponent of the weights that correct for prioritised drawing."""
-    batch: int = Field(default=32, ge=1)
-    """Moves learnt from for each move played."""
+    replay_ratio: int = Field(default=32, ge=1)
+    """Moves learnt from per move played."""
     updates: int = Field(default=8, ge=1)
-    """Steps of the optimiser per round; they share the moves to learn from."""
+    """Steps of the optimiser per round, whose `games` x `replay_ratio` moves they share."""
     target_games: int = Field(default=100, ge=1)
     """Finished games after which the target network becomes a copy of the learner."""
     epsilon_start: float = Field(default=1.0, ge=0, le=1)
-    """Share of random moves at the beginning."""
+    """Share of random moves at the start."""
     epsilon_end: float = Field(default=0.1, ge=0, le=1)
-    """Share of random moves in the end."""
+    """Share of random moves at the end."""
     epsilon_moves: int = Field(default=6_000, ge=1)
     """Moves over which it falls, linearly."""
     learning_rate: float = Field(default=1e-3, gt=0)
@@ -45,12 +46,12 @@ class DQNSettings(Section):
     discount: float = Field(default=0.99, gt=0, le=1)
     """Of rewards, per own move."""
     steps: int = Field(default=1, ge=1, le=32)
-    """Own moves whose rewards are summed before the target network speaks (n-step)."""
+    """Own moves whose rewards are summed before the target network's value (n-step)."""
     double: bool = False
-    """The learner chooses the next move, the target network judges it (van Hasselt et al. 2016)."""
+    """The learner chooses the next move, the target network evaluates it (van Hasselt 2016)."""
     loss: Literal["squared", "huber"] = "squared"
     illegal: Literal["penalty", "mask"] = "penalty"
-    """An illegal choice costs `world.illegal` and the turn is put again, or is never made."""
+    """An illegal choice costs `world.illegal` and the turn is repeated, or is masked."""
 
 
 class WorldSettings(Section):
@@ -83,7 +84,7 @@ class EvaluationSettings(Section):
     games: int = Field(default=1000, ge=1)
     """Greedy games from random positions."""
     max_moves: int = Field(default=50, ge=1)
-    """They count as not won after so many moves of the agent."""
+    """A game counts as not won after so many moves of the agent."""
     opponent: str = "random"
     """Player of the bare king in `kpk`."""
 

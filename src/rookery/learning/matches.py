@@ -1,0 +1,248 @@
+"""Matches during training: gates, and the curves of a run against simple opponents.
+
+    player_match   two `Player`s, refereed by `rookery.arena`
+    engine_match   an NNUE network with the native alpha-beta search (`NetworkMatch`)
+    policy_match   a policy without search against a bot, hundreds of games at a time
+
+All have the rules of the arena: a game is drawn when a position has occurred three times or after
+fifty moves without progress, and also after `MAX_PLIES`. Nothing is adjudicated by scores.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from rookery._core import Game, NetworkMatch, VectorGames, play_random_plies
+from rookery.arena.game import play_game
+from rookery.arena.limits import Adjudication
+from rookery.data.openings import Opening
+from rookery.data.pgn import RESULTS, pgn_game
+from rookery.nets import Network, ragged
+from rookery.nets.evaluator import Evaluator, TorchEvaluator
+from rookery.players.base import Player
+from rookery.players.mcts import MctsPlayer, MctsSettings
+from rookery.training.trainer import MatchScore
+
+MAX_PLIES = 400  # then a draw; `NetworkMatch` has the same limit
+RULES = Adjudication(max_plies=MAX_PLIES)
+OPENING_PLIES = 4  # random, the same for both games of a pair; a policy's own moves are random
+SAMPLE_GAMES = 2  # of each colour, kept as PGN
+BATCH = 250  # games of a policy at a time
+
+
+@dataclass(frozen=True)
+class MatchGame:
+    """A game of a match from the point of view of its first player, the network."""
+
+    white: bool  # whether it had White
+    result: int  # 1 won, 0 drawn, -1 lost
+    moves: Sequence[str]  # UCI from the start position; empty where they were not recorded
+
+
+def _score(
+    games: Sequence[MatchGame], name: str, opponent: str, values: Mapping[str, float]
+) -> MatchScore:
+    """Counts by colour, and the first games of each colour as PGN."""
+    sides = [[game for game in games if game.white == white] for white in (True, False)]
+    white, black = (Counter(game.result for game in side) for side in sides)
+    return MatchScore(
+        opponent,
+        as_white=(white[1], white[0], white[-1]),
+        as_black=(black[1], black[0], black[-1]),
+        values=values,
+        games=[_pgn(game, name, opponent) for side in sides for game in side[:SAMPLE_GAMES]],
+    )
+
+
+def _pgn(game: MatchGame, name: str, opponent: str) -> str:
+    white, black = (name, opponent) if game.white else (opponent, name)
+    result = RESULTS[game.result if game.white else -game.result]
+    event = {"Event": f"{name} against {opponent}"}
+    return str(pgn_game(game.moves, white, black, result, headers=event))
+
+
+# --- Players ---
+
+
+def player_match(
+    player: Player,
+    opponent: Player,
+    games: int,
+    rng: np.random.Generator,
+    values: Mapping[str, float],
+) -> MatchScore:
+    """Score of `player`; see `play_pairs`."""
+    return _score(play_pairs(player, opponent, games, rng), player.name, opponent.name, values)
+
+
+def play_pairs(
+    first: Player,
+    second: Player,
+    games: int,
+    rng: np.random.Generator,
+    opening_plies: int = OPENING_PLIES,
+) -> list[MatchGame]:
+    """Pairs of games from random openings, colours swapped; both players draw from `rng`."""
+    played = []
+    for _ in range(games // 2):
+        start = Game()
+        play_random_plies(start, opening_plies, int(rng.integers(1 << 62)))
+        opening = Opening(moves=tuple(start.moves()))
+        for index, sides in enumerate(((first, second), (second, first))):
+            game = play_game(*sides, opening, (rng, rng), adjudication=RULES, index=index)
+            assert game is not None  # nothing cancels it
+            if game.fault is not None:  # a bug or a NaN must not pass for a lost game
+                raise ValueError(f"{game.reason}: {game.fault.evidence}")
+            played.append(MatchGame(index == 0, round(2 * game.first_points) - 1, game.moves))
+    return played
+
+
+def search_player(network: Any, simulations: int) -> MctsPlayer:
+    """A network with a short tree search; native evaluators copy its present weights."""
+    from rookery.nets.native import NativeSquaresEvaluator, native_network
+
+    native = native_network(network) is not None
+    evaluator: Evaluator = NativeSquaresEvaluator(network) if native else TorchEvaluator(network)
+    settings = MctsSettings(simulations=simulations, megabytes=16)
+    return MctsPlayer(evaluator, settings, f"network,simulations={simulations}")
+
+
+# --- The engine's network ---
+
+
+def engine_match(
+    network: Any, opponent: Any, name: str, games: int, nodes: int, seed: int, threads: int
+) -> MatchScore:
+    """Score of a network in pairs of native games from random openings.
+
+    Args:
+        network: Tensors in the order of `rookery.nets.nnue.TENSORS`.
+        opponent: Those of another network, or the name of a bot.
+        name: Of the opponent.
+        games: An even number.
+        nodes: Per move.
+        seed: Of the openings, and of a bot's moves.
+        threads: To play on.
+    """
+    match = NetworkMatch(
+        network, opponent, seed, nodes, OPENING_PLIES, adjudicate=False, threads=threads
+    )
+    played = []
+    for as_white, as_black in match.run(0, games // 2):
+        played += [MatchGame(True, *as_white), MatchGame(False, *as_black)]
+    return _score(played, "engine", name, {})
+
+
+# --- Policies without search ---
+
+
+def policy_match(
+    network: Network,
+    bot: str,
+    games: int,
+    seed: int,
+    temperature: float = 1.0,
+    draw_after_plies: int = 0,
+) -> MatchScore:
+    """Score of a policy in games from the start position, half with each colour.
+
+    Args:
+        network: The policy. With the actions `az4673` draws are claimed by an action.
+        bot: random, greedy or greedy-safe.
+        games: An even number.
+        seed: Of everything random.
+        temperature: Logits are divided by it; 0: the most probable move.
+        draw_after_plies: A draw by rule of the training; 0: never.
+    """
+    if games < 2 or games % 2:
+        raise ValueError(f"{games} games cannot be split evenly between the colours")
+    rng = np.random.default_rng(seed)
+    played: list[MatchGame] = []
+    for white in (True, False):
+        for first in range(0, games // 2, BATCH):
+            count = min(BATCH, games // 2 - first)
+            played += _policy_games(network, bot, white, count, rng, temperature, draw_after_plies)
+    difference = float(sum(game.result for game in played))
+    return _score(played, "policy", bot, {"wins_minus_losses": difference})
+
+
+def _policy_games(
+    network: Network,
+    bot: str,
+    white: bool,
+    count: int,
+    rng: np.random.Generator,
+    temperature: float,
+    draw_after_plies: int,
+) -> list[MatchGame]:
+    """Games in which the policy has one colour, played in lockstep."""
+    games = VectorGames(
+        count,
+        network.observation,
+        network.actions,
+        int(rng.integers(1 << 62)),
+        claims="action" if network.actions == "az4673" else "automatic",
+        max_plies=MAX_PLIES,
+        draw_after_plies=draw_after_plies,
+        dtype="uint8" if network.observation == "tactical70" else "float32",
+    )
+    recorded = [Game() for _ in range(min(count, SAMPLE_GAMES))]
+    results = np.zeros(count, dtype=np.int64)
+    playing = np.ones(count, dtype=np.bool_)
+    while playing.any():
+        mine = playing & (games.to_move == int(white))
+        theirs = playing & ~mine
+        # A finished game is followed by another one, in which any move will do.
+        actions = games.legal_actions[games.legal_offsets[:-1]].astype(np.int64)
+        if mine.any():
+            actions[mine] = _policy_actions(network, games, mine, rng, temperature)
+        if theirs.any():
+            actions[theirs] = _bot_actions(bot, games, theirs, rng)
+        for game, action, goes_on in zip(recorded, actions, playing, strict=False):
+            if goes_on and game.move_of(int(action), network.actions) != "draw":
+                game.push_action(int(action), network.actions)
+        games.step(actions)
+        ended = playing & (games.terminations | games.truncations)
+        results[ended] = games.results[ended] * (1 if white else -1)
+        playing &= ~ended
+    moves = [game.moves() for game in recorded] + [[]] * (count - len(recorded))
+    return [MatchGame(white, *each) for each in zip(results.tolist(), moves, strict=True)]
+
+
+def _bot_actions(
+    bot: str, games: VectorGames, which: NDArray[np.bool_], rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Actions of the opponent in the games `which` [N]."""
+    if bot == "random":  # draws among all actions, a possible draw claim included
+        places = ragged.random_places(games.legal_offsets, which, rng)
+        return games.legal_actions[places].astype(np.int64)
+    return games.bot_actions(bot, which)[which]
+
+
+def _policy_actions(
+    network: Network,
+    games: VectorGames,
+    which: NDArray[np.bool_],
+    rng: np.random.Generator,
+    temperature: float,
+) -> NDArray[np.int64]:
+    """Actions of the policy in the games `which` [N]."""
+    counts = np.diff(games.legal_offsets)
+    legal = games.legal_actions[np.repeat(which, counts)].astype(np.int64)
+    offsets = np.concatenate([[0], np.cumsum(counts[which])])
+    rows = ragged.rows_of(torch.from_numpy(offsets))
+    number = len(offsets) - 1
+    with torch.no_grad():
+        observations = torch.from_numpy(games.observations[which])
+        logits, _ = network(observations, torch.from_numpy(legal), rows)
+        if temperature == 0:
+            return legal[ragged.best_places(logits.numpy(), offsets)]
+        log_probabilities = ragged.log_softmax(logits / temperature, rows, number).numpy()
+    return legal[ragged.sample_places(log_probabilities, offsets, rng.random(number))]
