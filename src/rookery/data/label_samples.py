@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from rookery._core import Game, play_random_plies
-from rookery.data.pgn_samples import RESULTS, positions_of, read_games
+from rookery.data.pgn import read_pgn_files
 from rookery.data.sample_writer import SampleWriter
 from rookery.engines.label_engine import LabelEngine, Ranked
 from rookery.engines.workers import ask_all
@@ -189,10 +189,8 @@ def write_labels(
 
 def _given_games(paths: Sequence[Path]) -> Iterator[LabelledGame]:
     """Games of PGN files, without labels yet."""
-    for path in paths:
-        for game in read_games(path):
-            played = [(position.start_fen, move) for position, move in positions_of(game)]
-            if played:
-                result = RESULTS.get(game.headers.get("Result", "*"))
-                moves = [move for _, move in played]
-                yield LabelledGame(played[0][0], moves, 0, [], result)
+    for game in read_pgn_files(paths):
+        played = [(position.start_fen, move) for position, move in game.positions()]
+        if played:
+            moves = [move for _, move in played]
+            yield LabelledGame(played[0][0], moves, 0, [], game.points)

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from rookery._core import Game
-from rookery.data.openings import complete_fen, read_text
+from rookery.data.position_files import complete_fen, read_text
 
 
 @dataclass(frozen=True)

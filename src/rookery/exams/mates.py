@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from rookery._core import Game
-from rookery.data.openings import complete_fen, read_text
+from rookery.data.position_files import complete_fen, position_lines, read_text
 from rookery.data.puzzles import Puzzle, read_puzzles
 from rookery.engines.faults import fault_of
 from rookery.engines.workers import ask_all
@@ -75,11 +75,9 @@ def _read_positions(path: Path, moves: int) -> list[Mate]:
     if not path.is_file():
         raise ValueError(f"mates {str(path)!r}: there is no such file")
     found = []
-    for number, line in enumerate(read_text(path).splitlines(), 1):
-        if not line.strip() or line.startswith("#"):
-            continue
+    for number, line in position_lines(read_text(path)):
         try:
-            game = Game(complete_fen(" ".join(line.split(";")[0].split()[:6])))
+            game = Game(complete_fen(line))
         except ValueError as error:
             raise ValueError(f"mates {str(path)!r}, line {number}: {error}") from error
         found.append(Mate(f"line {number}", game.fen(), moves))

@@ -16,7 +16,7 @@ import chess
 import numpy as np
 
 from rookery._core import Game
-from rookery.data.openings import complete_fen, read_text
+from rookery.data.position_files import complete_fen, position_lines, read_text
 from rookery.data.tablebases import HOW_TO_GET, Tablebases, find_tablebases
 from rookery.engines.faults import fault_of
 from rookery.engines.workers import ask_all
@@ -55,10 +55,7 @@ def read_suite(path: Path) -> list[SuitePosition]:
         raise ValueError(f"suite {str(path)!r}: there is no such file")
     positions = []
     with find_tablebases() as tables:
-        for number, line in enumerate(read_text(path).splitlines(), 1):
-            line = line.strip()
-            if not line or line.startswith("#"):
-                continue
+        for number, line in position_lines(read_text(path)):
             try:
                 positions.append(parse_line(line, f"line {number}", tables))
             except ValueError as error:

@@ -8,8 +8,8 @@ A file is a header of 64 bytes and the samples behind it:
     8 bytes   number of samples
     40 bytes  the first 20 bytes of the SHA-256 of the samples in hexadecimal
 
-What a sample holds is told in core/nnue/packed_position.h and, for NumPy, by `SAMPLE`. All shards of a
-run are a `rookery.runs.replay.Replay` with `PositionFormat`, labelled by generation.
+core/nnue/packed_position.h describes a sample, and `SAMPLE` does for NumPy. All shards of a run
+are a `rookery.runs.replay.Replay` with `PositionFormat`, labelled by generation.
 """
 
 from __future__ import annotations

@@ -14,12 +14,12 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import ClassVar, TextIO
 
-import chess
 import chess.pgn
 import numpy as np
 from rich.console import Console
 
 from rookery._core import STARTING_FEN, Game
+from rookery.data.pgn import pgn_game
 from rookery.engines.faults import EngineFault
 from rookery.players.base import Decision, Player
 from rookery.players.human import read_move, san_line
@@ -350,21 +350,21 @@ class Table:
 
     def as_pgn(self, result: str, reason: str) -> chess.pgn.Game:
         """The game so far."""
-        board = chess.Board(self.game.start_fen, chess960=self.game.chess960)
-        record = chess.pgn.Game()
-        if self.game.start_fen != STARTING_FEN:
-            record.setup(board)
-        names = ("human", self.opponent.name) if self.white else (self.opponent.name, "human")
-        record.headers["Event"] = "Rookery, terminal game"
-        record.headers["Date"] = datetime.date.today().strftime("%Y.%m.%d")
-        record.headers["White"], record.headers["Black"] = names
-        record.headers["Result"] = result
-        if reason:
-            record.headers["Termination"] = reason
-        node: chess.pgn.GameNode = record
-        for move in self.game.moves():
-            node = node.add_variation(chess.Move.from_uci(move))
-        return record
+        names = ["human", self.opponent.name]
+        white, black = names if self.white else names[::-1]
+        return pgn_game(
+            self.game.moves(),
+            white,
+            black,
+            result,
+            start=self.game.start_fen,
+            chess960=self.game.chess960,
+            headers={
+                "Event": "Rookery, terminal game",
+                "Date": datetime.date.today().strftime("%Y.%m.%d"),
+                "Termination": reason,
+            },
+        )
 
     def _san(self, move: str) -> str:
         return san_line(self.game.fen(), (move,), self.game.chess960)

@@ -13,7 +13,7 @@ from rookery._core import Game
 from rookery.web.choices import Choices
 from rookery.web.clock import Clock
 from rookery.web.quota import Clamps, QuotaError, Quotas
-from rookery.web.records import read_fen, read_pgn
+from rookery.web.records import game_of_pgn, read_fen
 from rookery.web.seats import Seat
 from rookery.web.table import Table
 from rookery.web.thinking import Searches
@@ -112,7 +112,7 @@ class Rooms:
 
 def _start(wishes: Mapping[str, Any]) -> Game:
     if wishes.get("pgn"):
-        return read_pgn(wishes["pgn"])
+        return game_of_pgn(wishes["pgn"])
     return read_fen(wishes.get("fen", ""))
 
 

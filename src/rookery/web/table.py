@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import datetime
 import secrets
 import time
 from dataclasses import dataclass, field, replace
@@ -17,6 +18,7 @@ from typing import Any
 import chess
 
 from rookery._core import Game
+from rookery.data.pgn import pgn_game
 from rookery.players.base import Decision
 from rookery.players.thinking import Thought
 from rookery.web.choices import FULL
@@ -29,7 +31,6 @@ from rookery.web.records import (
     in_words,
     read_move,
     thought_to_json,
-    write_pgn,
 )
 from rookery.web.seats import REASONS, Seat, limits_of
 from rookery.web.thinking import Searches, Thinking, Wish
@@ -106,8 +107,21 @@ class Table:
         """The game as PGN."""
         clock = f"{self.clock.seconds:g}+{self.clock.increment:g}" if self.clock else ""
         moves = [entry.uci for entry in self.entries]
-        names = self.seats[True].name, self.seats[False].name
-        return write_pgn(self.game.start_fen, moves, *names, self.result, self.reason, clock)
+        game = pgn_game(
+            moves,
+            self.seats[True].name,
+            self.seats[False].name,
+            self.result,
+            start=self.game.start_fen,
+            headers={
+                "Event": "Rookery game",
+                "Date": datetime.date.today().strftime("%Y.%m.%d"),
+                "Round": "-",
+                "TimeControl": clock,
+                "Termination": self.reason,
+            },
+        )
+        return f"{game}\n"
 
     # --- Who watches ---
 
