@@ -25,6 +25,7 @@ import torch
 
 from rookery.algorithms.alphazero_recipe import AlphaZeroRecipe
 from rookery.data.samples import SampleBlock, concatenate, read_samples
+from rookery.data.starts import start_fens
 from rookery.learning.policy_value import (
     Losses,
     learn_step,
@@ -34,7 +35,6 @@ from rookery.learning.policy_value import (
     update_average,
 )
 from rookery.learning.search_matches import play_networks, play_search_bot
-from rookery.learning.starts import start_fens
 from rookery.learning.window import Sampler, SampleWindow
 from rookery.nets import Network, make_network
 from rookery.nets.evaluator import Evaluator, TorchEvaluator, read_model

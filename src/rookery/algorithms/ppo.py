@@ -23,11 +23,12 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-from rookery._core import STARTING_FEN, VectorGames, random_position
+from rookery._core import STARTING_FEN, VectorGames
 from rookery.algorithms.mlp_update import MlpUpdate, Weights
 from rookery.algorithms.ppo_recipe import PPORecipe
 from rookery.data.books import find_book
 from rookery.data.paths import MissingDataError
+from rookery.data.starts import random_endings
 from rookery.data.tablebases import find_tablebases
 from rookery.envs.rewards import Rewards
 from rookery.learning.policy_matches import play_bot
@@ -39,7 +40,6 @@ from rookery.selfplay.rollout import Collector, Incentives, Rollout
 from rookery.training.trainer import Algorithm, Context, Evaluation, Metrics
 
 SHOWN_GAMES = 8  # to whoever watches the run
-ENDING_POSITIONS = 500  # random positions of each kind of ending that games start from
 
 
 # --- Targets ---
@@ -225,13 +225,7 @@ class PPOTrainer:
         game = self.context.recipe.game
         if not game.endings or not game.endings_share:
             return []
-        rng = self.context.generator("endings")
-        fens = []
-        for material in game.endings:
-            strong, weak = material.split("v")
-            for number in range(ENDING_POSITIONS):
-                sides = material if number % 2 else f"{weak}v{strong}"
-                fens.append(random_position(sides, int(rng.integers(1 << 62)), "random"))
+        fens = random_endings(game.endings, self.context.generator("endings"))
         standard = round(len(fens) * (1 - game.endings_share) / game.endings_share)
         return fens + [STARTING_FEN] * standard
 

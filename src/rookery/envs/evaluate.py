@@ -13,8 +13,8 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from rookery._core import Game, MoveError
+from rookery.data.starts import StartPositions, start_positions
 from rookery.envs.rules import Ending, Rules
-from rookery.envs.starts import StartPositions, start_positions
 from rookery.players.base import Limits, Player
 
 

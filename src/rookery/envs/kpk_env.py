@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rookery._core import Game
+from rookery.data.starts import KpkLevel
 from rookery.envs.chess_env import ChessEnv
 from rookery.envs.rewards import Rewards
 from rookery.envs.rules import Ending, Rules
-from rookery.envs.starts import KpkLevel
 from rookery.players.base import Limits, Player
 
 GOALS = ("promotion", "mate")

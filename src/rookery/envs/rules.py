@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rookery._core import FenError, Game
-from rookery.envs.starts import StartPositions
+from rookery.data.starts import StartPositions
 
 CLAIMS = ("automatic", "action", "off")
 START_ATTEMPTS = 1000  # draws before start positions in which all games are over are reported

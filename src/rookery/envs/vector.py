@@ -12,9 +12,9 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from rookery._core import ENDINGS, VectorGames, action_count
+from rookery.data.starts import StartPositions, start_positions
 from rookery.envs.rewards import Rewards, rewards_of
 from rookery.envs.spaces import action_space, observation_space
-from rookery.envs.starts import StartPositions, start_positions
 
 Array = NDArray[Any]
 

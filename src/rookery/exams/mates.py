@@ -18,7 +18,7 @@ import numpy as np
 
 from rookery._core import Game
 from rookery.data.position_files import complete_fen, position_lines, read_text
-from rookery.data.puzzles import Puzzle, read_puzzles
+from rookery.data.puzzles import Puzzle, drawn, read_puzzles
 from rookery.engines.faults import fault_of
 from rookery.engines.workers import ask_all
 from rookery.exams.questions import patient_choice
@@ -63,12 +63,7 @@ def read_mates(path: Path, most: int, limit: int | None = None, seed: int = 0) -
         mates = list(mates_of(read_puzzles(path), most))
     if not mates:
         raise ValueError(f"{str(path)!r} holds no mate in {most} moves or fewer")
-    if limit is not None and limit < 1:
-        raise ValueError(f"--limit is {limit}; it must be 1 or more")
-    if limit is not None and limit < len(mates):
-        chosen = np.random.default_rng(seed).permutation(len(mates))[:limit]
-        mates = [mates[i] for i in sorted(chosen)]
-    return mates
+    return drawn(mates, limit, seed)
 
 
 def _read_positions(path: Path, moves: int) -> list[Mate]:
