@@ -34,6 +34,7 @@ from rookery._core import (
     play_random_plies,
 )
 from rookery.algorithms.engine_learning import new_weights, tensors_of
+from rookery.base.scales import scores_of_values, value_of_score
 from rookery.base.section import Section
 from rookery.encodings import OBSERVATIONS
 from rookery.learning.tdleaf_matches import play_bot
@@ -182,7 +183,7 @@ class NnueLeaves:
             leaf, line = game.copy(), tuple(result.lines[0].moves)
             for move in line:
                 leaf.push(move)
-            value = float(np.tanh(result.score / 800.0))  # 2 sigmoid(score / 400) - 1
+            value = value_of_score(result.score)
             decided = leaf.outcome() is not None
             found.append(leaf_search.Found(result.best, value, leaf, line, decided))
         return found
@@ -195,7 +196,7 @@ class NnueLeaves:
     def learn(self, leaves: Sequence[Game], wanted: Values, rate: float) -> float:
         """Samples whose score is the target, learnt from in one batch."""
         clipped = wanted.clip(-LARGEST_VALUE, LARGEST_VALUE)
-        samples = _packed(leaves, 800.0 * np.arctanh(clipped))
+        samples = _packed(leaves, scores_of_values(clipped))
         rates = np.full(1, rate, dtype=np.float32)
         loss = self._learner.train(samples, 0, len(samples), 0, rates, 0.0, 2.0)
         self._engine.set_network(self._native())

@@ -16,6 +16,7 @@ import numpy as np
 
 from rookery._core import Engine, Game, MoveError, NetworkError, NnueNetwork, mate_moves
 from rookery._core import SearchResult as CoreResult
+from rookery.base.scales import value_of_score
 from rookery.players.base import Decision, Limits
 from rookery.players.levels import (
     HIGHEST_ELO,
@@ -37,7 +38,6 @@ MAX_HASH = 1 << 20  # MiB
 MAX_THREADS = 256
 FULL_STRENGTH = 0  # as a level
 DEFAULT_OVERHEAD = 10  # ms
-SCORE_SCALE = 400.0  # sigmoid(score / 400) is the expected score in [0, 1]
 
 # Chances of a win and a loss are two logistic curves: sigmoid((score - 330) / 300) and its mirror
 # image. At 0 that is 25 % won and 50 % drawn, and the slope of the expected score there is that of
@@ -234,7 +234,7 @@ def value_of(score: int) -> float:
     mate = mate_moves(score)
     if mate is not None:
         return 1.0 if score > 0 else -1.0
-    return math.tanh(score / SCORE_SCALE / 2)
+    return value_of_score(score)
 
 
 def win_draw_loss(score: int) -> tuple[int, int, int]:
