@@ -8,20 +8,18 @@ import time
 from typing import TYPE_CHECKING
 
 from rookery.base.json_output import write_json
-from rookery.commands import Subparsers
 
 if TYPE_CHECKING:
     from rookery.data.sample_writer import SampleWriter
 
+HELP = "make samples for supervised learning, or an opening book"
+DESCRIPTION = (
+    "Write samples as Parquet shards that 'rookery train supervised' learns, or an opening book."
+)
 
-def register(subparsers: Subparsers) -> None:
-    """Add the command."""
-    parser = subparsers.add_parser(
-        "data",
-        help="make samples for supervised learning, or an opening book",
-        description="Write samples as Parquet shards that 'rookery train supervised' learns, or an "
-        "opening book.",
-    )
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
     kinds = parser.add_subparsers(title="sources", metavar="SOURCE", required=True)
     pgn = kinds.add_parser("pgn", help="moves and results of games")
     pgn.add_argument("files", metavar="FILE", nargs="+", help="PGN, plain or gzipped")
@@ -70,17 +68,17 @@ def register(subparsers: Subparsers) -> None:
             "--seed", type=int, default=0, metavar="N", help="source of all randomness (0)"
         )
         source.add_argument("--json", action="store_true", help="one JSON object on stdout")
-        source.set_defaults(run=run)
-    _register_book(kinds)
-
-
-def _register_book(kinds: Subparsers) -> None:
-    book = kinds.add_parser(
-        "book",
-        help="an opening book of the moves of games",
-        description="Make a Polyglot opening book. The weight of a move is 2 for each game that "
-        "its side won and 1 for each draw; moves of weight 0 are left out.",
+    _add_book_arguments(
+        kinds.add_parser(
+            "book",
+            help="an opening book of the moves of games",
+            description="Make a Polyglot opening book. The weight of a move is 2 for each game "
+            "that its side won and 1 for each draw; moves of weight 0 are left out.",
+        )
     )
+
+
+def _add_book_arguments(book: argparse.ArgumentParser) -> None:
     book.add_argument("files", metavar="FILE", nargs="+", help="PGN, plain or gzipped")
     book.add_argument("--out", required=True, metavar="FILE.bin", help="the book")
     book.add_argument("--plies", type=int, default=20, metavar="N", help="of each game (20)")

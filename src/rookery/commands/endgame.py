@@ -6,7 +6,6 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from rookery.base.json_output import write_json
-from rookery.commands import Subparsers
 from rookery.commands._match_options import ProgressLine, check_numbers, ready_player
 
 if TYPE_CHECKING:
@@ -14,16 +13,16 @@ if TYPE_CHECKING:
     from rookery.exams.endings import EndgamePosition
     from rookery.players.base import Player
 
+HELP = "play an ending against perfect defence, exhaustively or on a sample"
+DESCRIPTION = (
+    "Let a player play an ending (KPK, KQK, KRK, KRPvK, ...) as White to move "
+    "from every position or a sample, and compare with the endgame tables: the columns of "
+    "paper 003's Tables 4 to 7, and the share of moves that keep the win."
+)
 
-def register(subparsers: Subparsers) -> None:
-    """Add the command."""
-    parser = subparsers.add_parser(
-        "endgame",
-        help="play an ending against perfect defence, exhaustively or on a sample",
-        description="Let a player play an ending (KPK, KQK, KRK, KRPvK, ...) as White to move "
-        "from every position or a sample, and compare with the endgame tables: the columns of "
-        "paper 003's Tables 4 to 7, and the share of moves that keep the win.",
-    )
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
     parser.add_argument("ending", metavar="ENDING", help="KPK, KQK, KRK, or as KQvKR")
     parser.add_argument("player", metavar="PLAYER", help="the player that is examined")
     parser.add_argument(
@@ -66,7 +65,6 @@ def register(subparsers: Subparsers) -> None:
     )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed (0)")
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 from rookery.base.json_output import write_json
-from rookery.commands import Subparsers
 from rookery.commands._match_options import (
     ProgressLine,
     add_limit_options,
@@ -16,17 +15,17 @@ from rookery.commands._match_options import (
     ready_player,
 )
 
+HELP = "solve tactics puzzles"
+DESCRIPTION = (
+    "Let a player solve puzzles of a Lichess CSV file (or one with the columns fen "
+    "and solution_uci). The whole line must be found; any checkmate is right. With --mate N, "
+    "only mates in at most N moves are asked for, by their first move; searches end when they "
+    "see one."
+)
 
-def register(subparsers: Subparsers) -> None:
-    """Add the command."""
-    parser = subparsers.add_parser(
-        "puzzles",
-        help="solve tactics puzzles",
-        description="Let a player solve puzzles of a Lichess CSV file (or one with the columns fen "
-        "and solution_uci). The whole line must be found; any checkmate is right. With --mate N, "
-        "only mates in at most N moves are asked for, by their first move; searches end when they "
-        "see one.",
-    )
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
     parser.add_argument("player", metavar="PLAYER")
     parser.add_argument(
         "file", metavar="FILE", help="CSV file, plain or gzipped; with --mate also .fen or .epd"
@@ -43,7 +42,6 @@ def register(subparsers: Subparsers) -> None:
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed (0)")
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
     add_limit_options(parser)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

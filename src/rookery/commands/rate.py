@@ -7,7 +7,6 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from rookery.base.json_output import write_json
-from rookery.commands import Subparsers
 from rookery.commands._match_options import (
     ProgressLine,
     add_limit_options,
@@ -20,16 +19,16 @@ if TYPE_CHECKING:
     from rookery.rating.ladder import PlayerRating
     from rookery.rating.rungs import Rung
 
+HELP = "rate players against a ladder of known opponents"
+DESCRIPTION = (
+    "Climb the ladder (random, greedy-safe, Stockfish at depth 1 with random moves "
+    "mixed in, Stockfish by Skill Level, by nodes) until the player is bracketed from both "
+    "sides, then measure until the 95 % interval is narrow enough."
+)
 
-def register(subparsers: Subparsers) -> None:
-    """Add the command."""
-    parser = subparsers.add_parser(
-        "rate",
-        help="rate players against a ladder of known opponents",
-        description="Climb the ladder (random, greedy-safe, Stockfish at depth 1 with random moves "
-        "mixed in, Stockfish by Skill Level, by nodes) until the player is bracketed from both "
-        "sides, then measure until the 95 % interval is narrow enough.",
-    )
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
     parser.add_argument("players", metavar="PLAYER", nargs="*", help="players to rate")
     parser.add_argument("--games", type=int, default=400, metavar="N", help="at most N games (400)")
     parser.add_argument(
@@ -57,7 +56,6 @@ def register(subparsers: Subparsers) -> None:
     )
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
     add_limit_options(parser)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 
 from rookery.base.json_output import write_json
-from rookery.commands import Subparsers
 from rookery.commands._match_options import (
     ProgressLine,
     add_limit_options,
@@ -14,15 +13,15 @@ from rookery.commands._match_options import (
     ready_player,
 )
 
+HELP = "solve an EPD test suite"
+DESCRIPTION = (
+    "Let a player choose a move in every position of an EPD file and count how "
+    "often it is a key move (bm), none to avoid (am), and its points where the suite has them."
+)
 
-def register(subparsers: Subparsers) -> None:
-    """Add the command."""
-    parser = subparsers.add_parser(
-        "suite",
-        help="solve an EPD test suite",
-        description="Let a player choose a move in every position of an EPD file and count how "
-        "often it is a key move (bm), none to avoid (am), and its points where the suite has them.",
-    )
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
     parser.add_argument("player", metavar="PLAYER")
     parser.add_argument("file", metavar="FILE.epd", help="EPD file, plain or gzipped")
     parser.add_argument("--limit", type=int, metavar="N", help="only the first N positions")
@@ -38,7 +37,6 @@ def register(subparsers: Subparsers) -> None:
     )
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
     add_limit_options(parser)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -5,16 +5,13 @@ from __future__ import annotations
 import argparse
 
 from rookery.base.json_output import write_json
-from rookery.commands import Subparsers
+
+HELP = "draw the search tree of a player as SVG"
+DESCRIPTION = "Search a position with a network and draw the most visited part of the tree."
 
 
-def register(subparsers: Subparsers) -> None:
-    """Add the command."""
-    parser = subparsers.add_parser(
-        "tree",
-        help="draw the search tree of a player as SVG",
-        description="Search a position with a network and draw the most visited part of the tree.",
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
     parser.add_argument(
         "player", metavar="PLAYER", help="a network with options: runs/az,simulations=400"
     )
@@ -26,7 +23,6 @@ def register(subparsers: Subparsers) -> None:
         "--policy", metavar="FILE.svg", help="draw the policy too, before and after masking"
     )
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
