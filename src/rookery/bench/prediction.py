@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from rookery.base.cores import usable_cores
 from rookery.bench.mcts import residual
 from rookery.bench.measure import Comparison, Result
 from rookery.selfplay.collector import Collector, Order
@@ -103,7 +104,7 @@ def run() -> Result:
     """Measure all collectors in turn."""
     import torch
 
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
+    cores = usable_cores()
     threads = torch.get_num_threads()
     torch.set_num_threads(cores)
     measured = collectors(cores)

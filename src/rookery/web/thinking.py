@@ -10,7 +10,6 @@ without).
 from __future__ import annotations
 
 import asyncio
-import os
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -20,6 +19,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from rookery._core import Game
+from rookery.base.cores import usable_cores
 from rookery.players.base import Decision, Limits, Player
 from rookery.players.thinking import Line, MoveNote, Thinker, Thought
 from rookery.web.shelf import Shelf
@@ -152,7 +152,7 @@ class Searches:
     def __init__(self, shelf: Shelf, workers: int = 0) -> None:
         """Use `workers` threads; as many as cores if 0."""
         self.shelf = shelf
-        self.workers = workers or len(os.sched_getaffinity(0))
+        self.workers = workers or usable_cores()
         self._pool = ThreadPoolExecutor(self.workers, "search")
         self._going: dict[Future[Decision], Search] = {}
         self._reapers: set[asyncio.Task[None]] = set()
