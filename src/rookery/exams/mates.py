@@ -12,6 +12,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -20,8 +21,7 @@ from rookery._core import Game
 from rookery.data.position_files import complete_fen, position_lines, read_text
 from rookery.data.puzzles import Puzzle, drawn, read_puzzles
 from rookery.engines.faults import fault_of
-from rookery.engines.workers import ask_all
-from rookery.exams.questions import patient_choice
+from rookery.exams.questions import examine, patient_choice, solved_counts
 from rookery.players.base import Limits, Player
 from rookery.players.thinking import Thought
 
@@ -165,12 +165,8 @@ def run_mates(
     progress: Callable[[int], None] | None = None,
 ) -> list[MateAnswer]:
     """Let a player solve all of them."""
-
-    def ask(player: Player, mate: Mate, number: int) -> MateAnswer:
-        rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(8, number)))
-        return solve_mate(player, mate, rng, limits)
-
-    return ask_all(make_player, mates, ask, workers, progress)
+    ask = partial(solve_mate, limits=limits)
+    return examine(make_player, mates, ask, (seed, 8), workers, progress)
 
 
 def summarise_mates(player: str, answers: Sequence[MateAnswer]) -> dict[str, object]:
@@ -201,13 +197,8 @@ def summarise_mates(player: str, answers: Sequence[MateAnswer]) -> dict[str, obj
 
 
 def _counts(answers: Sequence[MateAnswer]) -> dict[str, object]:
-    solved = sum(answer.solved for answer in answers)
-    return {
-        "total": len(answers),
-        "solved": solved,
-        "rate": solved / len(answers) if answers else None,
-        "announced": sum(_announced_in_time(answer) for answer in answers),
-    }
+    announced = sum(_announced_in_time(answer) for answer in answers)
+    return {**solved_counts([answer.solved for answer in answers]), "announced": announced}
 
 
 def _announced_in_time(answer: MateAnswer) -> bool:
