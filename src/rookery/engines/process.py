@@ -150,14 +150,6 @@ class EngineProcess:
                 return self._lines.popleft() if self._lines else None
             self._pump(remaining)
 
-    def pending_lines(self) -> list[str]:
-        """Take whatever has already arrived, without waiting."""
-        if not self._ended:
-            self._pump(0.0)
-        lines = [line for line, _ in self._lines]
-        self._lines.clear()
-        return lines
-
     def obituary(self) -> str:
         """What is known about the end of the process: exit code and last words."""
         code = self._exit_code()

@@ -14,7 +14,6 @@ are a `rookery.runs.replay.Replay` with `PositionFormat`, labelled by generation
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -113,11 +112,6 @@ def parse_shard(data: bytes, source: str) -> tuple[Samples, int]:
     if bad < len(samples):
         raise ShardError(f"sample {bad} of {source} is no position")
     return samples, int(header["generation"])
-
-
-def read_shard(path: Path) -> tuple[Samples, int]:
-    """Samples and generation of a file, checked."""
-    return parse_shard(path.read_bytes(), str(path))
 
 
 class PositionFormat:
