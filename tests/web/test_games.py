@@ -20,6 +20,7 @@ pytest.importorskip("uvicorn")
 pytest.importorskip("websockets")
 
 from rookery._core import Game
+from rookery.data.notation import read_move
 from rookery.data.pgn import pgn_game
 from rookery.players.base import Decision, Limits
 from rookery.players.levels import level_parameters
@@ -27,7 +28,7 @@ from rookery.players.thinking import Line, Thought
 from rookery.web.choices import AS_MADE, Choices, run_choices
 from rookery.web.clock import Clock
 from rookery.web.quota import Clamps, Quotas
-from rookery.web.records import destinations, game_of_pgn, in_words, read_move
+from rookery.web.records import destinations, game_of_pgn, in_words
 from rookery.web.rooms import Rooms
 from rookery.web.serve import Running
 from rookery.web.shelf import Shelf

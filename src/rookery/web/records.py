@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import chess
 
 from rookery._core import STARTING_FEN, Game
+from rookery.data.notation import sans_of
 from rookery.data.pgn import read_pgn
 from rookery.players.thinking import Line, MoveNote, Thought
 
@@ -62,26 +62,6 @@ def _is_king(game: Game, square: str) -> bool:
     return game.piece_at(chess.parse_square(square)) in ("K", "k")
 
 
-def read_move(board: chess.Board, text: str) -> str:
-    """A move in UCI notation out of what a person wrote, in UCI or in SAN."""
-    words = text.strip()
-    if not words or len(words) > 12:
-        raise ValueError(f"{words[:20]!r} is not a move; write it as e4, Nf3 or e2e4")
-    try:
-        return board.parse_uci(words.lower()).uci()
-    except ValueError:
-        pass
-    # Small letters are common where capitals are meant: nf3. A pawn's b stays a pawn's.
-    for candidate in (words, words[0].upper() + words[1:], words.upper().replace("0", "O")):
-        try:
-            return board.parse_san(candidate).uci()
-        except chess.AmbiguousMoveError:
-            raise ValueError(f"{words!r} fits more than one move; name the square, too") from None
-        except ValueError:
-            continue
-    raise ValueError(f"{words!r} is not a legal move here")
-
-
 def in_words(board: chess.Board, move: chess.Move) -> str:
     """A move for people who listen: "knight takes f3, check"."""
     if board.is_castling(move):
@@ -117,20 +97,6 @@ def line_to_json(board: chess.Board, line: Line) -> dict[str, Any]:
         "mate": None if line.mate is None else sign * line.mate,
         "wdl": None if wdl is None else list(wdl if board.turn else wdl[::-1]),
     }
-
-
-def sans_of(board: chess.Board, moves: Sequence[str]) -> list[str]:
-    """SAN of a line; ends where a move is not legal."""
-    scratch = board.copy(stack=False)
-    sans = []
-    for uci in moves:
-        try:
-            move = scratch.parse_uci(uci)
-        except ValueError:
-            break
-        sans.append(scratch.san(move))
-        scratch.push(move)
-    return sans
 
 
 def note_to_json(board: chess.Board, note: MoveNote) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from typing import Any
 import chess
 
 from rookery._core import Game
+from rookery.data.notation import read_move
 from rookery.data.pgn import pgn_game
 from rookery.players.base import Decision
 from rookery.players.thinking import Thought
@@ -29,7 +30,6 @@ from rookery.web.records import (
     Entry,
     destinations,
     in_words,
-    read_move,
     thought_to_json,
 )
 from rookery.web.seats import REASONS, Seat, limits_of
