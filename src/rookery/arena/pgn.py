@@ -43,7 +43,7 @@ class StoredGame:
     index: int
     result: str
     reason: str
-    fault_white: bool | None  # who was at fault; None: nobody, or our own machine
+    fault_white: bool | None  # who was at fault; None: neither, or our own machine
     fault_kind: str
     void: bool
     line_hash: int  # of start position and moves, for noticing duplicates
@@ -228,7 +228,7 @@ class Journal:
         if not self.games and f'[Match "{match}"]'.encode() not in rest:
             self._refuse()
         if not _is_torn_game(rest, match):
-            # Damage in the middle, or somebody else's game: keep a copy of what is cut off.
+            # Damage in the middle, or a foreign game: keep a copy of what is cut off.
             self.damaged_copy = self.path.with_name(self.path.name + ".damaged")
             self.damaged_copy.write_bytes(rest)
         os.ftruncate(self._file, kept)

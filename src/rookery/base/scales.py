@@ -5,7 +5,7 @@ A value is the expected result of the side to move in [-1, 1]; an expected score
 
 - Engine scores, of the native search, its networks and its training samples: SCORE_SCALE units
   per unit of logit, so that the expected score is sigmoid(score / 400) and the value
-  tanh(score / 800). Labels of other engines are read on this scale, too.
+  tanh(score / 800). Labels of other engines are read on this scale as well.
 - Centipawns of UCI, for display: tanh(centipawns / 347), the logistic curve of Elo ratings with a
   centipawn worth one Elo.
 """

@@ -5,14 +5,15 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from rookery.arena.limits import Adjudication, MatchLimits
     from rookery.arena.match import MatchResult
     from rookery.players.base import Player
 
+T = TypeVar("T")
 TOO_MUCH = 1e18  # of seconds or nodes; also keeps infinity out
 WAYS_OUT = {  # of the faults after which an engine will never play
     "missing": "name a program that runs",
@@ -24,7 +25,7 @@ def ready_player(text: str) -> str:
     """Make a player, start the programs in it and close it; returns its normal form.
 
     A program that is not there or refuses its options would forfeit every game, and that would
-    look like a result. Whatever else goes wrong at the start may go right in the next game.
+    look like a result. Other failures at the start may not happen in the next game.
     """
     from rookery.engines.faults import EngineFault
     from rookery.players.registry import make_player
@@ -89,21 +90,16 @@ def add_adjudication_options(parser: argparse.ArgumentParser) -> None:
 
 def limits_of(args: argparse.Namespace) -> MatchLimits:
     """Limits from the parsed options."""
-    from rookery.arena.limits import MatchLimits, parse_time_control
+    from rookery.arena.limits import SEARCH_LIMITS, MatchLimits, parse_time_control
 
-    for name in ("movetime", "nodes", "depth", "simulations"):
-        value = getattr(args, name)
-        if value is not None and not 0 < value < TOO_MUCH:  # as this, nan is refused, too
+    limits: dict[str, Any] = {name: vars(args)[name] for name in SEARCH_LIMITS}
+    for name, value in limits.items():
+        if value is not None and not 0 < value < TOO_MUCH:  # refuses nan as well
             raise ValueError(f"--{name} is {value}; it must be above 0 and below {TOO_MUCH:g}")
     if not 0 <= args.margin < TOO_MUCH:
         raise ValueError(f"--margin is {args.margin:g}; it must be 0 or more, below {TOO_MUCH:g}")
     return MatchLimits(
-        time_control=parse_time_control(args.tc) if args.tc else None,
-        movetime=args.movetime,
-        nodes=args.nodes,
-        depth=args.depth,
-        simulations=args.simulations,
-        margin=args.margin,
+        time_control=parse_time_control(args.tc) if args.tc else None, margin=args.margin, **limits
     )
 
 
@@ -123,6 +119,35 @@ def adjudication_of(args: argparse.Namespace) -> Adjudication:
         max_plies=args.max_plies,
         tablebase=args.tablebase,
     )
+
+
+def add_exam_options(parser: argparse.ArgumentParser, limit: str) -> None:
+    """Add what the exams of single positions share; `limit` is the help of --limit."""
+    parser.add_argument("--limit", type=int, metavar="N", help=limit)
+    parser.add_argument("--concurrency", type=int, default=1, metavar="N", help="threads (1)")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed (0)")
+
+
+def sit_exam(
+    args: argparse.Namespace, name: str, exam: Callable[..., list[T]], tasks: list[Any], *more: Any
+) -> list[T]:
+    """The answers of the player called `name` to all tasks of an exam of `rookery.exams`."""
+    from rookery.players.registry import make_player
+
+    if args.tc:
+        raise ValueError("there is no clock here; use --movetime, --nodes or --depth, not --tc")
+    line = ProgressLine(f"{name}: ")
+    answers = exam(
+        lambda: make_player(args.player),
+        tasks,
+        limits_of(args).for_move(None, None),
+        args.seed,
+        args.concurrency,
+        lambda done: line.write(f"{done}/{len(tasks)}"),
+        *more,
+    )
+    line.clear()
+    return answers
 
 
 class ProgressLine:

@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--openings",
         default="balanced:8",
         metavar="WHAT",
-        help="balanced:PLIES or random:PLIES (drawn once a pair; balanced: nobody is more than a "
+        help="balanced:PLIES or random:PLIES (drawn once a pair; balanced: no side is more than a "
         "pawn ahead), start, an EPD or PGN file, or FILE.pgn:PLIES (balanced:8)",
     )
     parser.add_argument(

@@ -61,7 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--no-history",
         action="store_true",
-        help="games that are played out go on after repetitions and fifty moves, as in paper 003",
+        help="games played out continue after repetitions and fifty moves, as in paper 003",
     )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed (0)")
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")

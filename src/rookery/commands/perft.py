@@ -65,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def leaves(game: Game, depth: int, move: str | None = None) -> int:
-    """Leaves `depth` plies from a game's position on; with a move, only those behind it.
+    """Leaves `depth` plies from a game's position; with a move, only those after it.
 
     Calls into C++ are kept short, so that Ctrl-C is heard between them.
     """

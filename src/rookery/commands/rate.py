@@ -48,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--checkpoints", action="store_true", help="rate every checkpoint of the run folders"
     )
     parser.add_argument(
-        "--journal", metavar="FILE", help="keep the games in FILE; the same command goes on there"
+        "--journal", metavar="FILE", help="keep the games in FILE; the same command continues there"
     )
     parser.add_argument("--ladder", action="store_true", help="show the rungs and their ratings")
     parser.add_argument(
@@ -91,7 +91,7 @@ def expand(players: list[str], checkpoints: bool) -> list[str]:
 
     found = [entry for player in players for entry in checkpoint_players(player)]
     if found == players:
-        raise ValueError(f"--checkpoints: {players[0]!r} is no run folder, such as runs/ppo")
+        raise ValueError(f"--checkpoints: {players[0]!r} is not a run folder, such as runs/ppo")
     return found
 
 
@@ -109,7 +109,7 @@ def rate_one(args: argparse.Namespace, player: str) -> PlayerRating:
     start = args.start or LadderSettings.start
     if args.start and args.start not in {rung.player for rung in rungs}:
         known = ", ".join(rung.player for rung in rungs)
-        raise ValueError(f"--start {args.start!r} is no rung of the ladder; there are {known}")
+        raise ValueError(f"--start {args.start!r} is not a rung of the ladder; there are {known}")
     line = ProgressLine(f"{name}: ")
 
     def show(rating: PlayerRating) -> None:

@@ -1,4 +1,4 @@
-"""`rookery resume`: go on with a run."""
+"""`rookery resume`: continue a run."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import argparse
 
 from rookery.commands.train import add_settings, report
 
-HELP = "go on with a run as if it had never stopped"
+HELP = "continue a run as if it had never stopped"
 DESCRIPTION = (
-    "Go on with a run from its newest sound checkpoint. A budget is the total of "
-    "the run, whatever number of sessions it takes; '+1h' means one hour more."
+    "Continue a run from its newest sound checkpoint. A budget is the total of "
+    "the run, over all its sessions; '+1h' means one hour more."
 )
 
 
@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--accept-changes",
         action="store_true",
-        help="go on although the recipe is not that of the checkpoint",
+        help="continue although the recipe is not that of the checkpoint",
     )
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
 

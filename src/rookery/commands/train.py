@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 HELP = "train a network by a recipe"
 DESCRIPTION = (
     "Train a network. Everything goes into one run folder. Ctrl-C saves and "
-    "stops; 'rookery resume RUN' goes on as if nothing had happened."
+    "stops; 'rookery resume RUN' continues as if nothing had happened."
 )
 
 
@@ -55,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def report(outcome: Outcome, as_json: bool) -> int:
-    """Say how a session ended, and how to go on."""
+    """Say how a session ended, and how to continue."""
     from rookery.training.session import result
 
     if as_json:
@@ -65,5 +65,5 @@ def report(outcome: Outcome, as_json: bool) -> int:
         print(f"finished: {outcome.run}/model.safetensors", file=stream)
         print(f"for more: rookery resume {outcome.run} --budget +1h", file=stream)
     else:
-        print(f"saved; go on with: rookery resume {outcome.run}", file=stream)
+        print(f"saved; continue with: rookery resume {outcome.run}", file=stream)
     return 0

@@ -1,4 +1,4 @@
-"""`rookery watch`: look at training runs in the browser while they go on."""
+"""`rookery watch`: watch training runs in the browser."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from rookery.commands.play import add_server_options
 
 HELP = "watch a training run in the browser"
 DESCRIPTION = (
-    "Show curves, results, ratings and current games of a run while it goes on, "
+    "Show curves, results, ratings and current games of a run during training, "
     "and play against its checkpoints. Without RUN the one in runs/ that was worked on last."
 )
 

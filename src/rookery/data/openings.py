@@ -69,8 +69,8 @@ class RandomPlies:
     """Random legal moves from the start, drawn once a pair and always unfinished.
 
     After eight random plies one side in six pairs is down more than a pawn (17 % of 2000), mostly
-    a piece. Such a pair often ends one all whoever plays, and hides how much stronger one player
-    is: `balanced` draws again.
+    a piece. Such a pair often ends one all between any two players, and hides how much stronger one
+    of them is: `balanced` draws again.
     """
 
     size = None
@@ -87,7 +87,7 @@ class RandomPlies:
         self._last = (-1, Opening())  # both games of a pair ask for the same one
 
     def opening(self, pair: int) -> Opening:
-        """Draw until the opening does not end the game or, if wished, lose it."""
+        """Draw until the opening neither ends the game nor, if `balanced`, loses it."""
         number, opening = self._last
         if number != pair:
             opening = self._draw(pair)
@@ -111,7 +111,7 @@ class OpeningList:
     """Openings from a file, in an order shuffled by the seed.
 
     Sources are read when they are needed, and those that give no opening are passed over: the
-    n-th pair has the n-th good one in the shuffled order, whoever asks first.
+    n-th pair has the n-th good one in the shuffled order, in whichever order pairs ask.
     """
 
     def __init__(
@@ -132,7 +132,7 @@ class OpeningList:
 
     @property
     def size(self) -> int:
-        """Number of openings in the file, but for those that may yet be passed over."""
+        """Number of openings in the file; reading on may lower it."""
         return self._count - self._skipped
 
     def read_ahead(self, count: int) -> int:

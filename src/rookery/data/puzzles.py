@@ -93,7 +93,7 @@ def _puzzle(values: dict[str, str], name: str) -> Puzzle:
         game.push(move)
     rating = values.get("rating", "")
     if rating and not math.isfinite(float(rating)):
-        raise ValueError(f"rating {rating!r} is no number")
+        raise ValueError(f"rating {rating!r} is not a number")
     return Puzzle(
         name=values.get("puzzleid") or values.get("title") or name,
         fen=start,

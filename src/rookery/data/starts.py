@@ -192,7 +192,7 @@ def _is_file(text: str) -> bool:
 
 
 def _check_position(fen: str, place: str) -> None:
-    """Refuse a text that is no position, or one in which nothing is left to play."""
+    """Refuse a text that is not a position, or a position in which the game is over."""
     try:
         finished = not _unfinished(Game(fen))
     except FenError as error:

@@ -149,7 +149,7 @@ class Episode:
         return tablebases
 
     def _switch_off(self, message: str) -> None:
-        """Warn, and keep the message for whoever looks later."""
+        """Warn, and keep the message."""
         self.switched_off.append(message)
         warnings.warn(message, stacklevel=5)
 
@@ -248,7 +248,7 @@ class Episode:
         )
 
     def _require_unfinished(self) -> None:
-        """Refuse to go on after the end."""
+        """Refuse to continue after the end."""
         if self.over:
             raise RuntimeError("the game is over; call reset() to begin another one")
 

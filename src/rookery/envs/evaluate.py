@@ -36,7 +36,7 @@ class GameRecord:
 
 @dataclass(frozen=True)
 class Score:
-    """Wins, draws and losses of a player; unfinished games count for nobody."""
+    """Wins, draws and losses of a player; unfinished games count for neither side."""
 
     wins: int = 0
     draws: int = 0

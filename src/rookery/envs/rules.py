@@ -38,7 +38,7 @@ class Rules:
             positions, fivefold repetition and the seventy-five-move rule always end the game.
         draw_after_plies: Draw after so many plies (0: never). Paper 000's version 1 has 400.
         max_plies: Truncation after so many plies (0: never): the game has no result. Illegal
-            attempts count as plies here, so that no agent can go on with them for ever.
+            attempts count as plies here, so that an agent cannot repeat them forever.
     """
 
     promotion_wins = False
@@ -57,7 +57,7 @@ class Rules:
         self.max_plies = max_plies
 
     def ending(self, game: Game, plies: int) -> Ending | None:
-        """Return how the game ended, `plies` after its start; None while it goes on."""
+        """Return how the game ended, `plies` after its start; None while it continues."""
         outcome = game.outcome()
         if outcome is not None:
             return Ending(*outcome)

@@ -1,4 +1,4 @@
-"""Asking a player for one move outside a match: whatever goes wrong is its fault, with evidence."""
+"""Asking a player for single moves outside a match; errors become faults with evidence."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def solved_counts(solved: Sequence[bool]) -> dict[str, object]:
 def legal_choice(
     player: Player, game: Game, rng: np.random.Generator, limits: Limits | None = None
 ) -> str:
-    """A player's move; an answer that is none, or illegal, is its `EngineFault`."""
+    """A player's move; an illegal answer is an `EngineFault`."""
     return _legal(player.choose(game, rng, limits), game).move
 
 

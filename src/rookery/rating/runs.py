@@ -14,7 +14,7 @@ def checkpoint_players(player: str) -> list[str]:
     folder = Path(spec.name) / "checkpoints"
     if not folder.is_dir():
         if Path(spec.name).is_dir():
-            raise ValueError(f"{spec.name!r} is no run folder: it has no 'checkpoints' in it")
+            raise ValueError(f"{spec.name!r} is not a run folder: it has no 'checkpoints' in it")
         return [player]
     steps = sorted((p for p in folder.iterdir() if p.name.isdigit()), key=lambda p: int(p.name))
     if not steps:

@@ -40,7 +40,7 @@ class JsonLines:
         return os.fstat(self._descriptor).st_size
 
     def cut(self, length: int) -> int:
-        """Forget what is behind `length`; returns the bytes that are missing before it."""
+        """Truncate to `length`; returns how many bytes the file is short of it."""
         size = os.fstat(self._descriptor).st_size
         if size > length:
             os.ftruncate(self._descriptor, length)

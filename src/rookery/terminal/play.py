@@ -1,7 +1,7 @@
 """A game against any player in the terminal: `rookery play --terminal`.
 
 Moves are typed as people write them; everything else is a word (`help` lists them). Input may come
-from a pipe. The game is added to a PGN file when it ends, in whatever way.
+from a pipe. The game is appended to a PGN file when it ends or is broken off.
 """
 
 from __future__ import annotations

@@ -61,7 +61,7 @@ class RunFolder:
             raise RunError(f"{path} is a symbolic link; give the folder itself, or another --run")
         if (path / RECIPE).exists():
             raise RunError(
-                f"{path} holds a run already; go on with 'rookery resume {path}', or choose "
+                f"{path} holds a run already; continue it with 'rookery resume {path}', or choose "
                 "another --run"
             )
         if path.exists() and (not path.is_dir() or any(path.iterdir())):
