@@ -128,14 +128,21 @@ def add_exam_options(parser: argparse.ArgumentParser, limit: str) -> None:
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed (0)")
 
 
+def exam_player(args: argparse.Namespace) -> str:
+    """The normal form of the player to examine, after a check of the options."""
+    check_numbers(args)
+    name = ready_player(args.player)
+    if args.tc:
+        raise ValueError("exams have no clock; use --movetime, --nodes or --depth instead of --tc")
+    return name
+
+
 def sit_exam(
     args: argparse.Namespace, name: str, exam: Callable[..., list[T]], tasks: list[Any], *more: Any
 ) -> list[T]:
     """The answers of the player called `name` to all tasks of an exam of `rookery.exams`."""
     from rookery.players.registry import make_player
 
-    if args.tc:
-        raise ValueError("there is no clock here; use --movetime, --nodes or --depth, not --tc")
     line = ProgressLine(f"{name}: ")
     answers = exam(
         lambda: make_player(args.player),

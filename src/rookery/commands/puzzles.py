@@ -9,8 +9,7 @@ from rookery.base.json_output import write_json
 from rookery.commands._match_options import (
     add_exam_options,
     add_limit_options,
-    check_numbers,
-    ready_player,
+    exam_player,
     sit_exam,
 )
 
@@ -48,10 +47,9 @@ def run(args: argparse.Namespace) -> int:
     from rookery.data.puzzles import read_puzzles
     from rookery.exams import mates, puzzles
 
-    check_numbers(args)
+    name = exam_player(args)
     if args.missed and args.mate is None:
         raise ValueError("--missed lists missed mates; add --mate N, or leave it out")
-    name = ready_player(args.player)
     path = Path(args.file)
     if args.mate is None:
         tasks = read_puzzles(path, args.limit, args.seed)

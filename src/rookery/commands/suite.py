@@ -8,8 +8,7 @@ from rookery.base.json_output import write_json
 from rookery.commands._match_options import (
     add_exam_options,
     add_limit_options,
-    check_numbers,
-    ready_player,
+    exam_player,
     sit_exam,
 )
 
@@ -43,8 +42,7 @@ def run(args: argparse.Namespace) -> int:
 
     from rookery.exams.suites import read_suite, run_suite, summarise_suite
 
-    check_numbers(args)
-    name = ready_player(args.player)
+    name = exam_player(args)
     if args.limit is not None and args.limit < 1:
         raise ValueError(f"--limit is {args.limit}; it must be 1 or more")
     if args.settled < 0:
