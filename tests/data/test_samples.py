@@ -76,7 +76,7 @@ def test_samples_come_back_from_parquet(tmp_path: Path, observation: str) -> Non
 
 
 def test_files_that_are_no_samples_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(SampleError, match="no folder"):
+    with pytest.raises(SampleError, match="nor a folder"):
         read_samples(tmp_path, "tactical70")
     broken = tmp_path / "broken.parquet"
     broken.write_bytes(b"PAR1 nothing PAR1")

@@ -1,28 +1,16 @@
 from __future__ import annotations
 
-from typing import Any
-
 import gymnasium
 import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
-from numpy.typing import NDArray
 
 import rookery.envs  # noqa: F401 (importing it registers)
 from rookery import Game, MoveError
 from rookery.envs.episode import Episode
-from rookery.envs.vector import ChessVectorEnv
+from rookery.envs.vector import ChessVectorEnv, sample_legal
 
 MOST_MOVES = "R6R/3Q4/1Q4Q1/4Q3/2Q4Q/Q4Q2/pp1Q4/kBNN1KB1 w - - 0 1"
-
-
-def sample_legal(infos: dict[str, Any], rng: np.random.Generator) -> NDArray[np.int64]:
-    """Draw a legal action for every game, [N]."""
-    offsets = infos["legal_offsets"]
-    counts = np.diff(offsets)
-    chosen = offsets[:-1] + (rng.random(len(counts)) * counts).astype(np.int64)
-    actions: NDArray[np.int64] = infos["legal_actions"][chosen].astype(np.int64)
-    return actions
 
 
 def test_gymnasium_makes_it() -> None:

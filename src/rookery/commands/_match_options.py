@@ -1,4 +1,4 @@
-"""What the measuring commands share: options, the check of players, the progress line."""
+"""What commands share: options, checks of numbers and players, the progress line."""
 
 from __future__ import annotations
 
@@ -54,12 +54,16 @@ def _parts(player: Player) -> Iterator[Player]:
             yield from _parts(part)
 
 
-def check_numbers(args: argparse.Namespace) -> None:
-    """Refuse numbers that mean nothing, of the options that the command has."""
-    for name, least in (("games", 1), ("seed", 0), ("concurrency", 0)):
-        value = getattr(args, name, least)
-        if value < least:
-            raise ValueError(f"--{name} is {value}; it must be {least} or more")
+def check_numbers(args: argparse.Namespace, **least: int) -> None:
+    """Refuse numbers that mean nothing, of the options that the command has.
+
+    `least` are the smallest values of its own options, beside those that many commands share.
+    """
+    for name, low in {"games": 1, "seed": 0, "concurrency": 0, **least}.items():
+        value = vars(args).get(name)
+        if value is not None and value < low:
+            option = name.replace("_", "-")
+            raise ValueError(f"--{option} is {value}; it must be {low} or more")
 
 
 def add_limit_options(parser: argparse.ArgumentParser) -> None:
@@ -107,12 +111,10 @@ def adjudication_of(args: argparse.Namespace) -> Adjudication:
     """Adjudication from the parsed options."""
     from rookery.arena.limits import Adjudication
 
-    for name in ("resign", "draw"):
-        value = getattr(args, name)
+    for name, value in (("resign", args.resign), ("draw", args.draw)):
         if value is not None and not 0 <= value <= 1:
             raise ValueError(f"--{name} is {value:g}; values are from 0 to 1")
-    if args.max_plies < 0:
-        raise ValueError(f"--max-plies is {args.max_plies}; it must be 0 or more")
+    check_numbers(args, max_plies=0)
     return Adjudication(
         resign_value=args.resign,
         draw_value=args.draw,
@@ -130,7 +132,7 @@ def add_exam_options(parser: argparse.ArgumentParser, limit: str) -> None:
 
 def exam_player(args: argparse.Namespace) -> str:
     """The normal form of the player to examine, after a check of the options."""
-    check_numbers(args)
+    check_numbers(args, limit=1, settled=0)
     name = ready_player(args.player)
     if args.tc:
         raise ValueError("exams have no clock; use --movetime, --nodes or --depth instead of --tc")

@@ -8,10 +8,13 @@ import time
 from typing import TYPE_CHECKING
 
 from rookery.base.json_output import write_json
+from rookery.commands._match_options import check_numbers
 
 if TYPE_CHECKING:
     from rookery.data.sample_writer import SampleWriter
 
+LEAST = dict.fromkeys(("limit", "count", "nodes", "lines", "workers", "plies", "least_games"), 1)
+LEAST |= {"skip": 0, "least_elo": 0}
 HELP = "make samples for supervised learning, or an opening book"
 DESCRIPTION = (
     "Write samples as Parquet shards that 'rookery train supervised' learns, or an opening book."
@@ -104,7 +107,7 @@ def run(args: argparse.Namespace) -> int:
     if args.observation not in OBSERVATIONS:
         hint = nearest(args.observation, OBSERVATIONS)
         raise ValueError(f"--observation {args.observation!r} is unknown; {hint}")
-    _check_numbers(args)
+    check_numbers(args, **LEAST)
     writer = SampleWriter(Path(args.out), args.observation)
     counts = args.source(args, writer)
     counts["samples"] = writer.close()
@@ -128,7 +131,7 @@ def run_book(args: argparse.Namespace) -> int:
     from rookery.base.storage import atomic_write
     from rookery.data.book_writer import book_from_pgn
 
-    _check_numbers(args)
+    check_numbers(args, **LEAST)
     path = Path(args.out)
     if path.suffix != ".bin":
         raise ValueError(f"--out {args.out!r} must end in .bin")
@@ -151,17 +154,6 @@ def run_book(args: argparse.Namespace) -> int:
         print(f"{args.out}: " + ", ".join(f"{count} {name}" for name, count in counts.items()))
         print(f"play from it: rookery play PLAYER,book={args.out}", file=sys.stderr)
     return 0
-
-
-def _check_numbers(args: argparse.Namespace) -> None:
-    """Refuse numbers that are too small to mean anything, by the names of their options."""
-    least = dict.fromkeys(("limit", "count", "nodes", "lines", "workers", "plies"), 1)
-    least |= dict.fromkeys(("skip", "least_elo", "seed"), 0) | {"least_games": 1}
-    for name, low in least.items():
-        number = getattr(args, name, None)
-        if number is not None and number < low:
-            option = name.replace("_", "-")
-            raise ValueError(f"--{option} is {number}; it must be {low} or more")
 
 
 def _pgn(args: argparse.Namespace, writer: SampleWriter) -> dict[str, int]:

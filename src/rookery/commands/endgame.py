@@ -76,13 +76,11 @@ def run(args: argparse.Namespace) -> int:
     from rookery.players.tablebase import CachedTables
 
     ending = parse_ending(args.ending)
-    check_numbers(args)
+    check_numbers(args, max_moves=1)
     pawn = "P" in ending.split("v")[0]
     if args.goal == "promotion" and not pawn:
         raise ValueError(f"--goal promotion: White has no pawn in {args.ending}; use --goal mate")
     goal = args.goal or ("promotion" if pawn else "mate")
-    if args.max_moves < 1:
-        raise ValueError(f"--max-moves is {args.max_moves}; it must be 1 or more")
     name = ready_player(args.player)
     if args.against not in ("perfect", "worst"):
         ready_player(args.against)

@@ -43,10 +43,6 @@ def run(args: argparse.Namespace) -> int:
     from rookery.exams.suites import read_suite, run_suite, summarise_suite
 
     name = exam_player(args)
-    if args.limit is not None and args.limit < 1:
-        raise ValueError(f"--limit is {args.limit}; it must be 1 or more")
-    if args.settled < 0:
-        raise ValueError(f"--settled is {args.settled}; it must be 0 or more")
     positions = read_suite(Path(args.file))[: args.limit]
     answers = sit_exam(args, name, run_suite, positions, args.settled)
     summary = summarise_suite(name, answers) | {"file": args.file}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+from rookery.commands._match_options import check_numbers
+
 HELP = "be a UCI engine, for chess programs"
 DESCRIPTION = (
     "Speak UCI on standard input and output, so that any chess program can use "
@@ -34,8 +36,7 @@ def run(args: argparse.Namespace) -> int:
     from rookery.players.spec import parse_spec
     from rookery.uci.stream import serve
 
-    if args.seed is not None and args.seed < 0:
-        raise ValueError(f"--seed is {args.seed}; it must be 0 or more")
+    check_numbers(args)
     spec = parse_spec(args.player)
     if spec.name == "human":
         raise ValueError("player 'human' cannot be a UCI engine: standard input is taken")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import gymnasium
 import numpy as np
@@ -218,3 +218,11 @@ class ChessVectorEnv(VectorEnv[Array, Array, Array]):
     def _own(self, array: Array) -> Array:
         """Copy a view of the core's memory, unless views are wanted."""
         return array.copy() if self._copy else array
+
+
+def sample_legal(infos: Mapping[str, Any], rng: np.random.Generator) -> NDArray[np.int64]:
+    """Draw a uniformly random legal action for every game from `infos`, int64 [N]."""
+    offsets = infos["legal_offsets"]
+    counts = np.diff(offsets)
+    chosen = offsets[:-1] + (rng.random(len(counts)) * counts).astype(np.int64)
+    return cast("NDArray[np.int64]", infos["legal_actions"][chosen].astype(np.int64))
