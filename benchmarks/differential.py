@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 import chess
 import chess.polyglot
 
-import starts
+import board_families
 from rookery import Game
 
 PLIES_PER_CHUNK = 20_000  # one task of a worker process, a few seconds
@@ -201,7 +201,7 @@ def choose(match: Match, rng: random.Random, shuffling: bool) -> chess.Move:
 
 def play_and_compare(family: str, rng: random.Random, report: Report, max_plies: int) -> None:
     """Play one game of a family in step, until it ends, differs or is long enough."""
-    match = Match(starts.draw(family, rng), report)
+    match = Match(board_families.draw(family, rng), report)
     shuffling = rng.random() < SHUFFLE_SHARE
     last_ply = report.plies + min(max_plies, rng.choice(GAME_PLIES))
     after_draw = 0
@@ -224,7 +224,7 @@ def compare_games(plies: int, seed: int) -> Report:
     """Compare games of all families in turn, for about `plies` plies in all."""
     rng = random.Random(seed)
     report = Report()
-    families = list(starts.FAMILIES)
+    families = list(board_families.FAMILIES)
     while report.plies < plies and len(report.differences) < MAX_DIFFERENCES:
         family = families[report.games % len(families)]
         play_and_compare(family, rng, report, plies - report.plies)

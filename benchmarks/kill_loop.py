@@ -22,7 +22,7 @@ import time
 from pathlib import Path
 
 from rookery.runs.checkpoint import STATE, Checkpoints
-from rookery.runs.metrics import read_rows
+from rookery.runs.reader import RunReader
 
 LARGEST_LOSS = 60.0  # seconds of work
 
@@ -119,7 +119,7 @@ def check(run: Path) -> float:
     if not checkpoints.steps():
         return 0.0
     # What was recorded after the newest checkpoint is what was lost.
-    recorded = max((row["seconds"] for row in read_rows(run / "timing.jsonl")), default=0.0)
+    recorded = max((row["seconds"] for row in RunReader(run).timing()), default=0.0)
     lost = max(0.0, recorded - checkpoints.read(newest(run)).counters.seconds)
     if lost > LARGEST_LOSS:
         raise SystemExit(f"{lost:.1f} s of work were lost")

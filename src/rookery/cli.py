@@ -1,20 +1,22 @@
 """The `rookery` command.
 
 Every command is a module in `rookery/commands/`, named like the command (dashes become
-underscores), with one function:
+underscores), with two texts and two functions:
 
-    def register(subparsers: Subparsers) -> None:
-        parser = subparsers.add_parser("perft", help="...", description="...")
-        parser.add_argument(...)
+    HELP = "..."                # its line in `rookery --help`
+    DESCRIPTION = "..."         # the first paragraph of its own --help
+
+    def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser.add_argument("--json", action="store_true", help=...)   # if it has a JSON form
-        parser.set_defaults(run=run)          # def run(args: argparse.Namespace) -> int
+
+    def run(args: argparse.Namespace) -> int:
 
 - At its top a command module imports nothing heavy (argparse, typing); the work is imported inside
   `run`. Only the module of the command asked for is loaded, all of them only for `--help`.
 - `run` returns the exit status, 0 for success. A wrong input or a missing file is reported by
   raising `ValueError` (`FenError`, `MoveError`, ...), `OSError` or `ImportError` with a text that
   names the input and the way out: it becomes one line on standard error and exit status 1.
-- With `--json` exactly one JSON object goes to standard output (`rookery.commands.write_json`) and
+- With `--json` exactly one JSON object goes to standard output (`write_json`) and
   everything else to standard error; on an error that object is {"error": text}.
 
 Set ROOKERY_TRACEBACK=1 to see where an error came from.
@@ -68,7 +70,9 @@ def make_parser(names: Sequence[str]) -> Parser:
     subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for name in names:
         module = importlib.import_module(f"rookery.commands.{name.replace('-', '_')}")
-        module.register(subparsers)
+        command = subparsers.add_parser(name, help=module.HELP, description=module.DESCRIPTION)
+        command.set_defaults(run=module.run)
+        module.add_arguments(command)
     return parser
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from rookery._core import STARTING_FEN, perft
+from rookery.base.cores import usable_cores
 from rookery.base.extras import how_to_install
 from rookery.data import books, tablebases
 from rookery.data.paths import data_folder
@@ -78,7 +79,7 @@ def _machine() -> dict[str, Any]:
         "processor": _cpu_name(),
         "architecture": platform.machine(),
         "cores": os.cpu_count() or 1,
-        "usable_cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None,
+        "usable_cores": usable_cores(),
         "features": {name: name in flags for name in CPU_FEATURES},
         "memory_gib": _memory("MemTotal"),
         "free_memory_gib": _memory("MemAvailable"),

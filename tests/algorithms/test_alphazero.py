@@ -14,8 +14,8 @@ import torch
 
 from rookery.algorithms.alphazero import ALGORITHM, AlphaZeroTrainer
 from rookery.algorithms.alphazero_recipe import AlphaZeroRecipe
+from rookery.data.starts import playable_positions
 from rookery.learning.policy_value import LearnSettings, learning_rate, update_average
-from rookery.learning.starts import read_positions
 from rookery.nets import make_network
 from rookery.nets.model_file import save_model
 from rookery.training.recipe import load_recipe
@@ -261,11 +261,11 @@ def test_start_positions_come_from_puzzles_and_lists(tmp_path: Path) -> None:
         "a,6k1/5ppp/8/8/8/8/r7/K2R4 w - - 0 1,a1a2 g8f8 d1d8,800,mate mateIn1\n"
         "b,6k1/5ppp/8/8/8/8/8/K2R4 w - - 0 1,d1d7 g8f8,900,endgame\n"
     )
-    [fen] = read_positions(puzzles, ["mateIn1"])
+    [fen] = playable_positions(puzzles, ["mateIn1"])
     assert fen.split()[1] == "b"  # after the opponent's first move
-    assert len(read_positions(puzzles, [])) == 2
+    assert len(playable_positions(puzzles, [])) == 2
     with pytest.raises(ValueError, match="mateIn9"):
-        read_positions(puzzles, ["mateIn9"])
+        playable_positions(puzzles, ["mateIn9"])
     plain = tmp_path / "positions.fen"
     plain.write_text("# endings\n8/8/8/4k3/8/8/4P3/4K3 w - -\n")
-    assert read_positions(plain, ["mateIn1"]) == ["8/8/8/4k3/8/8/4P3/4K3 w - - 0 1"]
+    assert playable_positions(plain, ["mateIn1"]) == ["8/8/8/4k3/8/8/4P3/4K3 w - - 0 1"]

@@ -113,7 +113,7 @@ def test_rungs_that_cannot_be_started_are_left_out(
         ("rate random --seed -1", "--seed is -1"),
         ("rate random --games 0", "--games is 0; it must be 1 or more"),
         ("rate random --games -1", "--games is -1"),
-        ("rate random --checkpoints", "'random' is no run folder"),
+        ("rate random --checkpoints", "'random' is not a run folder"),
         ("rate random --calibrate .", "'.' is a folder; name a file"),
         ("rate random --calibrate none.json", "no two of random are rungs that meet"),
         ("suite random none.epd --concurrency -1", "--concurrency is -1"),
@@ -236,4 +236,4 @@ def test_a_rating_that_is_no_number_is_named(
 ) -> None:
     path = tmp_path / "puzzles.csv"
     path.write_text("fen,pv_uci,rating\n6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 1,d1d8,nan\n")
-    assert "line 2: rating 'nan' is no number" in refused(capsys, "puzzles", "greedy", str(path))
+    assert "line 2: rating 'nan' is not a number" in refused(capsys, "puzzles", "greedy", str(path))

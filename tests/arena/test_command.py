@@ -165,7 +165,7 @@ def test_rate_begins_where_it_is_told(capsys: pytest.CaptureFixture[str]) -> Non
     found = run_json(capsys, "rate", "random", "--games", "8", "--start", "greedy-safe")
     assert [row["name"] for row in found["opponents"]] == ["greedy-safe"]  # type: ignore[attr-defined]
     assert main(["rate", "random", "--start", "greedy-sage"]) == 1
-    assert "no rung of the ladder; there are random, " in capsys.readouterr().err
+    assert "not a rung of the ladder; there are random, " in capsys.readouterr().err
 
 
 def test_rate_checks_all_players_first(

@@ -323,3 +323,39 @@ def test_a_foreign_game_is_not_cut_off_silently(tmp_path: Path) -> None:
     path.write_bytes(before[:-30])
     result = match("random", "greedy", games=4, pgn=path)
     assert result.damaged_copy is None and result.recovered_bytes > 0
+
+
+# As version 0.1.0 wrote it: quotes escaped, comments without spaces.
+OLD_GAME = """\
+[Event "Rookery match"]
+[Site "?"]
+[Date "????.??.??"]
+[Round "3.2"]
+[White "uci,cmd=\\"a b\\""]
+[Black "greedy"]
+[Result "0-1"]
+[Opening "random 1 plies"]
+[Match "m"]
+[PlyCount "3"]
+[Termination "rules infraction"]
+[Reason "forfeit: White illegal"]
+[Fault "white illegal: played \\"e2e5\\""]
+[LineHash "e1f42e5c165567ca"]
+[Seconds "0.500"]
+
+1. e4 e5 {0.10} 2. Nf3 {-0.10}
+{forfeit: White illegal crc 46339fbb} 0-1
+
+"""
+
+
+def test_a_journal_of_the_old_writer_is_continued(tmp_path: Path) -> None:
+    path = tmp_path / "games.pgn"
+    path.write_text(OLD_GAME)
+    journal = Journal(path, "m", {})
+    journal.close()
+    (game,) = journal.games
+    assert journal.dropped_bytes == 0 and path.read_text() == OLD_GAME
+    assert (game.pair, game.index, game.result, game.plies) == (2, 1, "0-1", 3)
+    assert (game.fault_white, game.fault_kind) == (True, "illegal")
+    assert game.reason == "forfeit: White illegal"

@@ -37,8 +37,8 @@ from rookery.players.spec import SpecError
 from rookery.players.thinking import Thinker, Thought
 
 SIGNATURE = 4091835
-"""Nodes of `bench()`. A change of the search changes it: put the new number here and, as
-`Bench: N`, into the commit message."""
+"""Nodes of `bench()`. A change of the search changes it: put the new number here, in
+the same commit."""
 
 
 @pytest.fixture

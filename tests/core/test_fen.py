@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import starts
+import board_families
 from rookery import STARTING_FEN, FenError, Game
 
 BOARD = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR"
@@ -304,5 +304,5 @@ def test_mutated_fens_agree_with_python_chess() -> None:
     rng = random.Random(4)
     families = ["standard", "castling", "pawns", "endgame"]
     for number in range(6000):
-        board = starts.draw(families[number % len(families)], rng)
+        board = board_families.draw(families[number % len(families)], rng)
         compare_with_python_chess(mutate(board.fen(), rng))

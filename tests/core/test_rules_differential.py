@@ -9,8 +9,8 @@ import chess
 import chess.polyglot
 import pytest
 
+import board_families
 import differential
-import starts
 from rookery import Game, MoveError
 
 PLIES = 200_000
@@ -21,7 +21,7 @@ RARE = [
     *(f"promotion to {piece}" for piece in ("knight", "bishop", "rook", "queen")),
     *("checkmate", "stalemate", "insufficient_material"),
     *("seventyfive_moves", "fivefold_repetition"),
-    *(f"family {family}" for family in starts.FAMILIES),
+    *(f"family {family}" for family in board_families.FAMILIES),
 ]
 
 

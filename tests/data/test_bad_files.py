@@ -14,7 +14,7 @@ import pytest
 from rookery import Game
 from rookery.arena.pgn import Journal, PgnError
 from rookery.cli import main
-from rookery.data.openings import read_text
+from rookery.data.position_files import read_text
 from rookery.engines.faults import EngineFault
 from rookery.players.human import HumanPlayer
 from rookery.players.registry import make_player

@@ -15,7 +15,7 @@ import pytest
 
 from rookery import Game
 from rookery.cli import main
-from rookery.data.book_writer import MOST_WEIGHT, _entries, book_from_pgn
+from rookery.data.book_writer import MOST_WEIGHT, book_entries, book_from_pgn
 from rookery.data.books import Book, BookMove
 
 GAMES = """\
@@ -124,7 +124,7 @@ def test_the_options_choose_games_and_moves(tmp_path: Path) -> None:
 
 def test_weights_fit_into_sixteen_bits() -> None:
     statistics = {(7, 1): [9, 200_000], (7, 2): [9, 100_000], (7, 3): [9, 1], (3, 4): [9, 5]}
-    assert _entries(statistics, 2) == [
+    assert book_entries(statistics, 2) == [
         (3, 4, 5),
         (7, 1, MOST_WEIGHT),
         (7, 2, MOST_WEIGHT // 2),

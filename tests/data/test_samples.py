@@ -13,8 +13,9 @@ import pytest
 from rookery import Game
 from rookery._core import HashEvaluator, SelfPlay
 from rookery.algorithms.supervised import SupervisedRecipe, SupervisedTrainer, split_by_game
+from rookery.base.scales import value_of_score
 from rookery.cli import main
-from rookery.data.label_samples import policy_of, value_of
+from rookery.data.label_samples import policy_of
 from rookery.data.samples import SampleBlock, SampleError, read_samples, write_samples
 from rookery.engines.find import find_stockfish
 from rookery.learning.window import Sampler, SampleWindow
@@ -75,7 +76,7 @@ def test_samples_come_back_from_parquet(tmp_path: Path, observation: str) -> Non
 
 
 def test_files_that_are_no_samples_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(SampleError, match="no folder"):
+    with pytest.raises(SampleError, match="nor a folder"):
         read_samples(tmp_path, "tactical70")
     broken = tmp_path / "broken.parquet"
     broken.write_bytes(b"PAR1 nothing PAR1")
@@ -161,8 +162,8 @@ def test_puzzles_become_samples(tmp_path: Path, capsys: pytest.CaptureFixture[st
 
 
 def test_scores_become_targets() -> None:
-    assert value_of(0) == 0.0
-    assert value_of(200) == -value_of(-200) == pytest.approx(0.2449, abs=1e-3)
+    assert value_of_score(0) == 0.0
+    assert value_of_score(200) == -value_of_score(-200) == pytest.approx(0.2449, abs=1e-3)
     policy = policy_of({"e2e4": 30.0, "a2a3": 0.0}, temperature=0.3)
     assert policy["a2a3"] / policy["e2e4"] == pytest.approx(np.exp(-1.0))
 

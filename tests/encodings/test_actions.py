@@ -8,7 +8,7 @@ import chess
 import numpy as np
 import pytest
 
-import starts
+import board_families
 from rookery import Game, MoveError
 from rookery._core import (
     action_count,
@@ -26,7 +26,7 @@ STALEMATE = "7k/5Q2/6K1/8/8/8/8/8 b - - 0 1"
 
 
 def random_walk(family: str, rng: random.Random, plies: int) -> tuple[chess.Board, Game]:
-    board = starts.draw(family, rng)
+    board = board_families.draw(family, rng)
     game = Game(board.fen(), chess960=board.chess960)
     for _ in range(plies):
         moves = list(board.legal_moves)
@@ -66,7 +66,7 @@ def test_known_answers() -> None:
     assert castling.action_of("e8c8") == 4 * 73 + 6 * 7 + 1
 
 
-@pytest.mark.parametrize("family", starts.FAMILIES)
+@pytest.mark.parametrize("family", board_families.FAMILIES)
 def test_actions_agree_with_the_reference(family: str) -> None:
     rng = random.Random(5)
     for _ in range(60):
@@ -89,11 +89,11 @@ def test_actions_agree_with_the_reference(family: str) -> None:
 def test_bijection_over_every_legal_move() -> None:
     """Every legal move of 100,000 positions has an action of its own and comes back from it."""
     rng = random.Random(6)
-    families = list(starts.FAMILIES)
+    families = list(board_families.FAMILIES)
     positions = moves = promotions = 0
     turns = {True: 0, False: 0}
     while positions < BIJECTION_POSITIONS:
-        board = starts.draw(families[positions % len(families)], rng)
+        board = board_families.draw(families[positions % len(families)], rng)
         game = Game(board.fen(), chess960=board.chess960)
         for _ in range(200):
             legal = game.legal_moves()
@@ -151,7 +151,7 @@ def test_mirrored_positions_have_the_same_actions() -> None:
 
 def test_the_mask_is_the_legal_set() -> None:
     rng = random.Random(9)
-    for family in starts.FAMILIES:
+    for family in board_families.FAMILIES:
         _, game = random_walk(family, rng, rng.randrange(60))
         if game.legal_count() == 0:
             continue

@@ -8,7 +8,7 @@ import chess
 import numpy as np
 import pytest
 
-import starts
+import board_families
 from rookery import Game
 from rookery._core import (
     encode_batch,
@@ -111,12 +111,12 @@ def test_another_version_is_refused_naming_both() -> None:
 # --- against the reference ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("family", starts.FAMILIES)
+@pytest.mark.parametrize("family", board_families.FAMILIES)
 @pytest.mark.parametrize("name", GENERAL)
 def test_observations_agree_with_the_reference(name: str, family: str) -> None:
     rng = random.Random(f"{name} {family}")
     for number in range(40):
-        board = starts.draw(family, rng)
+        board = board_families.draw(family, rng)
         game = play(board, rng, number % 4 if number % 2 else rng.randrange(100))
         compare(OBSERVATIONS[name], game.encode(name), board)
 
@@ -229,7 +229,7 @@ def test_mirrored_positions_look_the_same_to_their_movers(name: str) -> None:
     rng = random.Random(12)
     for family in ("standard", "castling", "pawns", "promotions", "queens", "endgame"):
         for _ in range(10):
-            board = starts.draw(family, rng)
+            board = board_families.draw(family, rng)
             mirrored = board.mirror()
             here = play(board, rng, rng.randrange(60))
             there = Game(mirrored.fen())
@@ -256,9 +256,9 @@ def test_mirrored_positions_look_the_same_to_their_movers(name: str) -> None:
 
 def test_nnue_features_agree_with_the_reference() -> None:
     rng = random.Random(13)
-    for family in starts.FAMILIES:
+    for family in board_families.FAMILIES:
         for _ in range(20):
-            board = starts.draw(family, rng)
+            board = board_families.draw(family, rng)
             game = play(board, rng, rng.randrange(40))
             mover, opponent = game.nnue_features()
             assert mover.dtype == opponent.dtype == np.int32
@@ -269,7 +269,7 @@ def test_nnue_features_agree_with_the_reference() -> None:
 @pytest.mark.parametrize("name", BYTE_LAYOUTS)
 def test_bytes_agree_with_floats(name: str) -> None:
     rng = random.Random(14)
-    games = [play(starts.draw("castling", rng), rng, rng.randrange(40)) for _ in range(30)]
+    games = [play(board_families.draw("castling", rng), rng, rng.randrange(40)) for _ in range(30)]
     floats = np.full((30, *OBSERVATIONS[name].shape), 9, np.float32)
     numbers = np.full((30, *OBSERVATIONS[name].shape), 9, np.uint8)
     encode_batch(games, name, floats)

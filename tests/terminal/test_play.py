@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 from rookery._core import Game
+from rookery.data.notation import read_move
 from rookery.engines.faults import EngineFault
 from rookery.players.base import Decision, Limits
-from rookery.players.human import read_move
 from rookery.players.thinking import Setting
 from rookery.terminal import play as terminal_play
 from support.paths import TESTS
@@ -250,7 +250,7 @@ PROMOTION = "3r4/4P3/8/8/8/8/7k/4K3 w - - 0 1"
     ],
 )
 def test_moves_as_people_type_them(fen: str | None, typed: str, move: str) -> None:
-    assert read_move(Game(fen) if fen else Game(), typed) == move
+    assert read_move(chess.Board(fen or chess.STARTING_FEN), typed) == move
 
 
 @pytest.mark.parametrize(
@@ -268,4 +268,4 @@ def test_moves_as_people_type_them(fen: str | None, typed: str, move: str) -> No
 )
 def test_what_is_no_move_is_explained(fen: str | None, typed: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        read_move(Game(fen) if fen else Game(), typed)
+        read_move(chess.Board(fen or chess.STARTING_FEN), typed)

@@ -358,7 +358,7 @@ def test_second_trainer_is_refused(tmp_path: Path) -> None:
 
 def test_a_run_is_not_overwritten(tmp_path: Path) -> None:
     train(tmp_path, budget="2it")
-    with pytest.raises(RunError, match="holds a run already; go on with 'rookery resume"):
+    with pytest.raises(RunError, match="holds a run already; continue it with 'rookery resume"):
         train(tmp_path, budget="2it")
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "thesis.tex").write_text("precious")

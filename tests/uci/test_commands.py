@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from rookery.base.scales import centipawns_of_value
 from rookery.players.base import Decision, Limits
 from rookery.players.thinking import Line, Thought
 from rookery.uci.commands import Go, read_go, read_number
-from rookery.uci.info import decision_line, thought_lines, value_to_cp
+from rookery.uci.info import decision_line, thought_lines
 from rookery.uci.stream import LineBuffer
 
 
@@ -71,7 +72,7 @@ def test_scores_as_words() -> None:
     [(0.0, 0), (1.0, 20000), (-1.0, -20000), (0.25, 89), (2.0, 20000), (float("nan"), 0)],
 )
 def test_values_as_centipawns(value: float, cp: int) -> None:
-    assert value_to_cp(value) == cp
+    assert centipawns_of_value(value) == cp
 
 
 def test_lines_are_cut_wherever_the_bytes_arrive() -> None:

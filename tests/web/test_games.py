@@ -20,13 +20,15 @@ pytest.importorskip("uvicorn")
 pytest.importorskip("websockets")
 
 from rookery._core import Game
+from rookery.data.notation import read_move
+from rookery.data.pgn import pgn_game
 from rookery.players.base import Decision, Limits
 from rookery.players.levels import level_parameters
 from rookery.players.thinking import Line, Thought
 from rookery.web.choices import AS_MADE, Choices, run_choices
 from rookery.web.clock import Clock
 from rookery.web.quota import Clamps, Quotas
-from rookery.web.records import destinations, in_words, read_move, read_pgn, write_pgn
+from rookery.web.records import destinations, game_of_pgn, in_words
 from rookery.web.rooms import Rooms
 from rookery.web.serve import Running
 from rookery.web.shelf import Shelf
@@ -346,8 +348,8 @@ def test_pgn_round_trip(seed: int) -> None:
 
     game = Game()
     play_random_plies(game, 60, seed)
-    text = write_pgn(game.start_fen, game.moves(), "a", 'b "quoted" \\ <i>', "*", "")
-    again = read_pgn(text)
+    text = str(pgn_game(game.moves(), "a", 'b "quoted" \\ <i>', "*", start=game.start_fen))
+    again = game_of_pgn(text)
     assert again.moves() == game.moves() and again.fen() == game.fen()
 
 

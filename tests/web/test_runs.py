@@ -17,7 +17,8 @@ pytest.importorskip("websockets")
 
 from rookery.runs.live import LIVE, MOST_BOARDS, MOST_FRAMES, read_live, write_live
 from rookery.runs.lock import FolderLock
-from rookery.web.runs import MOST_POINTS, Growing, Runs
+from rookery.runs.reader import GrowingRows
+from rookery.web.runs import MOST_POINTS, Runs
 from support.web_parts import Client, server
 
 
@@ -51,19 +52,15 @@ def test_a_run_is_read(tmp_path: Path) -> None:
 
 def test_only_what_is_new_is_read(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
-    file = Growing(path)
-    file.refresh()
-    assert file.rows == []
+    file = GrowingRows(path)
+    assert file.refresh() == []
     path.write_text('{"iteration":1}\n{"iteration":2}\n{"itera')  # torn
-    file.refresh()
-    assert [row["iteration"] for row in file.rows] == [1, 2]
+    assert [row["iteration"] for row in file.refresh()] == [1, 2]
     with path.open("a") as stream:
         stream.write('tion":3}\nnonsense\n[4]\n{"iteration":5}\n')
-    file.refresh()
-    assert [row["iteration"] for row in file.rows] == [1, 2, 3, 5]
+    assert [row["iteration"] for row in file.refresh()] == [1, 2, 3, 5]
     path.write_text('{"iteration":9}\n')  # cut back, as by resuming
-    file.refresh()
-    assert [row["iteration"] for row in file.rows] == [9]
+    assert [row["iteration"] for row in file.refresh()] == [9]
 
 
 def test_long_runs_are_thinned(tmp_path: Path) -> None:

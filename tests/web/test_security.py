@@ -25,7 +25,7 @@ from rookery.web.choices import Choices, run_names
 from rookery.web.guard import make_access
 from rookery.web.outbox import MOST_WAITING, Outbox
 from rookery.web.quota import Buckets, Clamps, QuotaError, Rate
-from rookery.web.records import read_pgn
+from rookery.web.records import game_of_pgn
 from rookery.web.serve import Running, listen
 from support.web_parts import Client, Seat, server
 
@@ -339,10 +339,10 @@ def test_bodies_that_are_no_wishes(client: Client, body: bytes) -> None:
 
 def test_nested_variations_do_not_recurse() -> None:
     depth = 20000
-    game = read_pgn("1. e4 " + "(" * depth + "1. d4 " + ")" * depth + " e5 *")
+    game = game_of_pgn("1. e4 " + "(" * depth + "1. d4 " + ")" * depth + " e5 *")
     assert game.moves() == ["e2e4", "e7e5"]
     with pytest.raises(ValueError, match="more than"):
-        read_pgn("(" * 10**5)
+        game_of_pgn("(" * 10**5)
 
 
 # --- 61: large frames, slow readers ---
@@ -428,5 +428,5 @@ def test_names_cannot_break_out_of_pgn_tags(client: Client) -> None:
 
 @pytest.mark.parametrize("port", [-1, 65536, 99999])
 def test_what_is_no_port_is_refused(port: int) -> None:
-    with pytest.raises(ValueError, match=f"--port {port} is no port"):
+    with pytest.raises(ValueError, match=f"--port {port} is not a port"):
         listen("127.0.0.1", port)

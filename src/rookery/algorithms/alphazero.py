@@ -24,6 +24,7 @@ import torch
 
 from rookery.algorithms.alphazero_recipe import AlphaZeroRecipe
 from rookery.data.samples import SampleBlock, concatenate, read_samples
+from rookery.data.starts import start_fens
 from rookery.learning.matches import play_pairs, player_match, policy_match, search_player
 from rookery.learning.policy_value import (
     Losses,
@@ -33,7 +34,6 @@ from rookery.learning.policy_value import (
     mean_losses,
     update_average,
 )
-from rookery.learning.starts import start_fens
 from rookery.learning.window import Sampler, SampleWindow
 from rookery.nets import Network, make_network
 from rookery.nets.evaluator import read_model

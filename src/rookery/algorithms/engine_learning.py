@@ -17,6 +17,7 @@ import torch
 from numpy.typing import NDArray
 
 from rookery._core import NnueLearner
+from rookery.base.scales import SCORE_SCALE, expected_of_logits, expected_of_scores
 from rookery.nets import make_network
 from rookery.nets.nnue import TENSORS
 from rookery.runs.positions import PositionFormat, Samples, fields, results
@@ -195,8 +196,8 @@ class Candidate:
         if not len(samples):
             return {}
         raw = self.learner.evaluate(samples).astype(np.float64)
-        expected, result = _sigmoid(raw), results(samples).astype(np.float64)
-        score = _sigmoid(fields(samples)["score"] / 400.0)
+        expected, result = expected_of_logits(raw), results(samples).astype(np.float64)
+        score = expected_of_scores(fields(samples)["score"])
         target = wdl * result + (1.0 - wdl) * score
         spread = expected.std() * result.std()
         covariance = float(np.mean((expected - expected.mean()) * (result - result.mean())))
@@ -207,7 +208,7 @@ class Candidate:
                 1.0 - float(np.mean((result - expected) ** 2)) / variance if variance else math.nan
             ),
             "correlation": covariance / float(spread) if spread else math.nan,
-            "value_deviation": float((400.0 * raw).std()),
+            "value_deviation": float((SCORE_SCALE * raw).std()),
         }
 
     # --- Resuming ---
@@ -241,7 +242,3 @@ class Candidate:
             "first": learner.first_moments(),
             "second": learner.second_moments(),
         }
-
-
-def _sigmoid(raw: NDArray[np.float64]) -> NDArray[np.float64]:
-    return 1.0 / (1.0 + np.exp(-raw))

@@ -23,9 +23,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-from rookery._core import STARTING_FEN, random_position
+from rookery._core import STARTING_FEN
 from rookery.algorithms.mlp_update import Factors, MlpUpdate
 from rookery.algorithms.ppo_recipe import PPORecipe
+from rookery.data.starts import random_endings
 from rookery.learning.matches import policy_match
 from rookery.nets import Network, make_network, ragged
 from rookery.runs.live import write_live
@@ -34,9 +35,6 @@ from rookery.selfplay.collector import Collector, Hooks, Weights, make_collector
 from rookery.selfplay.networks import network_of, weights_of
 from rookery.selfplay.rollout import Incentives, Rollout, RolloutOrder, RolloutPlan
 from rookery.training.trainer import Algorithm, Context, MatchScore, Metrics, Trainer
-
-ENDING_POSITIONS = 500  # random positions of each kind of ending that games start from
-
 
 # --- Targets ---
 
@@ -222,13 +220,7 @@ class PPOTrainer(Trainer):
         game = self.context.recipe.game
         if not game.endings or not game.endings_share:
             return []
-        rng = self.context.generator("endings")
-        fens = []
-        for material in game.endings:
-            strong, weak = material.split("v")
-            for number in range(ENDING_POSITIONS):
-                sides = material if number % 2 else f"{weak}v{strong}"
-                fens.append(random_position(sides, int(rng.integers(1 << 62)), "random"))
+        fens = random_endings(game.endings, self.context.generator("endings"))
         standard = round(len(fens) * (1 - game.endings_share) / game.endings_share)
         return fens + [STARTING_FEN] * standard
 

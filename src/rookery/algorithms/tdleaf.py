@@ -33,6 +33,7 @@ from rookery._core import (
     play_random_plies,
 )
 from rookery.algorithms.engine_learning import new_weights, tensors_of
+from rookery.base.scales import scores_of_values
 from rookery.base.section import Section
 from rookery.encodings import OBSERVATIONS
 from rookery.learning.leaf_search import Found, LeafSearch
@@ -180,7 +181,7 @@ class NnueLeaves:
     def learn(self, leaves: Sequence[Game], wanted: Values, rate: float) -> float:
         """Samples whose score is the target, learnt from in one batch."""
         clipped = wanted.clip(-LARGEST_VALUE, LARGEST_VALUE)
-        samples = _packed(leaves, 800.0 * np.arctanh(clipped))
+        samples = _packed(leaves, scores_of_values(clipped))
         rates = np.full(1, rate, dtype=np.float32)
         loss = self._learner.train(samples, 0, len(samples), 0, rates, 0.0, 2.0)
         return 4.0 * loss  # of values in [-1, 1] instead of scores in [0, 1]

@@ -53,7 +53,7 @@ class PlayedGame:
 
     @property
     def excused(self) -> bool:
-        """Whether `fault` is nobody's: our own machine explains it."""
+        """Whether neither player is to blame for `fault`: our own machine explains it."""
         return self.void and self.other_fault is None
 
     @property

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from rookery.players.base import Limits
 
 _TIME_CONTROL = re.compile(r"^(?:(\d+):)?(\d+(?:\.\d+)?)(?:\+(\d+(?:\.\d+)?))?$")
+SEARCH_LIMITS = ("movetime", "nodes", "depth", "simulations")  # a move, fields of `MatchLimits`
 
 
 @dataclass(frozen=True)
@@ -72,8 +73,8 @@ class MatchLimits:
     def describe(self) -> str:
         """One line for headers and reports."""
         parts = [f"tc={self.time_control}"] if self.time_control else []
-        for name in ("movetime", "nodes", "depth", "simulations"):
-            value = getattr(self, name)
+        for name in SEARCH_LIMITS:
+            value = vars(self)[name]
             if value is not None:
                 parts.append(f"{name}={value:g}")
         return " ".join(parts) or "players' own"

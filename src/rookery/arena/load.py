@@ -1,4 +1,4 @@
-"""Notices when our own machine stalls, so that nobody loses on time because of it."""
+"""Notices when our own machine stalls, so that no player loses on time because of it."""
 
 from __future__ import annotations
 

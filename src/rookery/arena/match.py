@@ -251,7 +251,7 @@ class _Match:
                 if record is not None:
                     self._store(record)
         except BaseException as error:
-            # Nobody will ask for the errors of a worker that was interrupted.
+            # The errors of a worker that was interrupted are of no interest.
             if not self._abort.is_set():
                 self._errors.append(error)
             self._abort.set()

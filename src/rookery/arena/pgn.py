@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
-import chess
+import chess.pgn
 
-from rookery._core import STARTING_FEN
 from rookery.arena.game import Fault, PlayedGame
+from rookery.data.pgn import pgn_game, split_games
 
 _HEADER = re.compile(r'^\[(\w+) "((?:[^"\\]|\\.)*)"\]$', re.MULTILINE)
 _ENDING = re.compile(r"\{(?P<reason>[^{}]*) crc (?P<crc>[0-9a-f]{8})\} (?P<result>\S+)\n\n\Z")
@@ -43,7 +43,7 @@ class StoredGame:
     index: int
     result: str
     reason: str
-    fault_white: bool | None  # who was at fault; None: nobody, or our own machine
+    fault_white: bool | None  # who was at fault; None: neither, or our own machine
     fault_kind: str
     void: bool
     line_hash: int  # of start position and moves, for noticing duplicates
@@ -75,40 +75,39 @@ def to_pgn(record: PlayedGame, headers: dict[str, str]) -> str:
     """The game as PGN text, ending in a blank line."""
     game = stored(record)
     tags = {
-        "Event": headers.get("Event", "Rookery match"),
-        "Site": headers.get("Site", "?"),
-        "Date": headers.get("Date", "????.??.??"),
+        "Event": "Rookery match",
+        **headers,
         "Round": f"{record.pair + 1}.{record.index + 1}",
-        "White": record.white,
-        "Black": record.black,
-        "Result": record.result,
+        "Opening": record.opening.name,
+        "PlyCount": str(len(record.moves)),
+        "Termination": _termination(record),
+        "Reason": record.reason,
+        "Excused" if record.excused else "Fault": _blame(record.fault),
+        "OtherFault": _blame(record.other_fault),
+        "Void": "yes" if record.void else "",
+        "LineHash": f"{game.line_hash:016x}",
+        "Seconds": f"{record.seconds:.3f}",
     }
-    if record.opening.fen != STARTING_FEN:
-        tags |= {"SetUp": "1", "FEN": record.opening.fen}
-    if record.opening.chess960:
-        tags["Variant"] = "Chess960"
-    if record.opening.name:
-        tags["Opening"] = record.opening.name
-    tags |= {k: v for k, v in headers.items() if k not in tags}
-    tags["PlyCount"] = str(len(record.moves))
-    tags["Termination"] = _termination(record)
-    tags["Reason"] = record.reason
-    if record.fault is not None:
-        tags["Excused" if record.excused else "Fault"] = _blame(record.fault)
-    if record.other_fault is not None:
-        tags["OtherFault"] = _blame(record.other_fault)
-    if record.void:
-        tags["Void"] = "yes"
-    tags["LineHash"] = f"{game.line_hash:016x}"
-    tags["Seconds"] = f"{record.seconds:.3f}"
-    text = "".join(f'[{key} "{_escape(value)}"]\n' for key, value in tags.items())
-    text += "\n" + _movetext(record)
+    opening = [""] * (len(record.moves) - len(record.comments))
+    written = pgn_game(
+        record.moves,
+        record.white,
+        record.black,
+        record.result,
+        start=record.opening.fen,
+        chess960=record.opening.chess960,
+        headers=tags,
+        comments=[*opening, *record.comments],
+    )
+    text = written.accept(chess.pgn.StringExporter(columns=90)).removesuffix(record.result)
     reason = record.reason.replace("{", "(").replace("}", ")")
-    body = f"{text}{{{reason} crc "
+    body = f"{text.rstrip()}\n{{{reason} crc "
     return f"{body}{zlib.crc32(body.encode()):08x}}} {record.result}\n\n"
 
 
-def _blame(fault: Fault) -> str:
+def _blame(fault: Fault | None) -> str:
+    if fault is None:
+        return ""
     return f"{'white' if fault.white else 'black'} {fault.kind}: {fault.evidence}"
 
 
@@ -124,43 +123,9 @@ def _termination(record: PlayedGame) -> str:
     return "adjudication" if record.reason.startswith("adjudication") else "normal"
 
 
-def _movetext(record: PlayedGame) -> str:
-    """Moves in SAN with comments, in lines of at most about 90 characters."""
-    board = chess.Board(record.opening.fen, chess960=record.opening.chess960)
-    words = []
-    skipped = len(record.moves) - len(record.comments)
-    for ply, uci in enumerate(record.moves):
-        move = board.parse_uci(uci)
-        if board.turn:
-            words.append(f"{board.fullmove_number}.")
-        elif ply == 0:
-            words.append(f"{board.fullmove_number}...")
-        words.append(board.san(move))
-        if ply >= skipped and record.comments[ply - skipped]:
-            words.append(f"{{{record.comments[ply - skipped]}}}")
-        board.push(move)
-    lines, line = [], ""
-    for word in words:
-        if line and len(line) + 1 + len(word) > 90:
-            lines.append(line)
-            line = word
-        else:
-            line = f"{line} {word}" if line else word
-    if line:
-        lines.append(line)
-    return "".join(f"{text}\n" for text in lines)
-
-
-def _escape(value: str) -> str:
-    flat = " ".join(value.split())
-    return flat.replace("\\", "\\\\").replace('"', '\\"')
-
-
 def read_games(text: str) -> Iterator[tuple[str, StoredGame, dict[str, str]]]:
     """Whole games of a journal: text, result and headers; stops at the first damaged one."""
-    for chunk in re.split(r"(?m)^(?=\[Event )", text):
-        if not chunk.strip():
-            continue
+    for chunk in split_games(text):
         ending = _ENDING.search(chunk)
         if ending is None:
             return
@@ -263,7 +228,7 @@ class Journal:
         if not self.games and f'[Match "{match}"]'.encode() not in rest:
             self._refuse()
         if not _is_torn_game(rest, match):
-            # Damage in the middle, or somebody else's game: keep a copy of what is cut off.
+            # Damage in the middle, or a foreign game: keep a copy of what is cut off.
             self.damaged_copy = self.path.with_name(self.path.name + ".damaged")
             self.damaged_copy.write_bytes(rest)
         os.ftruncate(self._file, kept)

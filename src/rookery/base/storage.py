@@ -24,7 +24,7 @@ _EXPLANATIONS = {
     errno.ENOENT: "there is no such file or folder",
     errno.EISDIR: "it is a folder; name a file",
     errno.EEXIST: "a file stands in the way; choose another name",
-    errno.ENOTDIR: "a part of the path is no folder",
+    errno.ENOTDIR: "a part of the path is not a folder",
 }
 
 

@@ -11,8 +11,8 @@ import time
 from typing import Any
 
 from rookery._core import Engine, Game, NnueNetwork, bench, bench_positions
-from rookery.bench.measure import Comparison, Participant, Result, interleave
-from rookery.bench.perft import StockfishPerft
+from rookery.bench.measure import Comparison, Result
+from rookery.bench.stockfish import Stockfish, interleave_with
 
 HIDDEN = 128  # of the network used where none is shipped
 BUCKETS = 8
@@ -51,65 +51,38 @@ class OwnSearch:
         return nodes / spent
 
 
-class StockfishSearch(StockfishPerft):
-    """A Stockfish process that answers `go movetime`."""
+class StockfishSearch(Stockfish):
+    """Answers `go movetime` with the same hash table."""
 
-    def start(self) -> None:
-        """Set the same hash table."""
-        self._send(f"setoption name Hash value {HASH}")
+    def __init__(self, program: str) -> None:
+        """Start it."""
+        super().__init__(program)
+        self.send(f"setoption name Hash value {HASH}")
 
     def measure(self, seconds: float) -> float:
         """One round over all positions within about so many seconds."""
         fens = bench_positions()
         nodes, spent = 0, 0.0
         for fen in fens:
-            self._send("ucinewgame")
-            self._send("isready")
-            self._read_until("readyok")
-            self._send(f"position fen {fen}")
+            self.send("ucinewgame")
+            self.send("isready")
+            self.read_until("readyok")
+            self.send(f"position fen {fen}")
             begin = time.perf_counter()
-            self._send(f"go movetime {max(1, round(1000 * seconds / len(fens)))}")
-            nodes += self._read_until("bestmove")
+            self.send(f"go movetime {max(1, round(1000 * seconds / len(fens)))}")
+            told = [line.split() for line in self.read_until("bestmove") if " nodes " in line]
+            nodes += int(told[-1][told[-1].index("nodes") + 1]) if told else 0
             spent += time.perf_counter() - begin
         return nodes / spent
-
-    def _read_until(self, word: str) -> int:
-        """Nodes of the last `info` line before the line that starts with `word`."""
-        nodes = 0
-        for line in self._lines():
-            words = line.split()
-            if "nodes" in words:
-                nodes = int(words[words.index("nodes") + 1])
-            if words[:1] == [word]:
-                return nodes
-        raise OSError(f"{self.name} ended during a search")
 
 
 def run() -> Result:
     """Measure both in turn."""
-    from rookery.engines.find import find_stockfish
-
     network, what = network_to_measure()
-    participants: dict[str, Participant] = {"rookery": OwnSearch(network).measure}
-    program = find_stockfish()
-    stockfish = None
-    missing = {}
-    if program is None:
-        missing["Stockfish"] = "not found; apt install stockfish, or set ROOKERY_STOCKFISH"
-    else:
-        stockfish = StockfishSearch(program)
-        stockfish.start()
-        participants[stockfish.name] = stockfish.measure
-    try:
-        values = interleave(participants)
-    finally:
-        if stockfish is not None:
-            stockfish.close()
-    ours = values["rookery"]
-    comparisons = []
-    if stockfish is not None:
-        same = "the same positions, time and hash table, one thread"
-        comparisons.append(Comparison(stockfish.name, values[stockfish.name], ours, same))
+    values, missing = interleave_with(StockfishSearch, {"rookery": OwnSearch(network).measure})
+    ours = values.pop("rookery")
+    same = "the same positions, time and hash table, one thread"
+    comparisons = [Comparison(name, value, ours, same) for name, value in values.items()]
     conditions = f"{len(bench_positions())} positions, one thread, {what}"
     signature, _ = bench()
     details: dict[str, Any] = {"bench signature (nodes)": signature}

@@ -6,12 +6,12 @@ There is no peer: what others publish depends on their machines and node limits.
 from __future__ import annotations
 
 import itertools
-import os
 
 import torch
 
 from rookery._core import DataGenerator
 from rookery.algorithms.engine_learning import new_weights, tensors_of
+from rookery.base.cores import usable_cores
 from rookery.bench.measure import Participant, Result, interleave, rate
 
 HIDDEN = 64
@@ -33,7 +33,7 @@ def generator(threads: int, nodes: int) -> Participant:
 
 def run() -> Result:
     """Measure one thread and all cores."""
-    cores = len(os.sched_getaffinity(0))
+    cores = usable_cores()
     values = interleave(
         {
             "all": generator(cores, NODES),

@@ -6,13 +6,13 @@ other. What the evaluator alone can do with batches of the same size stands besi
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections.abc import Callable
 from typing import Any
 
 from rookery._core import Game, HashEvaluator, MctsSearch, SelfPlay
+from rookery.base.cores import usable_cores
 from rookery.bench.measure import Comparison, Participant, Result, interleave, rate
 
 SECONDS = 2.0
@@ -140,7 +140,7 @@ def run() -> Result:
     """Measure all of them in turn."""
     import torch
 
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
+    cores = usable_cores()
     threads = torch.get_num_threads()
     torch.set_num_threads(cores)
     try:

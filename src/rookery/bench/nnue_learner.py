@@ -6,12 +6,11 @@ batches, its features already extracted, which the native learner does on the wa
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 import torch
 
 from rookery._core import Game, NnueLearner, pack_samples, play_random_plies
+from rookery.base.cores import usable_cores
 from rookery.bench.measure import Comparison, Participant, Result, interleave, rate
 from rookery.nets import make_network
 from rookery.nets.nnue import MAX_PIECES, sparse_rows
@@ -74,7 +73,7 @@ def with_torch(samples: Samples) -> Participant:
 def run() -> Result:
     """Measure both on one thread, and ours on all cores."""
     torch.set_num_threads(1)
-    samples, cores = make_samples(), len(os.sched_getaffinity(0))
+    samples, cores = make_samples(), usable_cores()
     participants = {
         "native": native(samples, HIDDEN, 1),
         "torch": with_torch(samples),

@@ -12,9 +12,9 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
+from rookery.base.closing import Closing
 from rookery.base.extras import how_to_install
 
 RUNNER = Path(__file__).parent / "peers" / "run.py"
@@ -32,7 +32,7 @@ class PeerMissingError(OSError):
         self.script = script
 
 
-class PeerProcess:
+class PeerProcess(Closing):
     """One peer, started and ready; a context manager that ends it."""
 
     def __init__(self, script: str, *arguments: str) -> None:
@@ -94,16 +94,3 @@ class PeerProcess:
                 answer: dict[str, Any] = json.loads(line)
                 return answer
         raise PeerMissingError(self._script, "the peer ended unasked")
-
-    def __enter__(self) -> PeerProcess:
-        """Return the peer itself."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """End the process."""
-        self.close()

@@ -13,6 +13,7 @@ import statistics
 import time
 from typing import Any
 
+from rookery.base.cores import usable_cores
 from rookery.bench.measure import Comparison, Result
 from rookery.selfplay.collector import Collector, Weights, make_collector
 from rookery.selfplay.trees import TreeHarvest, TreeOrder, TreePlan
@@ -90,7 +91,7 @@ def run() -> Result:
     """Measure all collectors in turn."""
     import torch
 
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
+    cores = usable_cores()
     threads = torch.get_num_threads()
     torch.set_num_threads(cores)
     measured = collectors(cores)

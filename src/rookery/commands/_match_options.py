@@ -1,18 +1,19 @@
-"""What the measuring commands share: options, the check of players, the progress line."""
+"""What commands share: options, checks of numbers and players, the progress line."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 import time
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from rookery.arena.limits import Adjudication, MatchLimits
     from rookery.arena.match import MatchResult
     from rookery.players.base import Player
 
+T = TypeVar("T")
 TOO_MUCH = 1e18  # of seconds or nodes; also keeps infinity out
 WAYS_OUT = {  # of the faults after which an engine will never play
     "missing": "name a program that runs",
@@ -24,7 +25,7 @@ def ready_player(text: str) -> str:
     """Make a player, start the programs in it and close it; returns its normal form.
 
     A program that is not there or refuses its options would forfeit every game, and that would
-    look like a result. Whatever else goes wrong at the start may go right in the next game.
+    look like a result. Other failures at the start may not happen in the next game.
     """
     from rookery.engines.faults import EngineFault
     from rookery.players.registry import make_player
@@ -53,12 +54,16 @@ def _parts(player: Player) -> Iterator[Player]:
             yield from _parts(part)
 
 
-def check_numbers(args: argparse.Namespace) -> None:
-    """Refuse numbers that mean nothing, of the options that the command has."""
-    for name, least in (("games", 1), ("seed", 0), ("concurrency", 0)):
-        value = getattr(args, name, least)
-        if value < least:
-            raise ValueError(f"--{name} is {value}; it must be {least} or more")
+def check_numbers(args: argparse.Namespace, **least: int) -> None:
+    """Refuse numbers that mean nothing, of the options that the command has.
+
+    `least` are the smallest values of its own options, beside those that many commands share.
+    """
+    for name, low in {"games": 1, "seed": 0, "concurrency": 0, **least}.items():
+        value = vars(args).get(name)
+        if value is not None and value < low:
+            option = name.replace("_", "-")
+            raise ValueError(f"--{option} is {value}; it must be {low} or more")
 
 
 def add_limit_options(parser: argparse.ArgumentParser) -> None:
@@ -89,21 +94,16 @@ def add_adjudication_options(parser: argparse.ArgumentParser) -> None:
 
 def limits_of(args: argparse.Namespace) -> MatchLimits:
     """Limits from the parsed options."""
-    from rookery.arena.limits import MatchLimits, parse_time_control
+    from rookery.arena.limits import SEARCH_LIMITS, MatchLimits, parse_time_control
 
-    for name in ("movetime", "nodes", "depth", "simulations"):
-        value = getattr(args, name)
-        if value is not None and not 0 < value < TOO_MUCH:  # as this, nan is refused, too
+    limits: dict[str, Any] = {name: vars(args)[name] for name in SEARCH_LIMITS}
+    for name, value in limits.items():
+        if value is not None and not 0 < value < TOO_MUCH:  # refuses nan as well
             raise ValueError(f"--{name} is {value}; it must be above 0 and below {TOO_MUCH:g}")
     if not 0 <= args.margin < TOO_MUCH:
         raise ValueError(f"--margin is {args.margin:g}; it must be 0 or more, below {TOO_MUCH:g}")
     return MatchLimits(
-        time_control=parse_time_control(args.tc) if args.tc else None,
-        movetime=args.movetime,
-        nodes=args.nodes,
-        depth=args.depth,
-        simulations=args.simulations,
-        margin=args.margin,
+        time_control=parse_time_control(args.tc) if args.tc else None, margin=args.margin, **limits
     )
 
 
@@ -111,18 +111,52 @@ def adjudication_of(args: argparse.Namespace) -> Adjudication:
     """Adjudication from the parsed options."""
     from rookery.arena.limits import Adjudication
 
-    for name in ("resign", "draw"):
-        value = getattr(args, name)
+    for name, value in (("resign", args.resign), ("draw", args.draw)):
         if value is not None and not 0 <= value <= 1:
             raise ValueError(f"--{name} is {value:g}; values are from 0 to 1")
-    if args.max_plies < 0:
-        raise ValueError(f"--max-plies is {args.max_plies}; it must be 0 or more")
+    check_numbers(args, max_plies=0)
     return Adjudication(
         resign_value=args.resign,
         draw_value=args.draw,
         max_plies=args.max_plies,
         tablebase=args.tablebase,
     )
+
+
+def add_exam_options(parser: argparse.ArgumentParser, limit: str) -> None:
+    """Add what the exams of single positions share; `limit` is the help of --limit."""
+    parser.add_argument("--limit", type=int, metavar="N", help=limit)
+    parser.add_argument("--concurrency", type=int, default=1, metavar="N", help="threads (1)")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed (0)")
+
+
+def exam_player(args: argparse.Namespace) -> str:
+    """The normal form of the player to examine, after a check of the options."""
+    check_numbers(args, limit=1, settled=0)
+    name = ready_player(args.player)
+    if args.tc:
+        raise ValueError("exams have no clock; use --movetime, --nodes or --depth instead of --tc")
+    return name
+
+
+def sit_exam(
+    args: argparse.Namespace, name: str, exam: Callable[..., list[T]], tasks: list[Any], *more: Any
+) -> list[T]:
+    """The answers of the player called `name` to all tasks of an exam of `rookery.exams`."""
+    from rookery.players.registry import make_player
+
+    line = ProgressLine(f"{name}: ")
+    answers = exam(
+        lambda: make_player(args.player),
+        tasks,
+        limits_of(args).for_move(None, None),
+        args.seed,
+        args.concurrency,
+        lambda done: line.write(f"{done}/{len(tasks)}"),
+        *more,
+    )
+    line.clear()
+    return answers
 
 
 class ProgressLine:

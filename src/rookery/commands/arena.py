@@ -7,7 +7,6 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from rookery.base.json_output import write_json
-from rookery.commands import Subparsers
 from rookery.commands._match_options import (
     ProgressLine,
     add_adjudication_options,
@@ -21,16 +20,16 @@ if TYPE_CHECKING:
     from rookery.arena.game import PlayedGame
     from rookery.arena.match import MatchResult
 
+HELP = "play a match between two players"
+DESCRIPTION = (
+    "Play colour-swapped pairs of games and report the Elo difference with its "
+    "95 % interval. A PLAYER is a name with options, such as random or stockfish,depth=1; "
+    "'rookery players' lists them. With --pgn an interrupted match is continued."
+)
 
-def register(subparsers: Subparsers) -> None:
-    """Add the command."""
-    parser = subparsers.add_parser(
-        "arena",
-        help="play a match between two players",
-        description="Play colour-swapped pairs of games and report the Elo difference with its "
-        "95 % interval. A PLAYER is a name with options, such as random or stockfish,depth=1; "
-        "'rookery players' lists them. With --pgn an interrupted match is continued.",
-    )
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
     parser.add_argument("first", metavar="PLAYER", help="results are from this player's view")
     parser.add_argument("second", metavar="PLAYER", help="its opponent")
     parser.add_argument("--games", type=int, default=100, metavar="N", help="games (100)")
@@ -38,7 +37,7 @@ def register(subparsers: Subparsers) -> None:
         "--openings",
         default="balanced:8",
         metavar="WHAT",
-        help="balanced:PLIES or random:PLIES (drawn once a pair; balanced: nobody is more than a "
+        help="balanced:PLIES or random:PLIES (drawn once a pair; balanced: no side is more than a "
         "pawn ahead), start, an EPD or PGN file, or FILE.pgn:PLIES (balanced:8)",
     )
     parser.add_argument(
@@ -62,7 +61,6 @@ def register(subparsers: Subparsers) -> None:
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
     add_limit_options(parser)
     add_adjudication_options(parser)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import argparse
 
-from rookery.commands import Subparsers
+HELP = "measure speed against peers, in the same run"
+DESCRIPTION = (
+    "Run benchmarks: all of them, or those named. Peers that are not installed "
+    "are left out, with a message."
+)
 
 
-def register(subparsers: Subparsers) -> None:
-    """Add the command."""
-    parser = subparsers.add_parser(
-        "bench",
-        help="measure speed against peers, in the same run",
-        description="Run benchmarks: all of them, or those named. Peers that are not installed "
-        "are left out, with a message.",
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
     parser.add_argument("names", metavar="NAME", nargs="*", help="a benchmark; default: all")
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -8,20 +8,21 @@ import time
 from typing import TYPE_CHECKING
 
 from rookery.base.json_output import write_json
-from rookery.commands import Subparsers
+from rookery.commands._match_options import check_numbers
 
 if TYPE_CHECKING:
     from rookery.data.sample_writer import SampleWriter
 
+LEAST = dict.fromkeys(("limit", "count", "nodes", "lines", "workers", "plies", "least_games"), 1)
+LEAST |= {"skip": 0, "least_elo": 0}
+HELP = "make samples for supervised learning, or an opening book"
+DESCRIPTION = (
+    "Write samples as Parquet shards that 'rookery train supervised' learns, or an opening book."
+)
 
-def register(subparsers: Subparsers) -> None:
-    """Add the command."""
-    parser = subparsers.add_parser(
-        "data",
-        help="make samples for supervised learning, or an opening book",
-        description="Write samples as Parquet shards that 'rookery train supervised' learns, or an "
-        "opening book.",
-    )
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
     kinds = parser.add_subparsers(title="sources", metavar="SOURCE", required=True)
     pgn = kinds.add_parser("pgn", help="moves and results of games")
     pgn.add_argument("files", metavar="FILE", nargs="+", help="PGN, plain or gzipped")
@@ -70,17 +71,17 @@ def register(subparsers: Subparsers) -> None:
             "--seed", type=int, default=0, metavar="N", help="source of all randomness (0)"
         )
         source.add_argument("--json", action="store_true", help="one JSON object on stdout")
-        source.set_defaults(run=run)
-    _register_book(kinds)
-
-
-def _register_book(kinds: Subparsers) -> None:
-    book = kinds.add_parser(
-        "book",
-        help="an opening book of the moves of games",
-        description="Make a Polyglot opening book. The weight of a move is 2 for each game that "
-        "its side won and 1 for each draw; moves of weight 0 are left out.",
+    _add_book_arguments(
+        kinds.add_parser(
+            "book",
+            help="an opening book of the moves of games",
+            description="Make a Polyglot opening book. The weight of a move is 2 for each game "
+            "that its side won and 1 for each draw; moves of weight 0 are left out.",
+        )
     )
+
+
+def _add_book_arguments(book: argparse.ArgumentParser) -> None:
     book.add_argument("files", metavar="FILE", nargs="+", help="PGN, plain or gzipped")
     book.add_argument("--out", required=True, metavar="FILE.bin", help="the book")
     book.add_argument("--plies", type=int, default=20, metavar="N", help="of each game (20)")
@@ -106,7 +107,7 @@ def run(args: argparse.Namespace) -> int:
     if args.observation not in OBSERVATIONS:
         hint = nearest(args.observation, OBSERVATIONS)
         raise ValueError(f"--observation {args.observation!r} is unknown; {hint}")
-    _check_numbers(args)
+    check_numbers(args, **LEAST)
     writer = SampleWriter(Path(args.out), args.observation)
     counts = args.source(args, writer)
     counts["samples"] = writer.close()
@@ -130,7 +131,7 @@ def run_book(args: argparse.Namespace) -> int:
     from rookery.base.storage import atomic_write
     from rookery.data.book_writer import book_from_pgn
 
-    _check_numbers(args)
+    check_numbers(args, **LEAST)
     path = Path(args.out)
     if path.suffix != ".bin":
         raise ValueError(f"--out {args.out!r} must end in .bin")
@@ -153,17 +154,6 @@ def run_book(args: argparse.Namespace) -> int:
         print(f"{args.out}: " + ", ".join(f"{count} {name}" for name, count in counts.items()))
         print(f"play from it: rookery play PLAYER,book={args.out}", file=sys.stderr)
     return 0
-
-
-def _check_numbers(args: argparse.Namespace) -> None:
-    """Refuse numbers that are too small to mean anything, by the names of their options."""
-    least = dict.fromkeys(("limit", "count", "nodes", "lines", "workers", "plies"), 1)
-    least |= dict.fromkeys(("skip", "least_elo", "seed"), 0) | {"least_games": 1}
-    for name, low in least.items():
-        number = getattr(args, name, None)
-        if number is not None and number < low:
-            option = name.replace("_", "-")
-            raise ValueError(f"--{option} is {number}; it must be {low} or more")
 
 
 def _pgn(args: argparse.Namespace, writer: SampleWriter) -> dict[str, int]:

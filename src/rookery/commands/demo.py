@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import argparse
 
-from rookery.commands import Subparsers
+HELP = "train an engine for five minutes, then play it"
+DESCRIPTION = (
+    "Train an engine from random weights by self-play, with everything to be "
+    "watched in the browser; measure it before and after; open a board to play it and all "
+    "its checkpoints. Ctrl-C during training ends it early."
+)
 
 
-def register(subparsers: Subparsers) -> None:
-    """Add the command."""
-    parser = subparsers.add_parser(
-        "demo",
-        help="train an engine for five minutes, then play it",
-        description="Train an engine from random weights by self-play, with everything to be "
-        "watched in the browser; measure it before and after; open a board to play it and all "
-        "its checkpoints. Ctrl-C during training ends it early.",
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
     parser.add_argument("--budget", default="5m", metavar="B", help="length of training (5m)")
     parser.add_argument("--recipe", default="engine", help="what to train (engine)")
     parser.add_argument("--run", dest="folder", metavar="DIR", help="run folder (runs/demo)")
@@ -28,7 +26,6 @@ def register(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--json", action="store_true", help="train and measure without a page; one JSON object"
     )
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -5,18 +5,14 @@ from __future__ import annotations
 import argparse
 
 from rookery.base.json_output import write_json
-from rookery.commands import Subparsers
+
+HELP = "tell what is installed, what is missing and how to get it"
+DESCRIPTION = "Look at this machine and at everything optional that Rookery can use."
 
 
-def register(subparsers: Subparsers) -> None:
-    """Add the command."""
-    parser = subparsers.add_parser(
-        "doctor",
-        help="tell what is installed, what is missing and how to get it",
-        description="Look at this machine and at everything optional that Rookery can use.",
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -6,7 +6,6 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from rookery.base.json_output import write_json
-from rookery.commands import Subparsers
 from rookery.commands._match_options import ProgressLine, check_numbers, ready_player
 
 if TYPE_CHECKING:
@@ -14,16 +13,16 @@ if TYPE_CHECKING:
     from rookery.exams.endings import EndgamePosition
     from rookery.players.base import Player
 
+HELP = "play an ending against perfect defence, exhaustively or on a sample"
+DESCRIPTION = (
+    "Let a player play an ending (KPK, KQK, KRK, KRPvK, ...) as White to move "
+    "from every position or a sample, and compare with the endgame tables: the columns of "
+    "paper 003's Tables 4 to 7, and the share of moves that keep the win."
+)
 
-def register(subparsers: Subparsers) -> None:
-    """Add the command."""
-    parser = subparsers.add_parser(
-        "endgame",
-        help="play an ending against perfect defence, exhaustively or on a sample",
-        description="Let a player play an ending (KPK, KQK, KRK, KRPvK, ...) as White to move "
-        "from every position or a sample, and compare with the endgame tables: the columns of "
-        "paper 003's Tables 4 to 7, and the share of moves that keep the win.",
-    )
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
     parser.add_argument("ending", metavar="ENDING", help="KPK, KQK, KRK, or as KQvKR")
     parser.add_argument("player", metavar="PLAYER", help="the player that is examined")
     parser.add_argument(
@@ -62,11 +61,10 @@ def register(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--no-history",
         action="store_true",
-        help="games that are played out go on after repetitions and fifty moves, as in paper 003",
+        help="games played out continue after repetitions and fifty moves, as in paper 003",
     )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed (0)")
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -78,13 +76,11 @@ def run(args: argparse.Namespace) -> int:
     from rookery.players.tablebase import CachedTables
 
     ending = parse_ending(args.ending)
-    check_numbers(args)
+    check_numbers(args, max_moves=1)
     pawn = "P" in ending.split("v")[0]
     if args.goal == "promotion" and not pawn:
         raise ValueError(f"--goal promotion: White has no pawn in {args.ending}; use --goal mate")
     goal = args.goal or ("promotion" if pawn else "mate")
-    if args.max_moves < 1:
-        raise ValueError(f"--max-moves is {args.max_moves}; it must be 1 or more")
     name = ready_player(args.player)
     if args.against not in ("perfect", "worst"):
         ready_player(args.against)

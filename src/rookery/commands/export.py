@@ -5,23 +5,21 @@ from __future__ import annotations
 import argparse
 
 from rookery.base.json_output import write_json
-from rookery.commands import Subparsers
+
+HELP = "write a network as ONNX"
+DESCRIPTION = (
+    "Write a network as an ONNX file: observations in, logits over all actions "
+    "and values out, for batches of any size."
+)
 
 
-def register(subparsers: Subparsers) -> None:
-    """Add the command."""
-    parser = subparsers.add_parser(
-        "export",
-        help="write a network as ONNX",
-        description="Write a network as an ONNX file: observations in, logits over all actions "
-        "and values out, for batches of any size.",
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
     parser.add_argument(
         "player", metavar="PLAYER", help="model file, run folder or shipped network"
     )
     parser.add_argument("--onnx", metavar="FILE", required=True, help="the file to write")
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -6,7 +6,6 @@ import argparse
 from typing import TYPE_CHECKING
 
 from rookery.base.json_output import write_json
-from rookery.commands import Subparsers
 
 if TYPE_CHECKING:
     from rookery._core import Game
@@ -16,21 +15,19 @@ MOST_PLIES = 64  # as the core
 MOST_NODES = 10**8
 USUAL_MOVES = 30  # of a position; one with fewer moves, a check for example, leads to others
 
+HELP = "count the positions reached by all legal move sequences of a length"
+DESCRIPTION = (
+    "Count the leaves of the tree of legal moves, to check the rules and to measure their speed."
+)
 
-def register(subparsers: Subparsers) -> None:
-    """Add the command."""
-    parser = subparsers.add_parser(
-        "perft",
-        help="count the positions reached by all legal move sequences of a length",
-        description="Count the leaves of the tree of legal moves, to check the rules and to "
-        "measure their speed.",
-    )
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
     parser.add_argument("fen", metavar="FEN", help="position in quotes, or 'startpos'")
     parser.add_argument("depth", metavar="DEPTH", type=int, help=f"plies, 0 to {MOST_PLIES}")
     parser.add_argument("--divide", action="store_true", help="a count per first move as well")
     parser.add_argument("--chess960", action="store_true", help="Chess960 castling rules")
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -68,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def leaves(game: Game, depth: int, move: str | None = None) -> int:
-    """Leaves `depth` plies from a game's position on; with a move, only those behind it.
+    """Leaves `depth` plies from a game's position; with a move, only those after it.
 
     Calls into C++ are kept short, so that Ctrl-C is heard between them.
     """

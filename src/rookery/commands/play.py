@@ -5,27 +5,24 @@ from __future__ import annotations
 import argparse
 import sys
 
-from rookery.commands import Subparsers
-
 FALLBACK = "greedy-safe"
 
+HELP = "play against any player"
+DESCRIPTION = (
+    "Play in the browser (or, with --terminal, here). Without PLAYER the engine "
+    "that comes with Rookery plays. The page offers all other players and levels, too, and "
+    "shows training runs."
+)
 
-def register(subparsers: Subparsers) -> None:
-    """Add the command."""
-    parser = subparsers.add_parser(
-        "play",
-        help="play against any player",
-        description="Play in the browser (or, with --terminal, here). Without PLAYER the engine "
-        "that comes with Rookery plays. The page offers all other players and levels, too, and "
-        "shows training runs.",
-    )
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
     parser.add_argument("player", metavar="PLAYER", nargs="?", help="'rookery players' lists them")
     parser.add_argument(
         "--color", choices=("white", "black", "random"), default="white", help="yours (white)"
     )
     parser.add_argument("--terminal", action="store_true", help="play here, without a browser")
     add_server_options(parser)
-    parser.set_defaults(run=run)
 
 
 def add_server_options(parser: argparse.ArgumentParser) -> None:

@@ -5,18 +5,14 @@ from __future__ import annotations
 import argparse
 
 from rookery.base.json_output import write_json
-from rookery.commands import Subparsers
+
+HELP = "list the players and their options"
+DESCRIPTION = "List everything that can be given as PLAYER, with its options."
 
 
-def register(subparsers: Subparsers) -> None:
-    """Add the command."""
-    parser = subparsers.add_parser(
-        "players",
-        help="list the players and their options",
-        description="List everything that can be given as PLAYER, with its options.",
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -3,30 +3,27 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
 from typing import Any
 
 from rookery.base.json_output import write_json
-from rookery.commands import Subparsers
 from rookery.commands._match_options import (
-    ProgressLine,
+    add_exam_options,
     add_limit_options,
-    check_numbers,
-    limits_of,
-    ready_player,
+    exam_player,
+    sit_exam,
+)
+
+HELP = "solve tactics puzzles"
+DESCRIPTION = (
+    "Let a player solve puzzles of a Lichess CSV file (or one with the columns fen "
+    "and solution_uci). The whole line must be found; any checkmate is right. With --mate N, "
+    "only mates in at most N moves are asked for, by their first move; searches end when they "
+    "see one."
 )
 
 
-def register(subparsers: Subparsers) -> None:
-    """Add the command."""
-    parser = subparsers.add_parser(
-        "puzzles",
-        help="solve tactics puzzles",
-        description="Let a player solve puzzles of a Lichess CSV file (or one with the columns fen "
-        "and solution_uci). The whole line must be found; any checkmate is right. With --mate N, "
-        "only mates in at most N moves are asked for, by their first move; searches end when they "
-        "see one.",
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
     parser.add_argument("player", metavar="PLAYER")
     parser.add_argument(
         "file", metavar="FILE", help="CSV file, plain or gzipped; with --mate also .fen or .epd"
@@ -38,12 +35,9 @@ def register(subparsers: Subparsers) -> None:
         help="only mates in N moves or fewer, any of which is right",
     )
     parser.add_argument("--missed", action="store_true", help="with --mate: list what was missed")
-    parser.add_argument("--limit", type=int, metavar="N", help="N puzzles drawn by the seed")
-    parser.add_argument("--concurrency", type=int, default=1, metavar="N", help="threads (1)")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed (0)")
+    add_exam_options(parser, "N puzzles drawn by the seed")
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
     add_limit_options(parser)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -52,37 +46,18 @@ def run(args: argparse.Namespace) -> int:
 
     from rookery.data.puzzles import read_puzzles
     from rookery.exams import mates, puzzles
-    from rookery.players.registry import make_player
 
-    check_numbers(args)
+    name = exam_player(args)
     if args.missed and args.mate is None:
         raise ValueError("--missed lists missed mates; add --mate N, or leave it out")
-    name = ready_player(args.player)
-    if args.tc:
-        raise ValueError(
-            "puzzles have no clock; use --movetime, --nodes or --depth instead of --tc"
-        )
-    path, line = Path(args.file), ProgressLine(f"{name}: ")
-
-    def solve(run: Callable[..., list[Any]], tasks: list[Any]) -> list[Any]:
-        answers = run(
-            lambda: make_player(args.player),
-            tasks,
-            limits_of(args).for_move(None, None),
-            args.seed,
-            args.concurrency,
-            lambda done: line.write(f"{done}/{len(tasks)}"),
-        )
-        line.clear()
-        return answers
-
+    path = Path(args.file)
     if args.mate is None:
         tasks = read_puzzles(path, args.limit, args.seed)
-        summary = puzzles.summarise_puzzles(name, solve(puzzles.run_puzzles, tasks))
+        summary = puzzles.summarise_puzzles(name, sit_exam(args, name, puzzles.run_puzzles, tasks))
         text = report(summary)
     else:
         positions = mates.read_mates(path, args.mate, args.limit, args.seed)
-        summary = mates.summarise_mates(name, solve(mates.run_mates, positions))
+        summary = mates.summarise_mates(name, sit_exam(args, name, mates.run_mates, positions))
         text = mate_report(summary, args.missed)
     if args.json:
         write_json(summary | {"file": args.file})

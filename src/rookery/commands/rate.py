@@ -7,7 +7,6 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from rookery.base.json_output import write_json
-from rookery.commands import Subparsers
 from rookery.commands._match_options import (
     ProgressLine,
     add_limit_options,
@@ -20,16 +19,16 @@ if TYPE_CHECKING:
     from rookery.rating.ladder import PlayerRating
     from rookery.rating.rungs import Rung
 
+HELP = "rate players against a ladder of known opponents"
+DESCRIPTION = (
+    "Climb the ladder (random, greedy-safe, Stockfish at depth 1 with random moves "
+    "mixed in, Stockfish by Skill Level, by nodes) until the player is bracketed from both "
+    "sides, then measure until the 95 % interval is narrow enough."
+)
 
-def register(subparsers: Subparsers) -> None:
-    """Add the command."""
-    parser = subparsers.add_parser(
-        "rate",
-        help="rate players against a ladder of known opponents",
-        description="Climb the ladder (random, greedy-safe, Stockfish at depth 1 with random moves "
-        "mixed in, Stockfish by Skill Level, by nodes) until the player is bracketed from both "
-        "sides, then measure until the 95 % interval is narrow enough.",
-    )
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
     parser.add_argument("players", metavar="PLAYER", nargs="*", help="players to rate")
     parser.add_argument("--games", type=int, default=400, metavar="N", help="at most N games (400)")
     parser.add_argument(
@@ -49,7 +48,7 @@ def register(subparsers: Subparsers) -> None:
         "--checkpoints", action="store_true", help="rate every checkpoint of the run folders"
     )
     parser.add_argument(
-        "--journal", metavar="FILE", help="keep the games in FILE; the same command goes on there"
+        "--journal", metavar="FILE", help="keep the games in FILE; the same command continues there"
     )
     parser.add_argument("--ladder", action="store_true", help="show the rungs and their ratings")
     parser.add_argument(
@@ -57,7 +56,6 @@ def register(subparsers: Subparsers) -> None:
     )
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
     add_limit_options(parser)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -93,7 +91,7 @@ def expand(players: list[str], checkpoints: bool) -> list[str]:
 
     found = [entry for player in players for entry in checkpoint_players(player)]
     if found == players:
-        raise ValueError(f"--checkpoints: {players[0]!r} is no run folder, such as runs/ppo")
+        raise ValueError(f"--checkpoints: {players[0]!r} is not a run folder, such as runs/ppo")
     return found
 
 
@@ -111,7 +109,7 @@ def rate_one(args: argparse.Namespace, player: str) -> PlayerRating:
     start = args.start or LadderSettings.start
     if args.start and args.start not in {rung.player for rung in rungs}:
         known = ", ".join(rung.player for rung in rungs)
-        raise ValueError(f"--start {args.start!r} is no rung of the ladder; there are {known}")
+        raise ValueError(f"--start {args.start!r} is not a rung of the ladder; there are {known}")
     line = ProgressLine(f"{name}: ")
 
     def show(rating: PlayerRating) -> None:

@@ -5,20 +5,18 @@ from __future__ import annotations
 import argparse
 
 from rookery.base.json_output import write_json
-from rookery.commands import Subparsers
+
+HELP = "list what can be trained, what it is for and what it reached"
+DESCRIPTION = (
+    "List the recipes; with a name, show everything that can be changed by "
+    "'rookery train NAME --set KEY=VALUE'."
+)
 
 
-def register(subparsers: Subparsers) -> None:
-    """Add the command."""
-    parser = subparsers.add_parser(
-        "recipes",
-        help="list what can be trained, what it is for and what it reached",
-        description="List the recipes; with a name, show everything that can be changed by "
-        "'rookery train NAME --set KEY=VALUE'.",
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
     parser.add_argument("name", metavar="NAME", nargs="?", help="a recipe, or a .toml file")
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -5,22 +5,20 @@ from __future__ import annotations
 import argparse
 
 from rookery.base.json_output import write_json
-from rookery.commands import Subparsers
+
+HELP = "make a page of curves, tables and games out of runs"
+DESCRIPTION = (
+    "Make one self-contained HTML page that compares runs: evaluations, curves, "
+    "sample games on a board, and configurations with their differences."
+)
 
 
-def register(subparsers: Subparsers) -> None:
-    """Add the command."""
-    parser = subparsers.add_parser(
-        "report",
-        help="make a page of curves, tables and games out of runs",
-        description="Make one self-contained HTML page that compares runs: evaluations, curves, "
-        "sample games on a board, and configurations with their differences.",
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
     parser.add_argument("runs", metavar="RUN", nargs="+", help="run folders")
     parser.add_argument("--out", metavar="FILE", required=True, help="the .html file to write")
     parser.add_argument("--title", default="Training report", help="heading of the page")
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -1,21 +1,20 @@
-"""`rookery resume`: go on with a run."""
+"""`rookery resume`: continue a run."""
 
 from __future__ import annotations
 
 import argparse
 
-from rookery.commands import Subparsers
 from rookery.commands.train import add_settings, report
 
+HELP = "continue a run as if it had never stopped"
+DESCRIPTION = (
+    "Continue a run from its newest sound checkpoint. A budget is the total of "
+    "the run, over all its sessions; '+1h' means one hour more."
+)
 
-def register(subparsers: Subparsers) -> None:
-    """Add the command."""
-    parser = subparsers.add_parser(
-        "resume",
-        help="go on with a run as if it had never stopped",
-        description="Go on with a run from its newest sound checkpoint. A budget is the total of "
-        "the run, whatever number of sessions it takes; '+1h' means one hour more.",
-    )
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
     parser.add_argument(
         "folder", metavar="RUN", nargs="?", help="run folder; default: the last one in runs/"
     )
@@ -24,10 +23,9 @@ def register(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--accept-changes",
         action="store_true",
-        help="go on although the recipe is not that of the checkpoint",
+        help="continue although the recipe is not that of the checkpoint",
     )
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

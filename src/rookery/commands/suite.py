@@ -5,29 +5,25 @@ from __future__ import annotations
 import argparse
 
 from rookery.base.json_output import write_json
-from rookery.commands import Subparsers
 from rookery.commands._match_options import (
-    ProgressLine,
+    add_exam_options,
     add_limit_options,
-    check_numbers,
-    limits_of,
-    ready_player,
+    exam_player,
+    sit_exam,
+)
+
+HELP = "solve an EPD test suite"
+DESCRIPTION = (
+    "Let a player choose a move in every position of an EPD file and count how "
+    "often it is a key move (bm), none to avoid (am), and its points where the suite has them."
 )
 
 
-def register(subparsers: Subparsers) -> None:
-    """Add the command."""
-    parser = subparsers.add_parser(
-        "suite",
-        help="solve an EPD test suite",
-        description="Let a player choose a move in every position of an EPD file and count how "
-        "often it is a key move (bm), none to avoid (am), and its points where the suite has them.",
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
     parser.add_argument("player", metavar="PLAYER")
     parser.add_argument("file", metavar="FILE.epd", help="EPD file, plain or gzipped")
-    parser.add_argument("--limit", type=int, metavar="N", help="only the first N positions")
-    parser.add_argument("--concurrency", type=int, default=1, metavar="N", help="threads (1)")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed (0)")
+    add_exam_options(parser, "only the first N positions")
     parser.add_argument("--missed", action="store_true", help="list what was not solved")
     parser.add_argument(
         "--settled",
@@ -38,7 +34,6 @@ def register(subparsers: Subparsers) -> None:
     )
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
     add_limit_options(parser)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -46,28 +41,10 @@ def run(args: argparse.Namespace) -> int:
     from pathlib import Path
 
     from rookery.exams.suites import read_suite, run_suite, summarise_suite
-    from rookery.players.registry import make_player
 
-    check_numbers(args)
-    name = ready_player(args.player)
-    if args.limit is not None and args.limit < 1:
-        raise ValueError(f"--limit is {args.limit}; it must be 1 or more")
-    if args.tc:
-        raise ValueError("a suite has no clock; use --movetime, --nodes or --depth instead of --tc")
-    if args.settled < 0:
-        raise ValueError(f"--settled is {args.settled}; it must be 0 or more")
+    name = exam_player(args)
     positions = read_suite(Path(args.file))[: args.limit]
-    line = ProgressLine(f"{name}: ")
-    answers = run_suite(
-        lambda: make_player(args.player),
-        positions,
-        limits_of(args).for_move(None, None),
-        args.seed,
-        args.concurrency,
-        lambda done: line.write(f"{done}/{len(positions)}"),
-        args.settled,
-    )
-    line.clear()
+    answers = sit_exam(args, name, run_suite, positions, args.settled)
     summary = summarise_suite(name, answers) | {"file": args.file}
     if args.json:
         write_json(summary)

@@ -7,20 +7,19 @@ import sys
 from typing import TYPE_CHECKING
 
 from rookery.base.json_output import write_json
-from rookery.commands import Subparsers
 
 if TYPE_CHECKING:
     from rookery.training.progress import Outcome
 
+HELP = "train a network by a recipe"
+DESCRIPTION = (
+    "Train a network. Everything goes into one run folder. Ctrl-C saves and "
+    "stops; 'rookery resume RUN' continues as if nothing had happened."
+)
 
-def register(subparsers: Subparsers) -> None:
-    """Add the command."""
-    parser = subparsers.add_parser(
-        "train",
-        help="train a network by a recipe",
-        description="Train a network. Everything goes into one run folder. Ctrl-C saves and "
-        "stops; 'rookery resume RUN' goes on as if nothing had happened.",
-    )
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
     parser.add_argument("recipe", metavar="RECIPE", help="a name ('rookery recipes') or a .toml")
     parser.add_argument(
         "--run",
@@ -32,7 +31,6 @@ def register(subparsers: Subparsers) -> None:
     parser.add_argument("--seed", metavar="N", type=int, help="source of all randomness")
     add_settings(parser)
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
-    parser.set_defaults(run=run)
 
 
 def add_settings(parser: argparse.ArgumentParser) -> None:
@@ -57,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def report(outcome: Outcome, as_json: bool) -> int:
-    """Say how a session ended, and how to go on."""
+    """Say how a session ended, and how to continue."""
     from rookery.training.session import result
 
     if as_json:
@@ -67,5 +65,5 @@ def report(outcome: Outcome, as_json: bool) -> int:
         print(f"finished: {outcome.run}/model.safetensors", file=stream)
         print(f"for more: rookery resume {outcome.run} --budget +1h", file=stream)
     else:
-        print(f"saved; go on with: rookery resume {outcome.run}", file=stream)
+        print(f"saved; continue with: rookery resume {outcome.run}", file=stream)
     return 0

@@ -5,16 +5,14 @@ from __future__ import annotations
 import argparse
 
 from rookery.base.json_output import write_json
-from rookery.commands import Subparsers
+from rookery.commands._match_options import check_numbers
+
+HELP = "draw the search tree of a player as SVG"
+DESCRIPTION = "Search a position with a network and draw the most visited part of the tree."
 
 
-def register(subparsers: Subparsers) -> None:
-    """Add the command."""
-    parser = subparsers.add_parser(
-        "tree",
-        help="draw the search tree of a player as SVG",
-        description="Search a position with a network and draw the most visited part of the tree.",
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
     parser.add_argument(
         "player", metavar="PLAYER", help="a network with options: runs/az,simulations=400"
     )
@@ -26,7 +24,6 @@ def register(subparsers: Subparsers) -> None:
         "--policy", metavar="FILE.svg", help="draw the policy too, before and after masking"
     )
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -40,11 +37,8 @@ def run(args: argparse.Namespace) -> int:
     from rookery.players.spec import parse_spec
     from rookery.report.tree import tree_svg
 
-    for name in ("nodes", "depth"):
-        if getattr(args, name) < 1:
-            raise ValueError(f"--{name} is {getattr(args, name)}; it must be 1 or more")
-    for name in ("out", "policy"):
-        file = getattr(args, name)
+    check_numbers(args, nodes=1, depth=1)
+    for name, file in (("out", args.out), ("policy", args.policy)):
         if file is not None and Path(file).suffix != ".svg":
             raise ValueError(f"--{name} {file!r} must end in .svg")
     spec = parse_spec(args.player)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import argparse
 
-from rookery.commands import Subparsers
+from rookery.commands._match_options import check_numbers
+
+HELP = "be a UCI engine, for chess programs"
+DESCRIPTION = (
+    "Speak UCI on standard input and output, so that any chess program can use "
+    "the player. docs/chess-guis.md tells how to add it to the usual ones."
+)
 
 
-def register(subparsers: Subparsers) -> None:
-    """Add the command."""
-    parser = subparsers.add_parser(
-        "uci",
-        help="be a UCI engine, for chess programs",
-        description="Speak UCI on standard input and output, so that any chess program can use "
-        "the player. docs/chess-guis.md tells how to add it to the usual ones.",
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
     parser.add_argument(
         "player",
         metavar="PLAYER",
@@ -28,7 +28,6 @@ def register(subparsers: Subparsers) -> None:
         metavar="FILE",
         help="write a program that starts this engine, for chess programs that take no arguments",
     )
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -37,8 +36,7 @@ def run(args: argparse.Namespace) -> int:
     from rookery.players.spec import parse_spec
     from rookery.uci.stream import serve
 
-    if args.seed is not None and args.seed < 0:
-        raise ValueError(f"--seed is {args.seed}; it must be 0 or more")
+    check_numbers(args)
     spec = parse_spec(args.player)
     if spec.name == "human":
         raise ValueError("player 'human' cannot be a UCI engine: standard input is taken")

@@ -1,24 +1,22 @@
-"""`rookery watch`: look at training runs in the browser while they go on."""
+"""`rookery watch`: watch training runs in the browser."""
 
 from __future__ import annotations
 
 import argparse
 
-from rookery.commands import Subparsers
 from rookery.commands.play import add_server_options
 
+HELP = "watch a training run in the browser"
+DESCRIPTION = (
+    "Show curves, results, ratings and current games of a run during training, "
+    "and play against its checkpoints. Without RUN the one in runs/ that was worked on last."
+)
 
-def register(subparsers: Subparsers) -> None:
-    """Add the command."""
-    parser = subparsers.add_parser(
-        "watch",
-        help="watch a training run in the browser",
-        description="Show curves, results, ratings and current games of a run while it goes on, "
-        "and play against its checkpoints. Without RUN the one in runs/ that was worked on last.",
-    )
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
     parser.add_argument("folder", metavar="RUN", nargs="?", help="a run folder")
     add_server_options(parser)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

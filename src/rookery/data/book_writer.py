@@ -11,17 +11,15 @@ the program polyglot makes. An entry takes 16 bytes, big-endian:
 
 from __future__ import annotations
 
-import io
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
 
 import chess
-import chess.pgn
 
 from rookery._core import Game
-from rookery.data.pgn_samples import RESULTS, STANDARD, open_pgn, rating_of
+from rookery.data.pgn import PgnGame, read_pgn_files
 
 ENTRY = struct.Struct(">QHHI")
 MOST_WEIGHT = 2**16 - 1
@@ -47,16 +45,16 @@ def book_from_pgn(
     """
     counts = {"games": 0, "skipped": 0}
     statistics: Statistics = {}
-    for game in _games(paths, plies):
+    for game in read_pgn_files(paths, plies):
         if limit is not None and counts["games"] >= limit:
             break
-        played = None if rating_of(game.headers) < least_rating else game.positions()
-        if played is None:
+        played = _played(game) if game.teaches and game.lower_rating >= least_rating else []
+        if not played or game.points is None:
             counts["skipped"] += 1
             continue
         counts["games"] += 1
-        _count(statistics, played, RESULTS[game.headers["Result"]])
-    entries = _entries(statistics, least_games)
+        _count(statistics, played, game.points)
+    entries = book_entries(statistics, least_games)
     counts["positions"] = len({key for key, _, _ in entries})
     counts["entries"] = len(entries)
     return b"".join(ENTRY.pack(*entry, 0) for entry in entries), counts
@@ -70,7 +68,7 @@ def _count(statistics: Statistics, played: list[tuple[int, int, bool]], result: 
         entry[1] += 1 + (result if white else -result)
 
 
-def _entries(statistics: Statistics, least_games: int) -> list[tuple[int, int, int]]:
+def book_entries(statistics: Statistics, least_games: int) -> list[tuple[int, int, int]]:
     """Key, move and weight, in the order of a book: by key, then the heaviest first."""
     kept = sorted(
         (key, -weight, move)
@@ -85,80 +83,20 @@ def _entries(statistics: Statistics, least_games: int) -> list[tuple[int, int, i
     return entries
 
 
-def _games(paths: Sequence[Path], plies: int) -> Iterator[_BookGame]:
-    for path in paths:
-        stream = open_pgn(path)
-        while (game := _read(stream, plies)) is not None:
-            yield game
+def _played(game: PgnGame) -> list[tuple[int, int, bool]]:
+    """Key, move as a book writes it, and side of each ply; empty for shuffled back ranks."""
+    if game.start is None or game.start.chess960:
+        return []
+    return [(at.polyglot_key, book_move(at, move), at.turn) for at, move in game.positions()]
 
 
-def _read(stream: io.StringIO, plies: int) -> _BookGame | None:
-    return chess.pgn.read_game(stream, Visitor=lambda: _BookGame(plies))
-
-
-class _BookGame(chess.pgn.BaseVisitor["_BookGame"]):
-    """The first plies of a game."""
-
-    def __init__(self, plies: int) -> None:
-        self.headers: dict[str, str] = {}
-        self._plies = plies
-        self._start: chess.Board | None = None
-        self._moves: list[tuple[str, int]] = []  # UCI and as a book writes it
-        self._broken = False
-
-    def visit_header(self, tagname: str, tagvalue: str) -> None:
-        self.headers[tagname] = tagvalue
-
-    def visit_board(self, board: chess.Board) -> None:
-        if self._start is None:
-            self._start = board.copy()
-
-    def begin_variation(self) -> chess.pgn.SkipType:
-        return chess.pgn.SKIP
-
-    def begin_parse_san(self, board: chess.Board, san: str) -> chess.pgn.SkipType | None:
-        return chess.pgn.SKIP if len(self._moves) >= self._plies else None
-
-    def visit_move(self, board: chess.Board, move: chess.Move) -> None:
-        self._moves.append((move.uci(), book_move(board, move)))
-
-    def handle_error(self, error: Exception) -> None:
-        self._broken = True
-
-    def visit_result(self, result: str) -> None:
-        if self.headers.get("Result", "*") == "*":
-            self.headers["Result"] = result
-
-    def result(self) -> _BookGame:
-        return self
-
-    def positions(self) -> list[tuple[int, int, bool]] | None:
-        """Key, move and side of each ply; None for a game that teaches nothing.
-
-        That is one without result or moves, one that cannot be read, or another variant.
-        """
-        variant = self.headers.get("Variant", "Standard").lower()
-        known = variant in STANDARD and self.headers.get("Result", "*") in RESULTS
-        if self._broken or not known or not self._moves or self._start is None:
-            return None
-        if self._start.chess960:
-            return None
-        found = []
-        try:
-            game = Game(self._start.fen())
-            for uci, move in self._moves:
-                found.append((game.polyglot_key, move, game.turn))
-                game.push(uci)
-        except ValueError:  # a null move, or a position that no game can have
-            return None
-        return found
-
-
-def book_move(board: chess.Board, move: chess.Move) -> int:
+def book_move(game: Game, uci: str) -> int:
     """A legal move as Polyglot writes it, in 15 bits."""
+    move = chess.Move.from_uci(uci)
     to = move.to_square
-    if board.is_castling(move):
-        file = 7 if board.is_kingside_castling(move) else 0
-        to = chess.square(file, chess.square_rank(move.from_square))
+    if game.piece_at(move.from_square) in ("K", "k"):
+        step = chess.square_file(to) - chess.square_file(move.from_square)
+        if abs(step) == 2:  # castling: onto the rook
+            to += 1 if step > 0 else -2
     promotion = 0 if move.promotion is None else move.promotion - chess.PAWN
     return to | move.from_square << 6 | promotion << 12

@@ -12,13 +12,13 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 
 import chess
 import chess.polyglot
 import numpy as np
 
 from rookery._core import Game
+from rookery.base.closing import Closing
 from rookery.data.paths import MissingDataError, search_folders
 
 ENTRY_BYTES = 16  # of the Polyglot format
@@ -45,7 +45,7 @@ class BookMove:
     weight: int  # how good or how frequent; meaningful only within one position
 
 
-class Book:
+class Book(Closing):
     """An open Polyglot book. Close it, or use it in a `with` statement."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -101,19 +101,6 @@ class Book:
     def close(self) -> None:
         """Close the file; may be called more than once."""
         self._reader.close()
-
-    def __enter__(self) -> Book:
-        """Return the book itself."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Close the file."""
-        self.close()
 
 
 def _spellings(move: str, game: Game) -> Iterator[str]:

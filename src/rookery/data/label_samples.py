@@ -20,12 +20,12 @@ from pathlib import Path
 import numpy as np
 
 from rookery._core import Game, play_random_plies
-from rookery.data.pgn_samples import RESULTS, positions_of, read_games
+from rookery.base.scales import value_of_score
+from rookery.data.pgn import read_pgn_files
 from rookery.data.sample_writer import SampleWriter
 from rookery.engines.label_engine import LabelEngine, Ranked
 from rookery.engines.workers import ask_all
 
-VALUE_SCALE = 400.0  # centipawns: value = 2 / (1 + exp(-score / 400)) - 1
 OPENING_PLIES = (2, 12)  # random ones at the start of a game, least and most
 MAX_PLIES = 300
 GAME_POSITIONS = 80  # positions of a game, about: how many games are begun at a time
@@ -73,11 +73,6 @@ class LabelledGame:
         return written
 
 
-def value_of(centipawns: float) -> float:
-    """A score as an expected result, [-1, 1]."""
-    return 2.0 / (1.0 + math.exp(-centipawns / VALUE_SCALE)) - 1.0
-
-
 def policy_of(scores: dict[str, float], temperature: float) -> dict[str, float]:
     """Weights of moves by their scores in centipawns; `temperature` in pawns."""
     best = max(scores.values())
@@ -90,7 +85,7 @@ def label_of(ranked: Sequence[Ranked], settings: LabelSettings) -> Label:
     """Policy target and value of a position, from the engine's ranking of its moves."""
     scores = {one.move: one.centipawns for one in ranked}
     chances = ranked[0].chances if settings.chances else None
-    value = value_of(max(scores.values())) if chances is None else chances
+    value = value_of_score(round(max(scores.values()))) if chances is None else chances
     return policy_of(scores, settings.temperature), value
 
 
@@ -189,10 +184,8 @@ def write_labels(
 
 def _given_games(paths: Sequence[Path]) -> Iterator[LabelledGame]:
     """Games of PGN files, without labels yet."""
-    for path in paths:
-        for game in read_games(path):
-            played = [(position.start_fen, move) for position, move in positions_of(game)]
-            if played:
-                result = RESULTS.get(game.headers.get("Result", "*"))
-                moves = [move for _, move in played]
-                yield LabelledGame(played[0][0], moves, 0, [], result)
+    for game in read_pgn_files(paths):
+        played = [(position.start_fen, move) for position, move in game.positions()]
+        if played:
+            moves = [move for _, move in played]
+            yield LabelledGame(played[0][0], moves, 0, [], game.points)

@@ -7,25 +7,20 @@ which `OpeningBook.size` lets the caller notice.
 
 from __future__ import annotations
 
-import contextlib
-import gzip
-import io
-import re
 import sys
 import threading
-import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Protocol
 
-import chess.pgn
+import chess
 import numpy as np
 
-from rookery._core import STARTING_FEN, FenError, Game, play_random_plies, settled_material
+from rookery._core import STARTING_FEN, Game, play_random_plies, settled_material
+from rookery.data.pgn import PgnGame, read_pgn, split_games
+from rookery.data.position_files import complete_fen, position_lines, read_text
 
-_PGN_START = re.compile(r"(?m)^(?=\[Event )")
 BALANCED = 100  # centipawns of material by which a side may be ahead in a balanced opening
 PGN_READ_AHEAD = 2000  # games of a PGN file that are read at once, a few seconds' worth
 
@@ -74,8 +69,8 @@ class RandomPlies:
     """Random legal moves from the start, drawn once a pair and always unfinished.
 
     After eight random plies one side in six pairs is down more than a pawn (17 % of 2000), mostly
-    a piece. Such a pair often ends one all whoever plays, and hides how much stronger one player
-    is: `balanced` draws again.
+    a piece. Such a pair often ends one all between any two players, and hides how much stronger one
+    of them is: `balanced` draws again.
     """
 
     size = None
@@ -92,7 +87,7 @@ class RandomPlies:
         self._last = (-1, Opening())  # both games of a pair ask for the same one
 
     def opening(self, pair: int) -> Opening:
-        """Draw until the opening does not end the game or, if wished, lose it."""
+        """Draw until the opening neither ends the game nor, if `balanced`, loses it."""
         number, opening = self._last
         if number != pair:
             opening = self._draw(pair)
@@ -116,7 +111,7 @@ class OpeningList:
     """Openings from a file, in an order shuffled by the seed.
 
     Sources are read when they are needed, and those that give no opening are passed over: the
-    n-th pair has the n-th good one in the shuffled order, whoever asks first.
+    n-th pair has the n-th good one in the shuffled order, in whichever order pairs ask.
     """
 
     def __init__(
@@ -137,7 +132,7 @@ class OpeningList:
 
     @property
     def size(self) -> int:
-        """Number of openings in the file, but for those that may yet be passed over."""
+        """Number of openings in the file; reading on may lower it."""
         return self._count - self._skipped
 
     def read_ahead(self, count: int) -> int:
@@ -205,36 +200,11 @@ def split_plies(spec: str) -> tuple[Path, int | None]:
     return Path(spec), None
 
 
-def read_text(path: Path) -> str:
-    """Text of a plain or gzipped file; undecodable bytes do not stop it."""
-    raw = path.read_bytes()
-    if raw[:2] == b"\x1f\x8b":
-        try:
-            raw = gzip.decompress(raw)
-        except (EOFError, zlib.error, gzip.BadGzipFile):
-            raise ValueError(f"{path}: the gzip file is cut off or damaged") from None
-    return raw.decode("utf-8", "replace")
-
-
-def complete_fen(text: str) -> str:
-    """FEN from an EPD line: four fields, then either the two counters or operations."""
-    words = text.split(";")[0].split()
-    if len(words) < 4:
-        raise FenError(f"{text[:80]!r} has fewer than the four fields of a position")
-    counters = words[4:6]
-    if len(counters) == 2 and all(word.isdigit() for word in counters):
-        return " ".join(words[:6])
-    return " ".join(words[:4]) + " 0 1"
-
-
 def _checked_lines(text: str) -> list[str]:
     """Lines with an unfinished position; a bad one is an error that gives its number."""
     lines = []
     finished = 0
-    for number, line in enumerate(text.splitlines(), 1):
-        line = line.strip()
-        if not line or line.startswith("#"):
-            continue
+    for number, line in position_lines(text):
         try:
             if _from_epd(line).game().outcome() is None:
                 lines.append(line)
@@ -263,46 +233,12 @@ def _is_chess960(fen: str) -> bool:
     return bool(board.castling_rights) and board.has_chess960_castling_rights()
 
 
-def _same(reader: _OpeningReader) -> _OpeningReader:
-    return reader
-
-
-class _EnoughError(Exception):
-    """The plies that are wanted have been read."""
-
-
-class _OpeningReader(chess.pgn.BaseVisitor[Opening]):
-    """Reads the main line of a game up to a number of plies, and keeps errors to itself."""
-
-    def __init__(self, plies: int | None) -> None:
-        self.plies = plies
-        self.tags: dict[str, str] = {}
-        self.board: chess.Board | None = None
-        self.moves: list[str] = []
-        self.error: Exception | None = None
-
-    def visit_header(self, name: str, value: str) -> None:
-        self.tags[name] = value
-
-    def begin_variation(self) -> chess.pgn.SkipType:
-        return chess.pgn.SKIP
-
-    def visit_board(self, board: chess.Board) -> None:
-        if self.board is None:
-            self.board = board.copy()
-        if self.plies is not None and len(self.moves) >= self.plies:
-            raise _EnoughError
-
-    def visit_move(self, board: chess.Board, move: chess.Move) -> None:
-        self.moves.append(board.uci(move))
-
-    def handle_error(self, error: Exception) -> None:
-        self.error = self.error or error
-
-    def result(self) -> Opening:
-        name = " ".join(self.tags.get(key, "") for key in ("ECO", "Opening")).strip() or "PGN"
-        board = self.board or chess.Board()
-        return Opening(board.fen(), tuple(self.moves), name, board.chess960)
+def _from_pgn(game: PgnGame) -> Opening:
+    if game.error:
+        raise ValueError(game.error)
+    start = game.start or chess.Board()
+    name = " ".join(game.headers.get(key, "") for key in ("ECO", "Opening")).strip() or "PGN"
+    return Opening(start.fen(), tuple(game.moves), name, start.chess960)
 
 
 def _pgn_openings(text: str, plies: int | None, seed: int, spec: str) -> OpeningList:
@@ -311,13 +247,8 @@ def _pgn_openings(text: str, plies: int | None, seed: int, spec: str) -> Opening
     bad: list[str] = []
 
     def read(game: str) -> Opening | None:
-        reader = _OpeningReader(plies)
         try:
-            with contextlib.suppress(_EnoughError):
-                chess.pgn.read_game(io.StringIO(game), Visitor=partial(_same, reader))
-            if reader.error is not None:
-                raise reader.error
-            opening = reader.result()
+            opening = _from_pgn(next(read_pgn(game, plies), PgnGame()))
             played = opening.game()
         except ValueError as error:
             bad.append(" ".join(str(error).split())[:120])
@@ -327,7 +258,7 @@ def _pgn_openings(text: str, plies: int | None, seed: int, spec: str) -> Opening
             return None
         return opening
 
-    games = [game for game in _PGN_START.split(text) if game.strip()]
+    games = split_games(text)
     try:
         found = OpeningList(games, read, seed)
     except ValueError as error:

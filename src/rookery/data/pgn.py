@@ -1,14 +1,24 @@
-"""Games as PGN: the one writer that arena, web page, terminal and training share."""
+"""Games as PGN: the one writer and the one reader of arena, web page, terminal and training."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import io
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
 
 import chess
 import chess.pgn
 
+from rookery._core import FenError, Game
+from rookery.data.position_files import read_text
+
 RESULTS = {1: "1-0", 0: "1/2-1/2", -1: "0-1"}  # by White's points
-LONGEST_HEADER = 200  # characters
+POINTS = {text: points for points, text in RESULTS.items()}
+STANDARD = ("standard", "from position")  # variants with the usual rules
+LONGEST_HEADER = 400  # characters
+_FIRST_TAG = re.compile(r"(?m)^(?=\[Event )")
 
 
 def pgn_game(
@@ -49,3 +59,104 @@ def pgn_game(
 def header_text(text: str) -> str:
     """Text that cannot end its tag: one line, without quotes and backslashes."""
     return " ".join(text.replace('"', "'").replace("\\", "/").split())[:LONGEST_HEADER]
+
+
+class PgnGame(chess.pgn.BaseVisitor["PgnGame"]):
+    """A game as read: its main line, without variations and comments."""
+
+    def __init__(self, plies: int | None = None) -> None:
+        """Ask for the first `plies` only (None: all); what follows them is not even parsed."""
+        self.headers: dict[str, str] = {}
+        self.start: chess.Board | None = None  # None: the game has no sound first position
+        self.moves: list[str] = []  # UCI
+        self.error = ""  # the first thing that could not be understood
+        self._plies = plies
+
+    @property
+    def points(self) -> int | None:
+        """White's points as in `RESULTS`; None without a result."""
+        return POINTS.get(self.headers.get("Result", "*"))
+
+    @property
+    def teaches(self) -> bool:
+        """Whether to learn from it: sound, of standard chess, with moves and a result."""
+        variant = self.headers.get("Variant", "Standard").lower()
+        known = self.points is not None and variant in STANDARD
+        return known and not self.error and bool(self.moves)
+
+    def positions(self) -> Iterator[tuple[Game, str]]:
+        """Every position with the move played in it; all are the same `Game`, played on."""
+        try:
+            position = Game(self.start.fen() if self.start else chess.STARTING_FEN)
+        except FenError:
+            return
+        for move in self.moves:
+            if not position.is_legal(move):
+                return
+            yield position, move
+            position.push(move)
+
+    @property
+    def lower_rating(self) -> int:
+        """The lower of both players' ratings; 0 if one is unknown."""
+        texts = [self.headers.get(name, "") for name in ("WhiteElo", "BlackElo")]
+        return min(int(text) if text.isdigit() else 0 for text in texts)
+
+    # Called by python-chess
+
+    def visit_header(self, tagname: str, tagvalue: str) -> None:
+        """Keep a tag."""
+        self.headers[tagname] = tagvalue
+
+    def visit_board(self, board: chess.Board) -> None:
+        """Keep the first position."""
+        if self.start is None:
+            self.start = board.copy()
+
+    def begin_variation(self) -> chess.pgn.SkipType:
+        """Skip variations, however deeply they are nested."""
+        return chess.pgn.SKIP
+
+    def begin_parse_san(self, board: chess.Board, san: str) -> chess.pgn.SkipType | None:
+        """Stop parsing after the plies that were asked for."""
+        enough = self._plies is not None and len(self.moves) >= self._plies
+        return chess.pgn.SKIP if enough else None
+
+    def visit_move(self, board: chess.Board, move: chess.Move) -> None:
+        """Keep a move."""
+        self.moves.append(board.uci(move))
+        if not move:
+            self.handle_error(ValueError(f"null move after {' '.join(self.moves[:-1]) or 'none'}"))
+
+    def visit_result(self, result: str) -> None:
+        """Take the result from the end of the moves where no tag says it."""
+        if self.headers.get("Result", "*") == "*":
+            self.headers["Result"] = result
+
+    def handle_error(self, error: Exception) -> None:
+        """Keep the first error."""
+        self.error = self.error or str(error) or type(error).__name__
+
+    def result(self) -> PgnGame:
+        """The game itself."""
+        return self
+
+
+def read_pgn(text: str, plies: int | None = None) -> Iterator[PgnGame]:
+    """The games of a PGN text, one at a time, each up to `plies`."""
+    stream = io.StringIO(text)
+    while (game := chess.pgn.read_game(stream, Visitor=partial(PgnGame, plies))) is not None:
+        yield game
+
+
+def split_games(text: str) -> list[str]:
+    """The texts of the games, each beginning with its Event tag; nothing is parsed."""
+    return [game for game in _FIRST_TAG.split(text) if game.strip()]
+
+
+def read_pgn_files(paths: Iterable[Path], plies: int | None = None) -> Iterator[PgnGame]:
+    """The games of PGN files, plain or gzipped."""
+    for path in paths:
+        if not path.is_file():
+            raise ValueError(f"PGN {str(path)!r}: there is no such file")
+        yield from read_pgn(read_text(path), plies)

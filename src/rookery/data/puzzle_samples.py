@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from rookery._core import Game
-from rookery.data.puzzles import read_puzzles
+from rookery.data.puzzles import drawn, themed_puzzles
 from rookery.data.sample_writer import SampleWriter
 
 
@@ -23,17 +23,8 @@ def write_puzzle_samples(
         limit: Most puzzles, drawn by the seed.
         seed: Of the draw.
     """
-    wanted = set(themes)
     counts = {"puzzles": 0, "samples": 0}
-    puzzles = [p for p in read_puzzles(path) if not wanted or wanted & set(p.themes)]
-    if not puzzles:
-        raise ValueError(f"{path} has no puzzle with the themes {', '.join(themes)}")
-    if limit is not None and limit < len(puzzles):
-        import numpy as np
-
-        chosen = np.random.default_rng(seed).permutation(len(puzzles))[:limit]
-        puzzles = [puzzles[i] for i in sorted(chosen)]
-    for number, puzzle in enumerate(puzzles):
+    for number, puzzle in enumerate(drawn(themed_puzzles(path, themes), limit, seed)):
         counts["puzzles"] += 1
         position = Game(puzzle.fen)
         for ply, move in enumerate(puzzle.line):

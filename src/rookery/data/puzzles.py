@@ -9,13 +9,17 @@ from __future__ import annotations
 import csv
 import io
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
 from rookery._core import Game
-from rookery.data.openings import complete_fen, read_text
+from rookery.data.position_files import complete_fen, read_text
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -33,8 +37,6 @@ def read_puzzles(path: Path, limit: int | None = None, seed: int = 0) -> list[Pu
     """Read a CSV file, plain or gzipped; `limit` draws that many by the seed."""
     if not path.is_file():
         raise ValueError(f"puzzles {str(path)!r}: there is no such file")
-    if limit is not None and limit < 1:
-        raise ValueError(f"--limit is {limit}; it must be 1 or more")
     reader = csv.DictReader(io.StringIO(read_text(path)))
     try:
         columns = {name.lower(): name for name in reader.fieldnames or []}
@@ -47,11 +49,8 @@ def read_puzzles(path: Path, limit: int | None = None, seed: int = 0) -> list[Pu
             f"puzzles {str(path)!r}: needs the columns FEN and Moves (Lichess), or fen and "
             f"solution_uci; it has {', '.join(columns) or 'none'}"
         )
-    if limit is not None and limit < len(rows):
-        chosen = np.random.default_rng(seed).permutation(len(rows))[:limit]
-        rows = [rows[i] for i in sorted(chosen)]
     puzzles = []
-    for number, row in rows:
+    for number, row in drawn(rows, limit, seed):
         values = {lower: (row.get(name) or "") for lower, name in columns.items()}
         try:
             puzzle = _puzzle(values, f"line {number}")
@@ -62,6 +61,25 @@ def read_puzzles(path: Path, limit: int | None = None, seed: int = 0) -> list[Pu
     if not puzzles:
         raise ValueError(f"puzzles {str(path)!r} holds no puzzle")
     return puzzles
+
+
+def themed_puzzles(path: Path, themes: Sequence[str]) -> list[Puzzle]:
+    """The puzzles of a file with any of the themes; without themes all of them."""
+    wanted = set(themes)
+    puzzles = [p for p in read_puzzles(path) if not wanted or wanted & set(p.themes)]
+    if not puzzles:
+        raise ValueError(f"{path} has no puzzle with the themes {', '.join(themes)}")
+    return puzzles
+
+
+def drawn(items: list[T], limit: int | None, seed: int) -> list[T]:
+    """At most `limit` of the items, drawn by the seed, in their order."""
+    if limit is not None and limit < 1:
+        raise ValueError(f"--limit is {limit}; it must be 1 or more")
+    if limit is None or limit >= len(items):
+        return items
+    chosen = np.random.default_rng(seed).permutation(len(items))[:limit]
+    return [items[i] for i in sorted(chosen)]
 
 
 def _puzzle(values: dict[str, str], name: str) -> Puzzle:
@@ -75,7 +93,7 @@ def _puzzle(values: dict[str, str], name: str) -> Puzzle:
         game.push(move)
     rating = values.get("rating", "")
     if rating and not math.isfinite(float(rating)):
-        raise ValueError(f"rating {rating!r} is no number")
+        raise ValueError(f"rating {rating!r} is not a number")
     return Puzzle(
         name=values.get("puzzleid") or values.get("title") or name,
         fen=start,

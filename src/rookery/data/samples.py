@@ -78,7 +78,7 @@ class SampleBlock:
         return {column.name: getattr(self, column.name) for column in fields(self)}
 
     def entries(self, index: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Places in `legal` and `policy` of some samples, one list behind the other."""
+        """Places in `legal` and `policy` of some samples, concatenated."""
         counts = self.counts[index]
         firsts = np.cumsum(counts) - counts
         return np.repeat(self.offsets[index] - firsts, counts) + np.arange(counts.sum())
@@ -187,12 +187,12 @@ def read_samples(path: Path, observation: str) -> SampleBlock:
 
     files = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
     if not files or not files[0].is_file():
-        raise SampleError(f"{path} is no Parquet file, and no folder with any")
+        raise SampleError(f"{path} is neither a Parquet file nor a folder with any")
     blocks = []
     for file in files:
         try:
             table = pyarrow.parquet.read_table(file)
         except (OSError, pyarrow.ArrowInvalid) as error:
-            raise SampleError(f"{file} is no readable Parquet file: {error}") from None
+            raise SampleError(f"{file} is not a readable Parquet file: {error}") from None
         blocks.append(SampleBlock.from_table(table, observation, str(file)))
     return concatenate(blocks)

@@ -14,13 +14,13 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 
 import chess
 import chess.gaviota
 import chess.syzygy
 
 from rookery._core import Game
+from rookery.base.closing import Closing
 from rookery.data.paths import MissingDataError, search_folders
 
 METRICS = ("dtm", "dtz")
@@ -46,7 +46,7 @@ class Probe:
         return (self.wdl == 2) - (self.wdl == -2)
 
 
-class Tablebases:
+class Tablebases(Closing):
     """A set of open table folders. Close it, or use it in a `with` statement."""
 
     def __init__(
@@ -138,19 +138,6 @@ class Tablebases:
         """Close all files; may be called more than once."""
         self._gaviota.close()
         self._syzygy.close()
-
-    def __enter__(self) -> Tablebases:
-        """Return the tables themselves."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Close all files."""
-        self.close()
 
 
 def _gaviota_ending(path: Path) -> str:

@@ -23,7 +23,6 @@ PIECE_NAMES = ("pawn", "knight", "bishop", "rook", "queen", "king")
 
 # What the encoders divide by, so that entries stay near [0, 1].
 LARGEST_COUNTS = (8, 2, 2, 2, 1, 1)  # per piece type, in the starting position
-PIECE_VALUES = (1, 3, 3, 5, 9, 10)  # of attackers and defenders, divided by 10
 SLIDER_DIRECTIONS = {
     "queen": ("N", "NE", "E", "SE", "S", "SW", "W", "NW"),
     "rook": ("N", "E", "S", "W"),

@@ -112,6 +112,6 @@ def read_line(line: str) -> Ranked | None:
 
 
 def _word(line: str, key: str) -> str | None:
-    """The word behind a key."""
+    """The word after a key."""
     _, found, rest = line.partition(f" {key} ")
     return rest.split(" ", 1)[0] if found else None

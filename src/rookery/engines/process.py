@@ -34,7 +34,7 @@ MARK = "ROOKERY_ENGINE_MARK"
 
 _LINE_END = re.compile(rb"\r\n|\n|\r")
 
-# Engines that run now: whoever stops early (Ctrl-C, the end of the interpreter) ends them from
+# Engines that run now: code that stops early (Ctrl-C, the end of the interpreter) ends them from
 # outside, although the thread that talks to them is waiting for an answer.
 _live: weakref.WeakSet[EngineProcess] = weakref.WeakSet()
 _live_lock = threading.Lock()
@@ -150,14 +150,6 @@ class EngineProcess:
                 return self._lines.popleft() if self._lines else None
             self._pump(remaining)
 
-    def pending_lines(self) -> list[str]:
-        """Take whatever has already arrived, without waiting."""
-        if not self._ended:
-            self._pump(0.0)
-        lines = [line for line, _ in self._lines]
-        self._lines.clear()
-        return lines
-
     def obituary(self) -> str:
         """What is known about the end of the process: exit code and last words."""
         code = self._exit_code()
@@ -197,7 +189,7 @@ class EngineProcess:
     def kill(self) -> None:
         """End the program at once; safe from any thread, while another waits for its answer.
 
-        Whoever is reading sees the end of the output, and still has to `close`.
+        A reader sees the end of the output, and still has to `close`.
         """
         with self._reaping:  # as long as it is not reaped, its number cannot be reused
             if self._process.returncode is None:

@@ -24,11 +24,11 @@ except ImportError as error:  # the message names the way out
         f"the environments need gymnasium; install it with: {how_to_install('envs')}"
     ) from error
 
+from rookery.data.starts import start_positions
 from rookery.envs.chess_env import ChessEnv
 from rookery.envs.evaluate import Evaluation, GameRecord, evaluate, run
 from rookery.envs.kpk_env import KPKEnv
 from rookery.envs.rewards import Rewards
-from rookery.envs.starts import start_positions
 from rookery.envs.vector import ChessVectorEnv
 
 __all__ = [

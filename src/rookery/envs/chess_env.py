@@ -43,7 +43,7 @@ class ChessEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
     `switched_off` lists it.
 
     ## Starting state
-    `start` (`envs/starts.py`), the standard position by default. The agent's `color` is "white",
+    `start` (`data/starts.py`), the standard position by default. The agent's `color` is "white",
     "black" or drawn anew for every game ("random", default); if the opponent is to move first, it
     does so in `reset`. `reset(options={"fen": ..., "color": ...})` fixes either for one game.
     A start position in which the game is already over is drawn again; a "fen" like that raises.

@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 from rookery._core import FenError, Game, MoveError, action_count
 from rookery.data.books import Book, find_book
 from rookery.data.paths import MissingDataError
+from rookery.data.starts import StartPositions, start_positions
 from rookery.data.tablebases import HOW_TO_GET, METRICS, Tablebases, find_tablebases
 from rookery.encodings import OBSERVATIONS
 from rookery.envs.rewards import InterimRewards, Rewards, rewards_of
 from rookery.envs.rules import Rules, Termination
-from rookery.envs.starts import StartPositions, start_positions
 
 CLAIM = 4672  # the action of az4673 that claims a draw
 ON_ILLEGAL = ("penalty", "raise")
@@ -48,7 +48,7 @@ class EpisodeOptions(TypedDict, total=False):
     claims: str | None  # see `Rules`; None: "action" for "az4673", otherwise "automatic"
     draw_after_plies: int  # see `Rules`
     max_plies: int  # see `Rules`
-    start: str | Sequence[str] | StartPositions  # see `starts.py`
+    start: str | Sequence[str] | StartPositions  # see `data/starts.py`
     on_illegal: str  # "penalty" (the reward for it, and the position stays) or "raise"
     book: Book | None  # for interim rewards; None: the first one found, if rewards.book is not 0
     tablebases: Tablebases | None  # likewise
@@ -149,7 +149,7 @@ class Episode:
         return tablebases
 
     def _switch_off(self, message: str) -> None:
-        """Warn, and keep the message for whoever looks later."""
+        """Warn, and keep the message."""
         self.switched_off.append(message)
         warnings.warn(message, stacklevel=5)
 
@@ -248,7 +248,7 @@ class Episode:
         )
 
     def _require_unfinished(self) -> None:
-        """Refuse to go on after the end."""
+        """Refuse to continue after the end."""
         if self.over:
             raise RuntimeError("the game is over; call reset() to begin another one")
 

@@ -13,8 +13,8 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from rookery._core import Game, MoveError
+from rookery.data.starts import StartPositions, start_positions
 from rookery.envs.rules import Rules, Termination
-from rookery.envs.starts import StartPositions, start_positions
 from rookery.players.base import Limits, Player
 
 
@@ -36,7 +36,7 @@ class GameRecord:
 
 @dataclass(frozen=True)
 class Score:
-    """Wins, draws and losses of a player; unfinished games count for nobody."""
+    """Wins, draws and losses of a player; unfinished games count for neither side."""
 
     wins: int = 0
     draws: int = 0

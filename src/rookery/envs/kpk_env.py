@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import chess
 import numpy as np
 from numpy.typing import NDArray
 
 from rookery._core import Game
+from rookery.data.starts import KpkLevel
 from rookery.envs.chess_env import ChessEnv
 from rookery.envs.rewards import Rewards
 from rookery.envs.rules import Rules, Termination
-from rookery.envs.starts import KpkLevel
 from rookery.players.base import Limits, Player
 
 GOALS = ("promotion", "mate")
@@ -44,11 +45,11 @@ class KPKEnv(ChessEnv):
     taken at once, or has survived the reply (won); the pawn or that queen is taken, or either side
     is stalemated (drawn). Played perfectly, the positions that are won in the endgame tables are
     won here and no others, save six with the pawn on the seventh rank that need a rook; if every
-    promotion won, 4,852 drawn positions of the whole board would be won, too.
+    promotion won, 4,852 drawn positions of the whole board would be won as well.
     As in the paper, neither repetition nor the fifty-move rule counts: the observation could not
-    show them. With `goal="mate"` the game goes on under the rules of chess until mate or draw; the
-    layouts `kpk` and `kpk3` cannot express the queen, so others must be
-    chosen (`observation="planes12", actions="az4672"`).
+    show them. With `goal="mate"` the game continues under the rules of chess until mate or draw;
+    the layouts `kpk` and `kpk3` cannot express the queen, so others must be chosen
+    (`observation="planes12", actions="az4672"`).
     Truncation: after `max_plies` plies, 100 by default (the paper cancels games after 50 moves).
 
     ## Arguments
@@ -112,7 +113,7 @@ class KPKEnv(ChessEnv):
 
 
 class PromotionRules(Rules):
-    """The rules of paper 003: whoever has the pawn wins by promoting it."""
+    """The rules of paper 003: the side with the pawn wins by promoting it."""
 
     promotion_wins = True
 
@@ -121,7 +122,7 @@ class PromotionRules(Rules):
         super().__init__(claims="off", max_plies=max_plies)
 
     def termination(self, game: Game, plies: int) -> Termination | None:
-        """Return how the game ended; None while it goes on."""
+        """Return how the game ended; None while it continues."""
         if game.piece_count() == 2:
             return Termination("pawn_lost", None)
         if game.legal_count() == 0:
@@ -143,9 +144,4 @@ def has_pawn(game: Game) -> bool:
 
 def _queen_can_be_taken(game: Game) -> bool:
     """Tell whether the king to move can take the last piece that is not a king."""
-    return any(game.piece_at(_square(move[2:4])) for move in game.legal_moves())
-
-
-def _square(name: str) -> int:
-    """Turn "a1" into 0 and "h8" into 63."""
-    return "abcdefgh".index(name[0]) + 8 * (int(name[1]) - 1)
+    return any(game.piece_at(chess.parse_square(move[2:4])) for move in game.legal_moves())

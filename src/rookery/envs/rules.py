@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rookery._core import FenError, Game
-from rookery.envs.starts import StartPositions
+from rookery.data.starts import StartPositions
 
 CLAIMS = ("automatic", "action", "off")
 START_ATTEMPTS = 1000  # draws before start positions in which all games are over are reported
@@ -38,7 +38,7 @@ class Rules:
             positions, fivefold repetition and the seventy-five-move rule always end the game.
         draw_after_plies: Draw after so many plies (0: never). Paper 000's version 1 has 400.
         max_plies: Truncation after so many plies (0: never): the game has no result. Illegal
-            attempts count as plies here, so that no agent can go on with them for ever.
+            attempts count as plies here, so that an agent cannot repeat them forever.
     """
 
     promotion_wins = False
@@ -57,7 +57,7 @@ class Rules:
         self.max_plies = max_plies
 
     def termination(self, game: Game, plies: int) -> Termination | None:
-        """Return how the game ended, `plies` after its start; None while it goes on."""
+        """Return how the game ended, `plies` after its start; None while it continues."""
         outcome = game.outcome()
         if outcome is not None:
             return Termination(*outcome)

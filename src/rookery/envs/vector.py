@@ -12,9 +12,9 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from rookery._core import ENDINGS, VectorGames, action_count
+from rookery.data.starts import StartPositions, start_positions
 from rookery.envs.rewards import Rewards, rewards_of
 from rookery.envs.spaces import action_space, observation_space
-from rookery.envs.starts import StartPositions, start_positions
 
 Array = NDArray[Any]
 
@@ -137,7 +137,7 @@ class ChessVectorEnv(VectorEnv[Array, Array, Array]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Array, dict[str, Any]]:
-        """Begin all games anew; without a seed, the random streams go on."""
+        """Begin all games anew; without a seed, the random streams continue."""
         if options:
             raise ValueError(f"the vector environment has no reset options, got {sorted(options)}")
         super().reset(seed=seed)
@@ -212,7 +212,7 @@ class ChessVectorEnv(VectorEnv[Array, Array, Array]):
         return self.games.get_state()
 
     def set_state(self, state: bytes) -> None:
-        """Go on from a state that `get_state` returned; observations are those of that moment."""
+        """Continue from a state of `get_state`; observations are those of that moment."""
         self.games.set_state(state)
 
     def _own(self, array: Array) -> Array:

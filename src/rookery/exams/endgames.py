@@ -153,7 +153,7 @@ class Referee:
     def __init__(self, tables: CachedTables, goal: str, history: bool = True) -> None:
         """Judge by `tables`; `goal` is `promotion` or `mate`.
 
-        Without `history` games go on after repetitions and fifty moves, as in paper 003.
+        Without `history` games continue after repetitions and fifty moves, as in paper 003.
         """
         if goal not in GOALS:
             raise ValueError(f"goal {goal!r} is not one of {', '.join(GOALS)}")
@@ -329,7 +329,7 @@ class Follower:
             open_ones = [n for n, _ in node.following if n not in self._verdicts]
             circular = [n for n in open_ones if n in on_way]
             if circular:
-                # Whatever leads into a circle (or lets the defender choose one) does not win.
+                # A move that leads into a cycle (or lets the defender choose one) does not win.
                 self._verdicts[key] = _Verdict(False, 0, 0, "repetition")
             elif open_ones:
                 stack.append(open_ones[0])

@@ -12,16 +12,16 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from rookery._core import Game
-from rookery.data.openings import complete_fen, read_text
-from rookery.data.puzzles import Puzzle, read_puzzles
+from rookery.data.position_files import complete_fen, position_lines, read_text
+from rookery.data.puzzles import Puzzle, drawn, read_puzzles
 from rookery.engines.faults import fault_of
-from rookery.engines.workers import ask_all
-from rookery.exams.questions import patient_choice
+from rookery.exams.questions import examine, patient_choice, solved_counts
 from rookery.players.base import Limits, Player
 from rookery.players.thinking import Thought
 
@@ -63,23 +63,16 @@ def read_mates(path: Path, most: int, limit: int | None = None, seed: int = 0) -
         mates = list(mates_of(read_puzzles(path), most))
     if not mates:
         raise ValueError(f"{str(path)!r} holds no mate in {most} moves or fewer")
-    if limit is not None and limit < 1:
-        raise ValueError(f"--limit is {limit}; it must be 1 or more")
-    if limit is not None and limit < len(mates):
-        chosen = np.random.default_rng(seed).permutation(len(mates))[:limit]
-        mates = [mates[i] for i in sorted(chosen)]
-    return mates
+    return drawn(mates, limit, seed)
 
 
 def _read_positions(path: Path, moves: int) -> list[Mate]:
     if not path.is_file():
         raise ValueError(f"mates {str(path)!r}: there is no such file")
     found = []
-    for number, line in enumerate(read_text(path).splitlines(), 1):
-        if not line.strip() or line.startswith("#"):
-            continue
+    for number, line in position_lines(read_text(path)):
         try:
-            game = Game(complete_fen(" ".join(line.split(";")[0].split()[:6])))
+            game = Game(complete_fen(line))
         except ValueError as error:
             raise ValueError(f"mates {str(path)!r}, line {number}: {error}") from error
         found.append(Mate(f"line {number}", game.fen(), moves))
@@ -172,12 +165,8 @@ def run_mates(
     progress: Callable[[int], None] | None = None,
 ) -> list[MateAnswer]:
     """Let a player solve all of them."""
-
-    def ask(player: Player, mate: Mate, number: int) -> MateAnswer:
-        rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(8, number)))
-        return solve_mate(player, mate, rng, limits)
-
-    return ask_all(make_player, mates, ask, workers, progress)
+    ask = partial(solve_mate, limits=limits)
+    return examine(make_player, mates, ask, (seed, 8), workers, progress)
 
 
 def summarise_mates(player: str, answers: Sequence[MateAnswer]) -> dict[str, object]:
@@ -208,13 +197,8 @@ def summarise_mates(player: str, answers: Sequence[MateAnswer]) -> dict[str, obj
 
 
 def _counts(answers: Sequence[MateAnswer]) -> dict[str, object]:
-    solved = sum(answer.solved for answer in answers)
-    return {
-        "total": len(answers),
-        "solved": solved,
-        "rate": solved / len(answers) if answers else None,
-        "announced": sum(_announced_in_time(answer) for answer in answers),
-    }
+    announced = sum(_announced_in_time(answer) for answer in answers)
+    return {**solved_counts([answer.solved for answer in answers]), "announced": announced}
 
 
 def _announced_in_time(answer: MateAnswer) -> bool:

@@ -12,6 +12,7 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -19,8 +20,7 @@ from rookery._core import Game
 from rookery.arena.elo import ELO_PER_NATURAL_UNIT, expected_score
 from rookery.data.puzzles import Puzzle
 from rookery.engines.faults import fault_of
-from rookery.engines.workers import ask_all
-from rookery.exams.questions import legal_choice
+from rookery.exams.questions import examine, legal_choice, solved_counts
 from rookery.players.base import Limits, Player
 
 BAND = 200  # Elo
@@ -68,12 +68,8 @@ def run_puzzles(
     progress: Callable[[int], None] | None = None,
 ) -> list[PuzzleAnswer]:
     """Let a player solve all puzzles."""
-
-    def ask(player: Player, puzzle: Puzzle, number: int) -> PuzzleAnswer:
-        rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(7, number)))
-        return solve(player, puzzle, rng, limits)
-
-    return ask_all(make_player, puzzles, ask, workers, progress)
+    ask = partial(solve, limits=limits)
+    return examine(make_player, puzzles, ask, (seed, 7), workers, progress)
 
 
 def puzzle_rating(answers: Sequence[PuzzleAnswer]) -> tuple[float, float, float] | None:
@@ -103,7 +99,6 @@ def puzzle_rating(answers: Sequence[PuzzleAnswer]) -> tuple[float, float, float]
 
 def summarise_puzzles(player: str, answers: Sequence[PuzzleAnswer]) -> dict[str, object]:
     """The object of `rookery puzzles --json`."""
-    solved = sum(answer.solved for answer in answers)
     bands: defaultdict[str, list[bool]] = defaultdict(list)
     themes: defaultdict[str, list[bool]] = defaultdict(list)
     for answer in answers:
@@ -115,17 +110,11 @@ def summarise_puzzles(player: str, answers: Sequence[PuzzleAnswer]) -> dict[str,
     rating = puzzle_rating(answers)
     return {
         "player": player,
-        "total": len(answers),
-        "solved": solved,
-        "rate": solved / len(answers) if answers else None,
+        **solved_counts([answer.solved for answer in answers]),
         "rating": None if rating is None else round(rating[0], 1),
         "rating_low": None if rating is None else round(rating[1], 1),
         "rating_high": None if rating is None else round(rating[2], 1),
         "faults": sum(bool(answer.fault) for answer in answers),
-        "bands": {key: _shares(bands[key]) for key in sorted(bands)},
-        "themes": {key: _shares(themes[key]) for key in sorted(themes)},
+        "bands": {key: solved_counts(bands[key]) for key in sorted(bands)},
+        "themes": {key: solved_counts(themes[key]) for key in sorted(themes)},
     }
-
-
-def _shares(results: list[bool]) -> dict[str, object]:
-    return {"total": len(results), "solved": sum(results), "rate": sum(results) / len(results)}

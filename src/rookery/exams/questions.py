@@ -1,21 +1,53 @@
-"""Asking a player for one move outside a match: whatever goes wrong is its fault, with evidence."""
+"""Asking a player for single moves outside a match; errors become faults with evidence."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 import numpy as np
 
 from rookery._core import Game
 from rookery.engines.faults import EngineFault, clean, fault_of
+from rookery.engines.workers import ask_all
 from rookery.players.base import Decision, Limits, Player
 from rookery.players.thinking import Thinker, Thought
+
+Task = TypeVar("Task")
+Answer = TypeVar("Answer")
+
+
+def examine(
+    make_player: Callable[[], Player],
+    tasks: Sequence[Task],
+    ask: Callable[[Player, Task, np.random.Generator], Answer],
+    seed: tuple[int, int],
+    workers: int = 1,
+    progress: Callable[[int], None] | None = None,
+) -> list[Answer]:
+    """Answers to all tasks, in their order, from one player per worker.
+
+    Each task has a random stream of its own, so that the number of workers changes nothing; `seed`
+    is the user's and the number of the exam.
+    """
+
+    def ask_one(player: Player, task: Task, number: int) -> Answer:
+        sequence = np.random.SeedSequence(seed[0], spawn_key=(seed[1], number))
+        return ask(player, task, np.random.default_rng(sequence))
+
+    return ask_all(make_player, tasks, ask_one, workers, progress)
+
+
+def solved_counts(solved: Sequence[bool]) -> dict[str, object]:
+    """The keys that the summary of every exam has."""
+    rate = sum(solved) / len(solved) if solved else None
+    return {"total": len(solved), "solved": sum(solved), "rate": rate}
 
 
 def legal_choice(
     player: Player, game: Game, rng: np.random.Generator, limits: Limits | None = None
 ) -> str:
-    """A player's move; an answer that is none, or illegal, is its `EngineFault`."""
+    """A player's move; an illegal answer is an `EngineFault`."""
     return _legal(player.choose(game, rng, limits), game).move
 
 

@@ -16,11 +16,10 @@ import chess
 import numpy as np
 
 from rookery._core import Game
-from rookery.data.openings import complete_fen, read_text
+from rookery.data.position_files import complete_fen, position_lines, read_text
 from rookery.data.tablebases import HOW_TO_GET, Tablebases, find_tablebases
 from rookery.engines.faults import fault_of
-from rookery.engines.workers import ask_all
-from rookery.exams.questions import legal_choice, patient_choice
+from rookery.exams.questions import examine, legal_choice, patient_choice, solved_counts
 from rookery.players.base import Limits, Player
 from rookery.players.thinking import Thought
 
@@ -55,10 +54,7 @@ def read_suite(path: Path) -> list[SuitePosition]:
         raise ValueError(f"suite {str(path)!r}: there is no such file")
     positions = []
     with find_tablebases() as tables:
-        for number, line in enumerate(read_text(path).splitlines(), 1):
-            line = line.strip()
-            if not line or line.startswith("#"):
-                continue
+        for number, line in position_lines(read_text(path)):
             try:
                 positions.append(parse_line(line, f"line {number}", tables))
             except ValueError as error:
@@ -181,8 +177,7 @@ def run_suite(
             the player from changing its mind.
     """
 
-    def ask(player: Player, position: SuitePosition, number: int) -> SuiteAnswer:
-        rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(6, number)))
+    def ask(player: Player, position: SuitePosition, rng: np.random.Generator) -> SuiteAnswer:
         game = Game(position.fen)
         try:
             player.new_game()
@@ -194,17 +189,14 @@ def run_suite(
             return SuiteAnswer(position, "", False, 0, str(fault_of(error)))
         return SuiteAnswer(position, move, is_right(position, move), position.points.get(move, 0))
 
-    return ask_all(make_player, positions, ask, workers, progress)
+    return examine(make_player, positions, ask, (seed, 6), workers, progress)
 
 
 def summarise_suite(player: str, answers: list[SuiteAnswer]) -> dict[str, object]:
     """The object of `rookery suite --json`."""
-    solved = sum(answer.solved for answer in answers)
     summary: dict[str, object] = {
         "player": player,
-        "total": len(answers),
-        "solved": solved,
-        "rate": solved / len(answers) if answers else None,
+        **solved_counts([answer.solved for answer in answers]),
         "faults": sum(bool(answer.fault) for answer in answers),
         "missed": [
             {"id": a.position.name, "fen": a.position.fen, "played": a.move, "fault": a.fault}

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from rookery._core import BatchEvaluator, Engine, Game, NnueNetwork, value_of_score
+from rookery._core import BatchEvaluator, Engine, Game, NnueNetwork
+from rookery.base.scales import value_of_score
 
 HASH = 4  # MiB; shallow searches need no more
 # A search that takes more is cut off. Untrained networks may take every capture for a gain, and the

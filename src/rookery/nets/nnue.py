@@ -30,7 +30,6 @@ from rookery.base.section import Section
 from rookery.encodings import NO_ACTIONS
 
 FEATURES = 768
-SCALE = 400.0  # centipawn-like units per unit of raw output
 MAX_PIECES = 32
 PADDING = FEATURES  # the row of places that hold no piece; always zero
 WEIGHT_LIMIT = 1.98  # of feature and output weights, so that quantised sums cannot overflow

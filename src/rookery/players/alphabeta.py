@@ -23,9 +23,9 @@ from rookery._core import (
     NetworkError,
     NnueNetwork,
     mate_moves,
-    value_of_score,
 )
 from rookery._core import SearchResult as CoreResult
+from rookery.base.scales import value_of_score
 from rookery.players.base import Decision, Limits
 from rookery.players.levels import (
     HIGHEST_ELO,

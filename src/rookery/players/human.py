@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TextIO
 
 import chess
 import numpy as np
 
 from rookery._core import Game
+from rookery.data.notation import read_move
 from rookery.engines.faults import EngineFault
 from rookery.players.base import Decision, Limits
 
@@ -55,7 +56,7 @@ class HumanPlayer:
                 self._write(HELP)
             else:
                 try:
-                    return Decision(read_move(game, typed))
+                    return Decision(read_move(board, typed))
                 except ValueError as error:
                     self._write(f"{error}; {HELP}")
 
@@ -93,53 +94,3 @@ def ask_aside(prompt: str) -> str:
         return input(prompt)  # it knows where the line begins, and can edit it
     print(prompt, end="", file=sys.stderr, flush=True)
     return input()
-
-
-def read_move(game: Game, typed: str) -> str:
-    """UCI of a move as people type it: e2e4, Nf3, nf3, 0-0, exd8=Q, e8q.
-
-    Raises:
-        ValueError: it is not a legal move, and why.
-    """
-    board = chess.Board(game.fen(), chess960=game.chess960)
-    text = typed.strip().rstrip("!?").replace("0-0-0", "O-O-O").replace("0-0", "O-O")
-    found, ambiguous = _parse(board, text)
-    if found is not None:
-        return found
-    if ambiguous:
-        raise ValueError(f"{typed!r} could be more than one move; say from where, as in Nbd2")
-    for promoted in (f"{text}=Q", f"{text}q"):
-        if _parse(board, promoted)[0] is not None:
-            raise ValueError(f"{typed!r} promotes: say to what, as in {promoted}")
-    raise ValueError(f"{typed!r} is not a legal move here")
-
-
-def _parse(board: chess.Board, text: str) -> tuple[str | None, bool]:
-    """UCI of a move in any spelling, None if there is none; and whether there are several."""
-    ambiguous = False
-    for spelling in dict.fromkeys((text, text[:1].upper() + text[1:], text.upper(), text.lower())):
-        for parse in (board.parse_san, board.parse_uci):
-            try:
-                move = parse(spelling)
-            except chess.AmbiguousMoveError:
-                ambiguous = True
-            except ValueError:
-                continue
-            else:
-                if move:  # not the null move
-                    return board.uci(move), False
-    return None, ambiguous
-
-
-def san_line(fen: str, moves: Sequence[str], chess960: bool = False) -> str:
-    """Moves in UCI as standard notation, as far as they are legal from a position on."""
-    board = chess.Board(fen, chess960=chess960)
-    words = []
-    for uci in moves:
-        try:
-            move = board.parse_uci(uci)
-        except ValueError:
-            break
-        words.append(board.san(move))
-        board.push(move)
-    return " ".join(words)

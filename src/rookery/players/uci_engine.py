@@ -16,13 +16,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from rookery._core import Game
+from rookery.base.scales import value_of_centipawns
 from rookery.engines.faults import EngineFault
 from rookery.engines.process import EngineProcess, ProcessLimits
 from rookery.players.base import Decision, Limits
 
 MATE_VALUE = 1.0
-CENTIPAWN_SCALE = 800.0 / np.log(10.0)
-"""tanh(cp / 347) is the logistic curve on which a centipawn is one Elo; only a display value."""
 
 
 @dataclass(frozen=True)
@@ -298,7 +297,7 @@ def _read_info(words: Sequence[str], answer: _Answer) -> None:
             at = words.index("score")
             number = int(words[at + 2])
             if words[at + 1] == "cp":
-                answer.value = float(np.tanh(number / CENTIPAWN_SCALE))
+                answer.value = value_of_centipawns(number)
                 answer.details["centipawns"] = number
             elif words[at + 1] == "mate":
                 answer.value = MATE_VALUE if number > 0 else -MATE_VALUE

@@ -1,4 +1,4 @@
-"""A file of finished batches of games, so that a long rating can go on after it was stopped.
+"""A file of finished batches of games, so that a long rating can be resumed.
 
 One JSON object a line, written as each batch ends: what was played (the key) and how it went. A
 rating is a function of its batches, so a second run that finds them here takes the same way

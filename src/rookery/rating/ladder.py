@@ -240,7 +240,7 @@ class Climb:
             return True
         rating = self.rating()
         if rating.unbounded:
-            # Beyond the ladder more games only repeat that; before its end the search goes on.
+            # Beyond the ladder more games only repeat that; before its end the search continues.
             end = self._standings[-1 if rating.unbounded == "above" else 0]
             return end.games >= BEYOND_GAMES
         return rating.bracketed and rating.high - rating.low <= self._settings.width
@@ -268,7 +268,7 @@ class Climb:
         played = standing.games
         limits = settings.limits
         if rung.load_dependent and limits.movetime is None and settings.concurrency == 0:
-            concurrency = 1  # nobody else on the machine while a timed rung thinks
+            concurrency = 1  # an otherwise idle machine while a timed rung thinks
         else:
             concurrency = settings.concurrency
         games = min(games, max(2, settings.games - self._games()))

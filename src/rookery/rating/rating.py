@@ -1,13 +1,9 @@
 """Ratings of many players at once from the games between them, anchored to named opponents.
 
-Two models, both fitted by maximum likelihood with Newton steps:
-
-* `score` (default): the expected *score* of a game is the logistic curve of the Elo difference
-  and a draw is half a win and half a loss (Bradley-Terry; the meaning of Elo in rating lists).
-  A draw rate is not assumed, so it may differ from pair to pair, as it does between a random
-  mover (nine draws in ten) and an engine.
-* `davidson`: wins, draws and losses each have a probability, with one draw parameter for all
-  (Davidson 1970). It uses more of the data when draws follow the model and misleads when not.
+The fit is by maximum likelihood with Newton steps: the expected *score* of a game is the logistic
+curve of the Elo difference, and a draw is half a win and half a loss (Bradley-Terry; the meaning of
+Elo in rating lists). A draw rate is not assumed, so it may differ from pair to pair, as it does
+between a random mover (nine draws in ten) and an engine.
 
 Intervals come from the information matrix. With draws counted as half a win it takes every game
 to vary like a win or a loss, which is too wide rather than too narrow.
@@ -19,9 +15,8 @@ a ladder of 2000 Elo by a fifth.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
@@ -29,7 +24,6 @@ from numpy.typing import NDArray
 
 from rookery.arena.elo import ELO_PER_NATURAL_UNIT, UNBOUNDED_ELO, expected_score
 
-MODELS = ("score", "davidson")
 VIRTUAL_DRAWS = 0.01
 """Draws added to each pair of players that met, so that clean sweeps stay finite."""
 
@@ -68,44 +62,21 @@ class Rating:
     anchor: bool
 
 
-@dataclass(frozen=True)
-class RatingTable:
-    """Ratings, best first, with what is needed to judge them."""
-
-    ratings: tuple[Rating, ...]
-    anchors: Mapping[str, float]
-    model: str
-    draw_parameter: float  # Davidson's nu; 0 for the score model
-    misfits: tuple[tuple[str, str, float], ...] = field(default=())
-    """(first, second, z): played minus expected points in standard errors, largest first."""
-
-    def __getitem__(self, name: str) -> Rating:
-        """The rating of one player by name."""
-        for rating in self.ratings:
-            if rating.name == name:
-                return rating
-        raise KeyError(name)
-
-
 def rate(
     encounters: Iterable[Encounter],
     anchors: Mapping[str, float],
     *,
-    model: str = "score",
     virtual_draws: float = VIRTUAL_DRAWS,
     confidence: float = 0.95,
-) -> RatingTable:
-    """Fit all players to the encounters with the anchors held at their ratings.
+) -> dict[str, Rating]:
+    """Ratings by name, best first, with the anchors held at theirs.
 
     Args:
         encounters: results; several entries for one pair are added up.
         anchors: ratings that are held fixed; at least one.
-        model: `score` or `davidson`.
         virtual_draws: draws added to each pair that met.
         confidence: coverage of the intervals.
     """
-    if model not in MODELS:
-        raise ValueError(f"unknown rating model {model!r}; choose one of {MODELS}")
     if not anchors:
         raise ValueError("ratings need at least one anchor, a player whose rating is given")
     if virtual_draws <= 0:
@@ -118,15 +89,10 @@ def rate(
     strengths = np.array([anchors.get(n, _first_guess(anchors)) for n in names], dtype=np.float64)
     strengths /= ELO_PER_NATURAL_UNIT
 
-    if model == "score":
-        covariance = _fit_score(strengths, free, merged, index, virtual_draws)
-        draw_parameter = 0.0
-    else:
-        draw_parameter, covariance = _fit_davidson(strengths, free, merged, index, virtual_draws)
-
+    covariance = _fit(strengths, free, merged, index, virtual_draws)
     z = NormalDist().inv_cdf(0.5 + confidence / 2)
     errors = np.zeros(len(names))
-    errors[free] = np.sqrt(np.maximum(np.diagonal(covariance)[: len(free)], 0.0))
+    errors[free] = np.sqrt(np.maximum(np.diagonal(covariance), 0.0))
     ratings = []
     for i, name in enumerate(names):
         elo = anchors.get(name, float(strengths[i]) * ELO_PER_NATURAL_UNIT)
@@ -134,9 +100,7 @@ def rate(
         games, points = _totals(name, merged)
         score = points / games if games else 0.5
         ratings.append(Rating(name, elo, elo - half, elo + half, games, score, name in anchors))
-    ratings.sort(key=lambda r: -r.elo)
-    elos = {name: float(strengths[i]) * ELO_PER_NATURAL_UNIT for name, i in index.items()}
-    return RatingTable(tuple(ratings), dict(anchors), model, draw_parameter, _misfits(merged, elos))
+    return {rating.name: rating for rating in sorted(ratings, key=lambda r: -r.elo)}
 
 
 def _merge(encounters: Iterable[Encounter]) -> list[Encounter]:
@@ -192,7 +156,7 @@ def _totals(name: str, encounters: Sequence[Encounter]) -> tuple[float, float]:
     return games, points
 
 
-def _fit_score(
+def _fit(
     strengths: NDArray[np.float64],
     free: Sequence[int],
     encounters: Sequence[Encounter],
@@ -224,44 +188,6 @@ def _fit_score(
     return _inverse(information[np.ix_(free, free)])
 
 
-def _fit_davidson(
-    strengths: NDArray[np.float64],
-    free: Sequence[int],
-    encounters: Sequence[Encounter],
-    index: Mapping[str, int],
-    virtual_draws: float,
-) -> tuple[float, NDArray[np.float64]]:
-    """The same with a common draw parameter nu: draw : win : loss = nu : e^(d/2) : e^(-d/2)."""
-    size = len(strengths)
-    log_nu = 0.0
-    order = [*free, size]  # the draw parameter is the last unknown
-    information = np.zeros((size + 1, size + 1))
-    for _ in range(500):
-        gradient = np.zeros(size + 1)
-        information = np.zeros((size + 1, size + 1))
-        for e in encounters:
-            i, j = index[e.first], index[e.second]
-            half = min(max((strengths[i] - strengths[j]) / 2, -40.0), 40.0)
-            raw = np.array([math.exp(half), math.exp(log_nu), math.exp(-half)])
-            probability = raw / raw.sum()
-            # Draws alone would only feed nu: a quarter each goes to a win and a loss.
-            spare = virtual_draws / 4
-            counts = np.array([e.wins + spare, e.draws + 2 * spare, e.losses + spare])
-            # Derivatives of the three exponents by (strength i, strength j, log nu).
-            slopes = np.array([[0.5, -0.5, 0.0], [0.0, 0.0, 1.0], [-0.5, 0.5, 0.0]])
-            where = [i, j, size]
-            mean = probability @ slopes
-            gradient[where] += counts @ slopes - counts.sum() * mean
-            spread = (slopes - mean).T @ (probability[:, None] * (slopes - mean))
-            information[np.ix_(where, where)] += counts.sum() * spread
-        step = _newton_step(information[np.ix_(order, order)], gradient[order])
-        strengths[list(free)] += step[:-1]
-        log_nu = min(max(log_nu + float(step[-1]), -20.0), 20.0)
-        if float(np.max(np.abs(step))) < 1e-10:
-            break
-    return math.exp(log_nu), _inverse(information[np.ix_(order, order)])
-
-
 def _newton_step(
     information: NDArray[np.float64], gradient: NDArray[np.float64]
 ) -> NDArray[np.float64]:
@@ -280,14 +206,3 @@ def _inverse(information: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(
         np.linalg.inv(information + 1e-12 * np.eye(len(information))), dtype=np.float64
     )
-
-
-def _misfits(
-    encounters: Sequence[Encounter], elos: Mapping[str, float]
-) -> tuple[tuple[str, str, float], ...]:
-    found = []
-    for e in encounters:
-        expected = expected_score(elos[e.first] - elos[e.second])
-        spread = math.sqrt(max(e.games * expected * (1 - expected), 1e-9))
-        found.append((e.first, e.second, (e.points - e.games * expected) / max(spread, 0.5)))
-    return tuple(sorted(found, key=lambda item: -abs(item[2])))

@@ -121,7 +121,7 @@ def rungs_from(encounters: Iterable[Encounter]) -> list[Rung]:
             published=rating.anchor,
             load_dependent="movetime=" in rating.name,
         )
-        for rating in table.ratings
+        for rating in table.values()
     ]
     return sorted(rungs, key=lambda rung: rung.elo)
 

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import os
-import tempfile
 from pathlib import Path
 
 from rookery.players.spec import PlayerSpec, parse_spec
-
-RATINGS = "ratings.json"
+from rookery.runs.reader import read_ratings, write_ratings
 
 
 def checkpoint_players(player: str) -> list[str]:
@@ -18,17 +14,12 @@ def checkpoint_players(player: str) -> list[str]:
     folder = Path(spec.name) / "checkpoints"
     if not folder.is_dir():
         if Path(spec.name).is_dir():
-            raise ValueError(f"{spec.name!r} is no run folder: it has no 'checkpoints' in it")
+            raise ValueError(f"{spec.name!r} is not a run folder: it has no 'checkpoints' in it")
         return [player]
-    steps = sorted((p for p in folder.iterdir() if p.is_dir()), key=lambda p: _number(p.name))
+    steps = sorted((p for p in folder.iterdir() if p.name.isdigit()), key=lambda p: int(p.name))
     if not steps:
         raise ValueError(f"{str(folder)!r} holds no checkpoint yet")
     return [str(PlayerSpec(str(step), spec.options)) for step in steps]
-
-
-def _number(name: str) -> tuple[int, str]:
-    digits = "".join(ch for ch in name if ch.isdigit())
-    return (int(digits) if digits else 0, name)
 
 
 def record_rating(player: str, rating: dict[str, object]) -> None:
@@ -36,19 +27,9 @@ def record_rating(player: str, rating: dict[str, object]) -> None:
     folder = _run_folder(Path(parse_spec(player).name))
     if folder is None:
         return
-    path = folder / RATINGS
-    known = json.loads(path.read_text()) if path.is_file() else {}
-    # Training keeps its own evaluations in the same file, under a key of its own.
-    document = known if isinstance(known, dict) else {"ladder": known}
-    kept = [entry for entry in document.get("ladder", []) if entry["player"] != rating["player"]]
-    data = json.dumps({**document, "ladder": [*kept, rating]}, indent=2)
-    # Written beside it, synced and renamed, so that a crash leaves the old or the new file.
-    with tempfile.NamedTemporaryFile("w", dir=folder, suffix=".tmp", delete=False) as stream:
-        stream.write(data + "\n")
-        stream.flush()
-        os.fchmod(stream.fileno(), 0o644)  # as any other file; temporary ones are private
-        os.fsync(stream.fileno())
-    os.replace(stream.name, path)
+    known = read_ratings(folder)
+    kept = [entry for entry in known.get("ladder", []) if entry["player"] != rating["player"]]
+    write_ratings(folder, {**known, "ladder": [*kept, rating]})
 
 
 def _run_folder(path: Path) -> Path | None:

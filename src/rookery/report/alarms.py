@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from rookery.report.read import RunData, number
+from rookery.report.read import RunData
+from rookery.runs.reader import number
 
 LATEST = 0.1  # share of the iterations that is looked at
 MANY_DRAWS = 0.7  # of the training games

@@ -31,7 +31,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Bar:
-    """One bar, with the smallest and largest value behind its mean."""
+    """One bar, with the smallest and largest value around its mean."""
 
     name: str
     value: float

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rookery.report.read import RunData, number
+from rookery.report.read import RunData
+from rookery.runs.reader import number
 from rookery.training.listing import recipe_names
 from rookery.training.recipe import flatten, load_recipe
 

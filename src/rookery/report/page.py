@@ -23,7 +23,8 @@ from rookery.report.alarms import alarms
 from rookery.report.chart import COLOURS, Bar, Series, bar_chart, line_chart
 from rookery.report.groups import Group, group_runs, net_wins
 from rookery.report.html import charts, legend, section, table
-from rookery.report.read import RunData, number
+from rookery.report.read import RunData
+from rookery.runs.reader import number
 from rookery.training.budget import duration
 
 # Modules with sections of their own for the runs of one paper: study(groups, colours) -> HTML.

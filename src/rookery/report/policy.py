@@ -1,6 +1,6 @@
 """A policy as 73 little boards, before and after illegal moves are taken out.
 
-Paper 002, figures 10 to 12: what a network would like to play if nobody told it the rules, and
+Paper 002, figures 10 to 12: what a network would like to play without being told the rules, and
 what is left of it. Every board is one way to move (a direction and a distance, a knight's jump, an
 under-promotion); a square's colour is the probability of moving from there, in the mover's view.
 """

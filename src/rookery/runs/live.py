@@ -1,6 +1,6 @@
 """`live.json` in a run folder: the games that a trainer is playing at this moment.
 
-Whoever watches a run (`rookery watch`) shows them on small boards. The file is small, replaced in
+`rookery watch` shows them on small boards. The file is small, replaced in
 one step, at most once a second, and means nothing to training: trouble with it never stops a run,
 and it is not part of a checkpoint. docs/play.md describes it.
 """
@@ -28,7 +28,7 @@ _written: dict[str, float] = {}  # folder -> when, by a monotonic clock
 
 
 def write_live(folder: Path, boards: Iterable[Mapping[str, Any]], every: float = EVERY) -> bool:
-    """Show boards to whoever watches; does nothing if the last call is younger than `every`.
+    """Show boards to `rookery watch`, at most once in `every` seconds.
 
     Args:
         folder: The run folder (`Context.folder`).
@@ -55,7 +55,7 @@ def write_live(folder: Path, boards: Iterable[Mapping[str, Any]], every: float =
     content = {"version": VERSION, "time": round(time.time(), 3), "boards": rows}
     temporary = folder / f".{LIVE}.{os.getpid()}.tmp"
     with contextlib.suppress(OSError):
-        # No syncing: after a crash nobody needs it.
+        # Not synced: it is of no use after a crash.
         temporary.write_text(json.dumps(content, separators=(",", ":"), allow_nan=False))
         os.replace(temporary, folder / LIVE)
         return True
@@ -63,7 +63,7 @@ def write_live(folder: Path, boards: Iterable[Mapping[str, Any]], every: float =
 
 
 def read_live(folder: Path) -> dict[str, Any] | None:
-    """The boards of a run and their time; None if there are none or they make no sense."""
+    """The boards of a run and their time; None if there are none or the file is damaged."""
     path = folder / LIVE
     try:
         if path.is_symlink() or path.stat().st_size > LARGEST:

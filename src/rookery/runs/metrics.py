@@ -13,7 +13,7 @@ import math
 import os
 import socket
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -40,7 +40,7 @@ class JsonLines:
         return os.fstat(self._descriptor).st_size
 
     def cut(self, length: int) -> int:
-        """Forget what is behind `length`; returns the bytes that are missing before it."""
+        """Truncate to `length`; returns how many bytes the file is short of it."""
         size = os.fstat(self._descriptor).st_size
         if size > length:
             os.ftruncate(self._descriptor, length)
@@ -49,21 +49,6 @@ class JsonLines:
     def close(self) -> None:
         """Close the file."""
         os.close(self._descriptor)
-
-
-def read_rows(path: Path) -> Iterator[dict[str, Any]]:
-    """The sound rows of a file that may be growing or torn; none if it does not exist."""
-    try:
-        lines = path.read_bytes().split(b"\n")[:-1]  # behind the last newline nothing is complete
-    except FileNotFoundError:
-        return
-    for line in lines:
-        try:
-            row = json.loads(line)
-        except ValueError:
-            continue
-        if isinstance(row, dict):
-            yield row
 
 
 def finite(value: Any) -> Any:

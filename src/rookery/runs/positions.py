@@ -1,6 +1,6 @@
 """Packed training samples on disk: `replay/NUMBER.positions`, 32 bytes a position.
 
-A file is a header of 64 bytes and the samples behind it:
+A file is a header of 64 bytes followed by the samples:
 
     8 bytes   "rookpos" and a zero
     4 bytes   format version, little-endian as all numbers
@@ -14,7 +14,6 @@ run are a `rookery.runs.replay.Replay` with `PositionFormat`, labelled by genera
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -52,7 +51,7 @@ Samples = NDArray[np.uint8]  # [N, 32]
 
 
 class ShardError(ValueError):
-    """A file that is no sound shard of samples; the text names it and says why."""
+    """A damaged shard of samples; the text names the file and says why."""
 
 
 def fields(samples: Samples) -> NDArray[Any]:
@@ -95,13 +94,8 @@ def parse_shard(data: bytes, source: str) -> tuple[Samples, int]:
     samples = np.frombuffer(body, dtype=np.uint8).reshape(-1, SAMPLE_BYTES)
     bad = first_bad_sample(samples)
     if bad < len(samples):
-        raise ShardError(f"sample {bad} of {source} is no position")
+        raise ShardError(f"sample {bad} of {source} is not a position")
     return samples, int(header["generation"])
-
-
-def read_shard(path: Path) -> tuple[Samples, int]:
-    """Samples and generation of a file, checked."""
-    return parse_shard(path.read_bytes(), str(path))
 
 
 class PositionFormat:

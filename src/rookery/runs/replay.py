@@ -65,7 +65,7 @@ class Parquet:
         try:
             return pyarrow.parquet.read_table(io.BytesIO(data))
         except (OSError, pyarrow.ArrowInvalid) as error:
-            raise StateError(f"{source} is no Parquet file: {error}") from None
+            raise StateError(f"{source} is not a Parquet file: {error}") from None
 
     def rows(self, item: Any) -> int:
         """Rows of a table."""

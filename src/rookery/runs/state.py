@@ -1,4 +1,4 @@
-"""What a trainer needs to go on exactly as if it had never stopped.
+"""What a trainer needs to resume exactly as if it had never stopped.
 
 A `State` is tensors (stored as safetensors) and plain values (stored as JSON); nothing else, so
 that reading one can never run code.

@@ -24,7 +24,7 @@ def choose_interruptibly(player: Player, game: Game, rng: np.random.Generator) -
     def ask() -> None:
         try:
             answers.append(player.choose(game, rng, None))
-        except BaseException as error:  # raised again where somebody waits for the answer
+        except BaseException as error:  # raised again in the thread that waits for the answer
             answers.append(error)
 
     thread = threading.Thread(target=ask, daemon=True)

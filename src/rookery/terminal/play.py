@@ -1,7 +1,7 @@
 """A game against any player in the terminal: `rookery play --terminal`.
 
 Moves are typed as people write them; everything else is a word (`help` lists them). Input may come
-from a pipe. The game is added to a PGN file when it ends, in whatever way.
+from a pipe. The game is appended to a PGN file when it ends or is broken off.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import ClassVar, TextIO
 
-import chess
 import chess.pgn
 import numpy as np
 from rich.console import Console
 
 from rookery._core import STARTING_FEN, Game
+from rookery.data.notation import read_move, sans_of
+from rookery.data.pgn import pgn_game
 from rookery.engines.faults import EngineFault
 from rookery.players.base import Decision, Player
-from rookery.players.human import read_move, san_line
 from rookery.players.thinking import Setting, Thinker
 from rookery.terminal.board import draw_board
 from rookery.terminal.interruptible import choose_interruptibly
@@ -175,7 +175,7 @@ class Table:
                 command(self, rest.strip())
                 continue
             try:
-                self.game.push(read_move(self.game, typed))
+                self.game.push(read_move(self._position(), typed))
             except ValueError as error:
                 self._say(f"{_plain(str(error))}. 'moves' lists the legal ones, 'help' all words.")
 
@@ -217,7 +217,7 @@ class Table:
 
     def _hint(self, rest: str) -> None:
         decision = self._decision()
-        line = san_line(self.game.fen(), _line(decision), self.game.chess960)
+        line = " ".join(sans_of(self._position(), _line(decision)))
         self._say(f"{_plain(self.opponent.name)} would play [bold]{line}[/]")
 
     def _why(self, rest: str) -> None:
@@ -225,7 +225,8 @@ class Table:
             self._say("It has not moved yet.")
             return
         fen, decision = self.last
-        words = [f"It expected {san_line(fen, _line(decision), self.game.chess960)}"]
+        board = chess.Board(fen, chess960=self.game.chess960)
+        words = [f"It expected {' '.join(sans_of(board, _line(decision)))}"]
         if decision.value is not None:
             words.append(f"and {50 + 50 * decision.value:.0f} % of the point for itself")
         known = [
@@ -350,24 +351,27 @@ class Table:
 
     def as_pgn(self, result: str, reason: str) -> chess.pgn.Game:
         """The game so far."""
-        board = chess.Board(self.game.start_fen, chess960=self.game.chess960)
-        record = chess.pgn.Game()
-        if self.game.start_fen != STARTING_FEN:
-            record.setup(board)
-        names = ("human", self.opponent.name) if self.white else (self.opponent.name, "human")
-        record.headers["Event"] = "Rookery, terminal game"
-        record.headers["Date"] = datetime.date.today().strftime("%Y.%m.%d")
-        record.headers["White"], record.headers["Black"] = names
-        record.headers["Result"] = result
-        if reason:
-            record.headers["Termination"] = reason
-        node: chess.pgn.GameNode = record
-        for move in self.game.moves():
-            node = node.add_variation(chess.Move.from_uci(move))
-        return record
+        names = ["human", self.opponent.name]
+        white, black = names if self.white else names[::-1]
+        return pgn_game(
+            self.game.moves(),
+            white,
+            black,
+            result,
+            start=self.game.start_fen,
+            chess960=self.game.chess960,
+            headers={
+                "Event": "Rookery, terminal game",
+                "Date": datetime.date.today().strftime("%Y.%m.%d"),
+                "Termination": reason,
+            },
+        )
 
     def _san(self, move: str) -> str:
-        return san_line(self.game.fen(), (move,), self.game.chess960)
+        return " ".join(sans_of(self._position(), [move]))
+
+    def _position(self) -> chess.Board:
+        return chess.Board(self.game.fen(), chess960=self.game.chess960)
 
     def _say(self, text: str) -> None:
         self._console.print(text)

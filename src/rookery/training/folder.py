@@ -19,10 +19,8 @@ lock                held by the trainer at work
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import time
-import tomllib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -35,11 +33,9 @@ from rookery.base.storage import (
     write_all,
 )
 from rookery.runs.checkpoint import Checkpoints, folder_name
-from rookery.training.recipe import Recipe, RecipeError, dump_recipe, resolve
+from rookery.runs.reader import LOG, RATINGS, RECIPE, RunReader, read_ratings, write_ratings
+from rookery.training.recipe import Recipe, dump_recipe, resolve
 
-RECIPE = "recipe.toml"
-RATINGS = "ratings.json"
-MODEL = "model.safetensors"
 PARTS = ("checkpoints", "replay", "games", "tensorboard")
 
 
@@ -53,6 +49,7 @@ class RunFolder:
     def __init__(self, path: Path) -> None:
         """Name the folder."""
         self.path = path
+        self.reader = RunReader(path)
         self.checkpoints = Checkpoints(path / "checkpoints", self.log)
         self.messages: list[str] = []  # of this session, as in log.txt
         self.listener: Callable[[str], None] = lambda text: None  # called with each message
@@ -64,7 +61,7 @@ class RunFolder:
             raise RunError(f"{path} is a symbolic link; give the folder itself, or another --run")
         if (path / RECIPE).exists():
             raise RunError(
-                f"{path} holds a run already; go on with 'rookery resume {path}', or choose "
+                f"{path} holds a run already; continue it with 'rookery resume {path}', or choose "
                 "another --run"
             )
         if path.exists() and (not path.is_dir() or any(path.iterdir())):
@@ -87,10 +84,7 @@ class RunFolder:
 
     def recipe_content(self) -> dict[str, Any]:
         """The recipe as stored, unchecked; needs no algorithm."""
-        try:
-            return tomllib.loads((self.path / RECIPE).read_text())
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise RecipeError(f"{self.path / RECIPE} is not valid TOML: {error}") from None
+        return self.reader.recipe()
 
     def recipe(self, changes: dict[str, Any] | None = None) -> Recipe:
         """The recipe as stored, checked, with changes."""
@@ -122,34 +116,27 @@ class RunFolder:
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
         # Where the log cannot be written, checkpoints cannot either, and they say so.
         with contextlib.suppress(OSError):
-            descriptor = os.open(self.path / "log.txt", flags, 0o644)
+            descriptor = os.open(self.path / LOG, flags, 0o644)
             try:
-                write_all(descriptor, line, self.path / "log.txt")
+                write_all(descriptor, line, self.path / LOG)
             finally:
                 os.close(descriptor)
 
     def ratings(self) -> list[dict[str, Any]]:
         """All evaluations so far, oldest first."""
         try:
-            content = json.loads((self.path / RATINGS).read_bytes())
-        except FileNotFoundError:
-            return []
+            read_ratings(self.path)
         except ValueError:
             self.log(f"{RATINGS} cannot be understood; starting a new one")
-            return []
-        found = content.get("evaluations", []) if isinstance(content, dict) else []
-        return [row for row in found if isinstance(row, dict)]
+        return self.reader.evaluations()
 
     def write_ratings(self, ratings: Sequence[dict[str, Any]]) -> None:
         """Replace the evaluations; what else is in the file ('rookery rate') stays."""
         try:
-            content = json.loads((self.path / RATINGS).read_bytes())
-        except (FileNotFoundError, ValueError):
-            content = {}
-        others = content if isinstance(content, dict) else {}
-        document = {**others, "evaluations": list(ratings)}
-        text = json.dumps(document, indent=1, allow_nan=False)
-        atomic_write(self.path / RATINGS, text + "\n")
+            others = read_ratings(self.path)
+        except ValueError:
+            others = {}
+        write_ratings(self.path, {**others, "evaluations": list(ratings)})
 
     def save_games(self, name: str, games: Sequence[str]) -> None:
         """Store games (PGN) in games/NAME.pgn."""
@@ -165,7 +152,7 @@ def newest_run(parent: Path) -> Path:
 
 
 def _last_work(run: Path) -> float:
-    log = run / "log.txt"
+    log = run / LOG
     return (log if log.exists() else run).stat().st_mtime
 
 

@@ -145,7 +145,7 @@ def read_position(words: Sequence[str], chess960: bool) -> Game:
     moves_at = words.index("moves") if "moves" in words else len(words)
     if words[0] == "startpos":
         if moves_at != 1:
-            raise ValueError(f"position: expected 'moves' behind 'startpos', not {shown(words[1])}")
+            raise ValueError(f"position: expected 'moves' after 'startpos', not {shown(words[1])}")
         fen = STARTING_FEN
     else:
         fen = " ".join(words[1:moves_at])
@@ -164,7 +164,7 @@ def read_position(words: Sequence[str], chess960: bool) -> Game:
 def read_setoption(words: Sequence[str]) -> tuple[str, str]:
     """Name and value of an option; both may contain spaces."""
     if not words or words[0].lower() != "name":
-        raise ValueError("setoption: expected 'name' behind it")
+        raise ValueError("setoption: expected 'name' after it")
     lowered = [word.lower() for word in words]
     value_at = lowered.index("value") if "value" in lowered else len(words)
     name = " ".join(words[1:value_at])

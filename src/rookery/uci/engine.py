@@ -1,7 +1,7 @@
 """What each UCI command does, and in which order; `rookery/uci/__init__.py` has the rules.
 
-The reader's thread calls `receive` with one line after the other and is never kept waiting by a
-search. Whatever concerns the player (loading, settings, searches) is done by one worker thread in
+The reader's thread calls `receive` with each line and is never kept waiting by a search.
+Everything that concerns the player (loading, settings, searches) is done by one worker thread, in
 the order in which it was asked for.
 """
 
@@ -48,7 +48,7 @@ class Engine:
         Args:
             make_player: Called once, on the worker's thread.
             write: Writes one line; called from several threads.
-            name: How the engine calls itself behind "Rookery" and the version.
+            name: Appended to "Rookery" and the version in `id name`.
             seed: Of everything random; None: a new one each time.
             on_failure: Told why the player could not be made; nothing is searched after that.
         """

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 
 from rookery._core import Game
+from rookery.base.scales import centipawns_of_value
 from rookery.players.base import Decision
 from rookery.players.thinking import Line, Thought
-from rookery.players.uci_engine import CENTIPAWN_SCALE
 
-LARGEST_CENTIPAWNS = 20_000  # of a value; scores that a player gives itself are left as they are
 MOST_LINE_MOVES = 64
 
 
@@ -61,23 +59,13 @@ def score_words(line: Line, show_wdl: bool = False) -> list[str]:
     if line.mate is not None:
         words = ["score", "mate", str(line.mate)]
     else:
-        centipawns = line.centipawns
-        words = ["score", "cp", str(value_to_cp(line.value) if centipawns is None else centipawns)]
+        known = line.centipawns  # a player's own score is left as it is
+        words = ["score", "cp", str(centipawns_of_value(line.value) if known is None else known)]
     if line.bound != "exact":
         words.append(f"{line.bound}bound")
     if show_wdl and line.win_draw_loss is not None:
         words += ["wdl", *(str(part) for part in line.win_draw_loss)]
     return words
-
-
-def value_to_cp(value: float) -> int:
-    """Centipawns on the scale that `UciPlayer` reads them back with."""
-    if not math.isfinite(value):
-        return 0
-    if abs(value) >= math.tanh(LARGEST_CENTIPAWNS / CENTIPAWN_SCALE):
-        return LARGEST_CENTIPAWNS if value > 0 else -LARGEST_CENTIPAWNS
-    centipawns = round(float(CENTIPAWN_SCALE) * math.atanh(value))
-    return max(-LARGEST_CENTIPAWNS, min(LARGEST_CENTIPAWNS, centipawns))
 
 
 def count_words(nodes: int, seconds: float) -> list[str]:

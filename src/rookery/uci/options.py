@@ -6,30 +6,31 @@ ones here are added where they apply and where the player has none of the same n
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from rookery.base.cores import usable_cores
 from rookery.players.thinking import Setting
 from rookery.uci.commands import read_number, shown
 
 MOST_LINES = 218  # no position has more legal moves
 EMPTY = "<empty>"  # how UCI spells an empty string
 
-_ANY_PLAYER = (
-    Setting("Move Overhead", "spin", "30", 0, 5000),
-    Setting("OwnBook", "check", "false"),
-    Setting("BookFile", "string", EMPTY),
-    Setting("SyzygyPath", "string", EMPTY),
-    Setting("GaviotaTbPath", "string", EMPTY),
-    Setting("UCI_Chess960", "check", "false"),
-)
-_THINKERS = (
-    Setting("MultiPV", "spin", "1", 1, MOST_LINES),
-    Setting("Ponder", "check", "false"),
-    Setting("UCI_ShowWDL", "check", "false"),
-)
+# The general options and the fields of `Options` that hold them; "": said to the client only.
+_THINKERS = {
+    Setting("MultiPV", "spin", "1", 1, MOST_LINES): "lines",
+    Setting("Ponder", "check", "false"): "",
+    Setting("UCI_ShowWDL", "check", "false"): "show_wdl",
+}
+_ANY_PLAYER = {
+    Setting("Move Overhead", "spin", "30", 0, 5000): "overhead",
+    Setting("OwnBook", "check", "false"): "own_book",
+    Setting("BookFile", "string", EMPTY): "book_file",
+    Setting("SyzygyPath", "string", EMPTY): "syzygy_path",
+    Setting("GaviotaTbPath", "string", EMPTY): "gaviota_path",
+    Setting("UCI_Chess960", "check", "false"): "chess960",
+}
 
 
 @dataclass(frozen=True)
@@ -48,28 +49,19 @@ class Options:
     def with_value(self, name: str, value: str) -> Options:
         """The same with one option (by its `key`) set to an already checked value."""
         field = _FIELDS.get(name)
-        if field is None:
-            return self  # Ponder and UCI_EngineAbout say something to the client only
+        if not field:
+            return self
         kind = type(getattr(self, field))
         converted: Any = value == "true" if kind is bool else kind(value)
         return replace(self, **{field: converted})
 
 
-_FIELDS = {
-    "multipv": "lines",
-    "uci_showwdl": "show_wdl",
-    "move overhead": "overhead",
-    "ownbook": "own_book",
-    "bookfile": "book_file",
-    "syzygypath": "syzygy_path",
-    "gaviotatbpath": "gaviota_path",
-    "uci_chess960": "chess960",
-}
-
-
 def key(name: str) -> str:
     """Names of options are compared without regard to case and repeated spaces."""
     return " ".join(name.lower().split())
+
+
+_FIELDS = {key(setting.name): field for setting, field in (_THINKERS | _ANY_PLAYER).items()}
 
 
 def general_settings(own: Sequence[Setting], thinks: bool, about: str) -> tuple[Setting, ...]:
@@ -143,9 +135,9 @@ def checked_value(setting: Setting, value: str) -> tuple[str, str]:
 
 
 def advice(setting: Setting, value: str) -> Iterator[str]:
-    """What to say about a value that was taken and is hardly meant."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    if key(setting.name) == "threads" and cores and int(value) > cores:
+    """Remarks about a value that was accepted but is probably a mistake."""
+    cores = usable_cores()
+    if key(setting.name) == "threads" and int(value) > cores:
         yield f"{value} threads on {cores} cores take time from each other; {cores} are better"
 
 

@@ -136,7 +136,7 @@ class Search:
         """Ask the player, on a thread of its own."""
         try:
             outcome: Decision | Exception = self._asked(setup)
-        except Exception as error:  # whatever a player does, the protocol goes on
+        except Exception as error:  # no error of a player may break the protocol
             outcome = error
         with self._changed:
             self._outcome = outcome

@@ -1,6 +1,6 @@
 """Lines from standard input, lines to standard output, and an end that is never long in coming.
 
-The process ends on `quit`, at the end of the input, when nobody reads its output any more, on
+The process ends on `quit`, at the end of the input, when its output is no longer read, on
 Ctrl-C and on SIGTERM: within a second, whatever the player is doing.
 """
 
@@ -31,7 +31,7 @@ class Output:
     def __init__(self, descriptor: int) -> None:
         """Write to an open file descriptor."""
         self.descriptor = descriptor
-        self.broken = False  # nobody reads any more
+        self.broken = False  # the reader has gone
         self._lock = threading.Lock()
 
     def write(self, line: str) -> None:

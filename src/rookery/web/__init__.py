@@ -12,7 +12,7 @@ table.py      one game: rules, turns, endings
 seats.py      who plays it, and how strongly
 clock.py      its clock
 outbox.py     what waits to be sent to one reader
-records.py    what the page is told about a game; PGN in and out
+records.py    what the page is told about a game, and the positions and games that it sends
 runs.py       what is shown of training runs
 demo.py       training in front of you, then playing
 static/       the page itself

@@ -154,7 +154,7 @@ class Server:
         return FileResponse(STATIC / "index.html", headers={"cache-control": "no-cache"})
 
     async def session(self, request: Request) -> Response:
-        """Begin or go on with a session."""
+        """Begin or continue a session."""
         session = self._session(request)
         fresh = not session
         if fresh:

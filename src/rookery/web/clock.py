@@ -49,7 +49,7 @@ class Clock:
             self._running = None
 
     def go_on(self, white: bool) -> None:
-        """Go on after a pause."""
+        """Continue after a pause."""
         if self._running is None:
             self._start(white)
 

@@ -3,7 +3,7 @@
     page opens on "Watch training" -> train for some minutes, in a process of its own ->
     matches of the network before and after -> page opens on "Play"
 
-Training goes on in a run folder like any other, so that everything works with it afterwards.
+Training happens in a run folder like any other, so that everything works with it afterwards.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class DemoSettings:
 
     recipe: str = "engine"
     budget: str = "5m"
-    run: Path | None = None  # default: runs/demo, or with a number behind it
+    run: Path | None = None  # default: runs/demo, or with a number appended
     seed: int | None = None
     games: int = GAMES
     host: str = "127.0.0.1"

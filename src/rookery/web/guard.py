@@ -71,7 +71,7 @@ class Access:
         return hmac.new(self.secret, b"session " + session.encode(), hashlib.sha256).hexdigest()
 
     def new_session(self) -> str:
-        """A session that nobody can make up: random, and signed."""
+        """A session that cannot be forged: random, and signed."""
         name = secrets.token_urlsafe(18)
         return f"{name}.{self._signature(name)}"
 

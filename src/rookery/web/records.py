@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import datetime
-import io
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import chess
-import chess.pgn
 
 from rookery._core import STARTING_FEN, Game
+from rookery.data.notation import sans_of
+from rookery.data.pgn import read_pgn
 from rookery.players.thinking import Line, MoveNote, Thought
 
 LONGEST_FEN = 120  # characters; the longest sensible one has fewer than 100
@@ -64,26 +62,6 @@ def _is_king(game: Game, square: str) -> bool:
     return game.piece_at(chess.parse_square(square)) in ("K", "k")
 
 
-def read_move(board: chess.Board, text: str) -> str:
-    """A move in UCI notation out of what a person wrote, in UCI or in SAN."""
-    words = text.strip()
-    if not words or len(words) > 12:
-        raise ValueError(f"{words[:20]!r} is not a move; write it as e4, Nf3 or e2e4")
-    try:
-        return board.parse_uci(words.lower()).uci()
-    except ValueError:
-        pass
-    # Small letters are common where capitals are meant: nf3. A pawn's b stays a pawn's.
-    for candidate in (words, words[0].upper() + words[1:], words.upper().replace("0", "O")):
-        try:
-            return board.parse_san(candidate).uci()
-        except chess.AmbiguousMoveError:
-            raise ValueError(f"{words!r} fits more than one move; name the square, too") from None
-        except ValueError:
-            continue
-    raise ValueError(f"{words!r} is not a legal move here")
-
-
 def in_words(board: chess.Board, move: chess.Move) -> str:
     """A move for people who listen: "knight takes f3, check"."""
     if board.is_castling(move):
@@ -119,20 +97,6 @@ def line_to_json(board: chess.Board, line: Line) -> dict[str, Any]:
         "mate": None if line.mate is None else sign * line.mate,
         "wdl": None if wdl is None else list(wdl if board.turn else wdl[::-1]),
     }
-
-
-def sans_of(board: chess.Board, moves: Sequence[str]) -> list[str]:
-    """SAN of a line; ends where a move is not legal."""
-    scratch = board.copy(stack=False)
-    sans = []
-    for uci in moves:
-        try:
-            move = scratch.parse_uci(uci)
-        except ValueError:
-            break
-        sans.append(scratch.san(move))
-        scratch.push(move)
-    return sans
 
 
 def note_to_json(board: chess.Board, note: MoveNote) -> dict[str, Any]:
@@ -179,78 +143,18 @@ def read_fen(text: object) -> Game:
     return game
 
 
-class _MainLine(chess.pgn.BaseVisitor["_MainLine"]):
-    """Reads the moves of a game and skips variations, however deeply they are nested."""
-
-    def __init__(self) -> None:
-        self.start = STARTING_FEN
-        self.moves: list[str] = []
-        self.trouble = ""
-
-    def visit_header(self, tagname: str, tagvalue: str) -> None:
-        if tagname == "FEN":
-            self.start = tagvalue
-
-    def begin_variation(self) -> chess.pgn.SkipType:
-        return chess.pgn.SKIP
-
-    def visit_move(self, board: chess.Board, move: chess.Move) -> None:
-        self.moves.append(move.uci())
-
-    def handle_error(self, error: Exception) -> None:
-        self.trouble = self.trouble or str(error)
-
-    def result(self) -> _MainLine:
-        return self
-
-
-def read_pgn(text: object) -> Game:
+def game_of_pgn(text: object) -> Game:
     """The game of a PGN text, played through to its last move."""
     if not isinstance(text, str) or len(text) > LONGEST_PGN:
         raise ValueError(f"the PGN has more than {LONGEST_PGN} characters, or is no text")
-    found = chess.pgn.read_game(io.StringIO(text), Visitor=_MainLine)
-    if found is None or not (found.moves or found.trouble or found.start != STARTING_FEN):
+    found = next(read_pgn(text, MOST_PLIES + 1), None)
+    if found is None or not (found.moves or found.error or "FEN" in found.headers):
         raise ValueError("there is no game in the PGN that was sent")
-    if found.trouble:
-        raise ValueError(f"the PGN cannot be understood: {found.trouble[:120]}")
+    if found.error:
+        raise ValueError(f"the PGN cannot be understood: {found.error[:120]}")
     if len(found.moves) > MOST_PLIES:
         raise ValueError(f"the game is longer than {MOST_PLIES} plies")
-    game = Game(found.start[: LONGEST_FEN + 1])
+    game = Game(found.headers.get("FEN", STARTING_FEN)[: LONGEST_FEN + 1])
     for uci in found.moves:
         game.push(uci)
     return game
-
-
-def write_pgn(
-    start: str,
-    moves: Sequence[str],
-    white: str,
-    black: str,
-    result: str,
-    reason: str,
-    clock: str = "",
-) -> str:
-    """A game as PGN."""
-    board = chess.Board(start)
-    game = chess.pgn.Game()
-    if start != STARTING_FEN:
-        game.setup(board)
-    game.headers["Event"] = "Rookery game"
-    game.headers["Site"] = "?"
-    game.headers["Date"] = datetime.date.today().strftime("%Y.%m.%d")
-    game.headers["Round"] = "-"
-    # A new line or a quote inside a name would end its tag.
-    game.headers["White"], game.headers["Black"] = _one_line(white), _one_line(black)
-    game.headers["Result"] = result
-    if clock:
-        game.headers["TimeControl"] = clock
-    if reason:
-        game.headers["Termination"] = _one_line(reason)
-    node: chess.pgn.GameNode = game
-    for uci in moves:
-        node = node.add_variation(chess.Move.from_uci(uci))
-    return str(game) + "\n"
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.replace('"', "'").replace("\\", "/").split())[:200]

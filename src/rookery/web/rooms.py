@@ -13,12 +13,12 @@ from rookery._core import Game
 from rookery.web.choices import Choices
 from rookery.web.clock import Clock
 from rookery.web.quota import Clamps, QuotaError, Quotas
-from rookery.web.records import read_fen, read_pgn
+from rookery.web.records import game_of_pgn, read_fen
 from rookery.web.seats import Seat
 from rookery.web.table import Table
 from rookery.web.thinking import Searches
 
-KEPT_SECONDS = 3600.0  # for how long a game that nobody watches is kept
+KEPT_SECONDS = 3600.0  # for how long an unwatched game is kept
 SWEEP_SECONDS = 60.0
 LONGEST_CLOCK = 3 * 3600.0
 LONGEST_INCREMENT = 180.0
@@ -50,7 +50,7 @@ class Rooms:
         return table
 
     def find(self, wanted: str, session: str) -> Table:
-        """A game of this session; a `KeyError` otherwise, also if it is somebody else's."""
+        """A game of this session; a `KeyError` otherwise, also if it belongs to another session."""
         table = self._tables[wanted]
         if table.session != session:
             raise KeyError(wanted)
@@ -62,7 +62,7 @@ class Rooms:
         self._tables.pop(table.id, None)
 
     async def sweep(self) -> None:
-        """Put away games that nobody has watched for long; runs until cancelled."""
+        """Remove games that have not been watched for long; runs until cancelled."""
         while True:
             await asyncio.sleep(SWEEP_SECONDS)
             for table in list(self._tables.values()):
@@ -112,7 +112,7 @@ class Rooms:
 
 def _start(wishes: Mapping[str, Any]) -> Game:
     if wishes.get("pgn"):
-        return read_pgn(wishes["pgn"])
+        return game_of_pgn(wishes["pgn"])
     return read_fen(wishes.get("fen", ""))
 
 

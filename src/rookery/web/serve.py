@@ -40,7 +40,7 @@ class Running:
         gc.collect()  # games in reference cycles, which nanobind would report as leaks at exit
 
     def wait(self) -> None:
-        """Wait until somebody interrupts."""
+        """Wait for an interrupt."""
         while not self._ended.wait(0.5):
             pass
 
@@ -125,7 +125,7 @@ def start(
 def listen(host: str, port: int) -> socket.socket:
     """A listening socket on the first free port from `port` on."""
     if not 0 <= port <= 65535:
-        raise ValueError(f"--port {port} is no port; choose one from 1 to 65535, or 0 for any")
+        raise ValueError(f"--port {port} is not a port; choose one from 1 to 65535, or 0 for any")
     name = host.strip("[]")
     family = socket.AF_INET6 if ":" in name else socket.AF_INET
     for number in [port] if port == 0 else range(port, min(port + PORTS_TRIED, 65536)):

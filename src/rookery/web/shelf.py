@@ -46,7 +46,7 @@ class Shelf:
                 kept.game = game
             yield kept.player
         except BaseException:
-            # In which state it is now, nobody knows.
+            # Its state is unknown now.
             kept.player.close()
             raise
         self._give_back(kept)

@@ -1,14 +1,15 @@
 """One game at one table: rules, clocks, and whose turn it is.
 
-The server's `Game` is the only truth. Whatever arrives from a browser is checked against it, and
-every connection is sent what changed. A search begins when it is a player's turn and somebody
-watches, and ends when nobody does.
+The server's `Game` is the only truth. Everything that arrives from a browser is checked against
+it, and every connection is sent what changed. A search begins when it is a player's turn and the
+game is watched, and ends when it is not.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import datetime
 import secrets
 import time
 from dataclasses import dataclass, field, replace
@@ -17,6 +18,8 @@ from typing import Any
 import chess
 
 from rookery._core import Game
+from rookery.data.notation import read_move
+from rookery.data.pgn import pgn_game
 from rookery.players.base import Decision
 from rookery.players.thinking import Thought
 from rookery.web.choices import FULL
@@ -27,9 +30,7 @@ from rookery.web.records import (
     Entry,
     destinations,
     in_words,
-    read_move,
     thought_to_json,
-    write_pgn,
 )
 from rookery.web.seats import REASONS, Seat, limits_of
 from rookery.web.thinking import Searches, Thinking, Wish
@@ -106,8 +107,21 @@ class Table:
         """The game as PGN."""
         clock = f"{self.clock.seconds:g}+{self.clock.increment:g}" if self.clock else ""
         moves = [entry.uci for entry in self.entries]
-        names = self.seats[True].name, self.seats[False].name
-        return write_pgn(self.game.start_fen, moves, *names, self.result, self.reason, clock)
+        game = pgn_game(
+            moves,
+            self.seats[True].name,
+            self.seats[False].name,
+            self.result,
+            start=self.game.start_fen,
+            headers={
+                "Event": "Rookery game",
+                "Date": datetime.date.today().strftime("%Y.%m.%d"),
+                "Round": "-",
+                "TimeControl": clock,
+                "Termination": self.reason,
+            },
+        )
+        return f"{game}\n"
 
     # --- Who watches ---
 
@@ -117,7 +131,7 @@ class Table:
         return bool(self._outboxes)
 
     def join(self, outbox: Outbox) -> None:
-        """Somebody opens the game."""
+        """A client opens the game."""
         self._outboxes.add(outbox)
         self.used = time.monotonic()
         outbox.put(self.state())
@@ -126,7 +140,7 @@ class Table:
         self._go_on()
 
     def leave(self, outbox: Outbox) -> None:
-        """Somebody closes the game; with the last one, thinking ends and clocks stop."""
+        """A client closes the game; with the last one, thinking ends and clocks stop."""
         self._outboxes.discard(outbox)
         self.used = time.monotonic()
         if not self._outboxes:
@@ -192,7 +206,7 @@ class Table:
             self._thinking.move_now()
 
     def pause(self, wanted: bool) -> None:
-        """Stop or go on watching two players."""
+        """Pause or resume a game between two players."""
         if self.people:
             raise ValueError("only a game between two players can be paused")
         self.paused = wanted
@@ -210,7 +224,7 @@ class Table:
         self._stop_hint()
         self._hint = asyncio.get_running_loop().create_task(self._give_hint(seat))
 
-    # --- The game goes on ---
+    # --- Playing ---
 
     def _open(self) -> bool:
         return self.result == "*"
@@ -220,7 +234,7 @@ class Table:
             raise ValueError("the game is over; start a new one")
 
     def _go_on(self) -> None:
-        """Let a player think if it is its turn and somebody watches."""
+        """Let a player think if it is its turn and the game is watched."""
         self._watch_flag()
         seat = self.seats[self.game.turn]
         idle = self._task is None and not self.paused and not self.trouble
@@ -257,7 +271,7 @@ class Table:
                 await asyncio.sleep(max(0.0, WATCH_PAUSE - (time.monotonic() - began)))
         except asyncio.CancelledError:
             raise
-        except Exception as error:  # whatever goes wrong inside a player must reach the page
+        except Exception as error:  # any error of a player must reach the page
             self._task = self._thinking = None
             self.trouble = f"{seat.name} could not move: {' '.join(str(error).split())[:300]}"
             self._tell_state(len(self.entries))
@@ -279,7 +293,7 @@ class Table:
         def tell(thought: Thought) -> None:
             self._tell_thought(thought_to_json(board, thought, seat.name, "hint"))
 
-        # At full strength, and a few lines: whoever asks wants to know better.
+        # At full strength, and a few lines: a hint should be good.
         wish = replace(self._wish(seat), random=0.0, settings=FULL, lines=HINT_LINES)
         try:
             decision = await self.searches.begin(wish, tell).decision()
@@ -292,7 +306,7 @@ class Table:
         self._tell({"type": "hint", "uci": decision.move, "san": san, "ply": self.game.ply})
 
     def _make(self, uci: str, value: float | None) -> None:
-        """Make a legal move, whoever chose it."""
+        """Make a legal move, a person's or a player's."""
         mover = self.game.turn
         if self.clock and self.clock.left(mover) <= 0:
             self._flag_falls()

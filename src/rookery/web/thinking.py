@@ -1,4 +1,4 @@
-"""Searches in a few threads: watched while they think, stopped when nobody waits any more.
+"""Searches in a few threads: watched while they think, stopped when no client waits for them.
 
 There are as many threads as cores, so a hundred games wait in line for them while the server's
 own thread answers everything else. All threads have the same priority: a thread of low priority
@@ -10,7 +10,6 @@ without).
 from __future__ import annotations
 
 import asyncio
-import os
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -20,6 +19,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from rookery._core import Game
+from rookery.base.cores import usable_cores
 from rookery.players.base import Decision, Limits, Player
 from rookery.players.thinking import Line, MoveNote, Thinker, Thought
 from rookery.web.shelf import Shelf
@@ -35,7 +35,7 @@ class Wish:
 
     spec: str
     game_id: str
-    game: Game  # a copy; nobody else changes it
+    game: Game  # a copy of its own
     limits: Limits
     seed: int
     random: float = 0.0  # chance of a random move instead
@@ -152,7 +152,7 @@ class Searches:
     def __init__(self, shelf: Shelf, workers: int = 0) -> None:
         """Use `workers` threads; as many as cores if 0."""
         self.shelf = shelf
-        self.workers = workers or len(os.sched_getaffinity(0))
+        self.workers = workers or usable_cores()
         self._pool = ThreadPoolExecutor(self.workers, "search")
         self._going: dict[Future[Decision], Search] = {}
         self._reapers: set[asyncio.Task[None]] = set()
@@ -222,4 +222,4 @@ async def _stop_until_done(search: Search, future: Future[Decision]) -> None:
         search.stop()
         await asyncio.sleep(STOP_EVERY)
     if not future.cancelled():
-        future.exception()  # looked at, so that nobody complains
+        future.exception()  # retrieved, so that asyncio does not complain

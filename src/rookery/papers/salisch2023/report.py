@@ -17,7 +17,7 @@ from rookery.papers.salisch2023 import claims
 from rookery.report.chart import Bar, Series, bar_chart, line_chart
 from rookery.report.groups import Group, net_wins
 from rookery.report.html import legend, paragraph, section, table, wide
-from rookery.report.read import number as number_of
+from rookery.runs.reader import number as number_of
 
 OPPONENT = "random"
 VERSION = re.compile(r"ppo-v(10|[1-9])")

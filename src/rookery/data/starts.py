@@ -1,4 +1,4 @@
-"""Start positions: from where the games of an environment or an evaluation begin.
+"""Start positions of environments, evaluations and self-play.
 
 `start_positions` understands these texts:
 
@@ -16,11 +16,8 @@ A list of FENs is accepted as well. Every draw uses the generator that is passed
 
 from __future__ import annotations
 
-import gzip
-import os
 import re
-import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -29,7 +26,8 @@ import numpy as np
 
 from rookery._core import FenError, Game, play_random_plies, random_position
 from rookery.data.kpk_levels import LEVELS, kpk_fen, kpk_fens, kpk_squares
-from rookery.data.paths import MissingDataError
+from rookery.data.position_files import read_positions
+from rookery.data.puzzles import themed_puzzles
 
 MATERIAL = re.compile(r"(K[QRBNP]*vK[QRBNP]*)(?::(white|black|random))?")
 RANK = "[1-8pnbrqkPNBRQK]+"
@@ -37,6 +35,8 @@ PLACEMENT = re.compile(rf"\s*{RANK}(?:/{RANK}){{7}}\s")  # the beginning of a FE
 LONGEST_PATH = 4096  # longer texts are no paths on any system that we know
 SHOWN = 100  # characters of a text that an error message repeats
 ATTEMPTS = 1000  # draws before a start that never gives an unfinished game is reported
+ENDING_POSITIONS = 500  # random positions of each kind of ending in `random_endings`
+MOST_POSITIONS = 100_000  # of a file in `start_fens`; more are drawn at random
 
 
 class StartPositions(Protocol):
@@ -171,50 +171,9 @@ def _parse(text: str) -> StartPositions:
     )
 
 
-def read_positions(path: str | os.PathLike[str]) -> list[str]:
-    """Read a file with one FEN or EPD per line; blank lines and lines from '#' are skipped.
-
-    Of an EPD only the position is kept, with the clocks at 0 1.
-
-    Raises:
-        MissingDataError: there is no such file.
-        ValueError: the file is no text or, with the ending `.gz`, cannot be unpacked.
-        FenError: a line is no position.
-    """
-    return [fen for _, fen in _numbered_positions(path)]
-
-
-def _numbered_positions(path: str | os.PathLike[str]) -> list[tuple[int, str]]:
-    """List the positions of a file, each with the number of its line."""
-    source = Path(path)
-    if not source.is_file():
-        raise MissingDataError(f"there is no file of positions at {str(path)!r}")
-    opener = gzip.open if source.suffix == ".gz" else open
-    fens = []
-    try:
-        with opener(source, "rt", encoding="utf-8", errors="strict") as lines:
-            for number, line in enumerate(lines, start=1):
-                fields = line.split()
-                if not fields or fields[0].startswith("#"):
-                    continue
-                if len(fields) < 4:
-                    shown = line.strip()[:SHOWN]
-                    raise FenError(f"{path}, line {number}: {shown!r} is no position")
-                clocks = [field.rstrip(";") for field in fields[4:6]]
-                has_clocks = len(clocks) == 2 and all(field.isdigit() for field in clocks)
-                fen = " ".join(fields[:4] + (clocks if has_clocks else ["0", "1"]))
-                fens.append((number, fen))
-    except (UnicodeDecodeError, gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise ValueError(
-            f"{path} cannot be read as a file of positions: {error}; it must be text in UTF-8 "
-            "with a FEN or EPD per line, packed by gzip if its name ends in .gz"
-        ) from None
-    return fens
-
-
 def _positions_of_file(path: str) -> FenList:
     """Read start positions from a file; a bad one is named by its line."""
-    positions = _numbered_positions(path)
+    positions = read_positions(path)
     if not positions:
         raise ValueError(f"{path} holds no start positions")
     for number, fen in positions:
@@ -233,7 +192,7 @@ def _is_file(text: str) -> bool:
 
 
 def _check_position(fen: str, place: str) -> None:
-    """Refuse a text that is no position, or one in which nothing is left to play."""
+    """Refuse a text that is not a position, or a position in which the game is over."""
     try:
         finished = not _unfinished(Game(fen))
     except FenError as error:
@@ -250,3 +209,49 @@ def _unfinished(game: Game) -> bool:
 def _seed(rng: np.random.Generator) -> int:
     """Draw a seed for the core's own generator."""
     return int(rng.integers(2**63))
+
+
+# --- Lists of positions for self-play ---
+
+
+def start_fens(
+    file: str,
+    themes: list[str],
+    endings: list[str],
+    rng: np.random.Generator,
+    log: Callable[[str], None] = lambda text: None,
+) -> list[str]:
+    """Positions of a file (with these themes, if it holds puzzles), then random endings."""
+    fens = []
+    if file:
+        fens = playable_positions(Path(file), themes)
+        if len(fens) > MOST_POSITIONS:
+            chosen = rng.permutation(len(fens))[:MOST_POSITIONS]
+            fens = [fens[i] for i in sorted(chosen)]
+        log(f"{len(fens)} start positions from {file}")
+    return fens + random_endings(endings, rng)
+
+
+def playable_positions(path: Path, themes: list[str]) -> list[str]:
+    """FENs with a legal move, of a CSV of puzzles with any of the themes or of a position file."""
+    if ".csv" in path.suffixes:
+        found = [puzzle.fen for puzzle in themed_puzzles(path, themes)]
+    elif path.is_file():
+        found = [fen for _, fen in read_positions(path)]
+    else:
+        raise ValueError(f"selfplay.start_file {str(path)!r}: there is no such file")
+    fens = [fen for fen in found if Game(fen).legal_count()]
+    if not fens:
+        raise ValueError(f"{path} has no position with the themes {', '.join(themes)}")
+    return fens
+
+
+def random_endings(endings: Sequence[str], rng: np.random.Generator) -> list[str]:
+    """Random positions with material such as KRvK, each side having the pieces in turn."""
+    fens = []
+    for material in endings:
+        strong, weak = material.split("v")
+        for number in range(ENDING_POSITIONS):
+            sides = material if number % 2 else f"{weak}v{strong}"
+            fens.append(random_position(sides, int(rng.integers(1 << 62)), "random"))
+    return fens

@@ -10,8 +10,9 @@ from rookery import FenError, Game
 from rookery.data import kpk_levels
 from rookery.data.kpk_levels import LEVELS, kpk_fen, kpk_fens, kpk_squares
 from rookery.data.paths import MissingDataError
+from rookery.data.position_files import read_positions
+from rookery.data.starts import FenList, KpkLevel, Material, start_positions
 from rookery.data.tablebases import find_tablebases
-from rookery.envs.starts import FenList, KpkLevel, Material, read_positions, start_positions
 
 # Level: positions, and how many of them are won with the pawn side to move (exact counts).
 LEVEL_COUNTS = {
@@ -117,15 +118,16 @@ def test_files_of_fens_and_epds(tmp_path) -> None:
     )
     path = tmp_path / "starts.epd"
     path.write_text(lines)
-    fens = read_positions(path)
-    assert fens == [
+    numbers, fens = zip(*read_positions(path), strict=True)
+    assert numbers == (3, 4, 5)
+    assert fens == (
         "8/8/8/8/8/k7/8/KR6 w - - 3 40",
         "8/8/8/8/8/k7/8/KQ6 w - - 0 1",
         "8/8/8/8/8/k7/8/KB5P w - - 0 1",
-    ]
+    )
     packed = tmp_path / "starts.epd.gz"
     packed.write_bytes(gzip.compress(lines.encode()))
-    assert read_positions(packed) == fens
+    assert read_positions(packed) == read_positions(path)
     with pytest.raises(FenError, match=r"starts\.epd, line 5: .*h1"):  # a pawn on the first rank
         start_positions(str(path))
     path.write_text("8/8/8/8/8/k7/8/KR6 w\n")
@@ -140,7 +142,6 @@ def test_files_that_cannot_be_used_are_named(tmp_path) -> None:
     wrong = packed[:30] + bytes(len(packed) - 30)
     contents = {
         "binary.epd": b"\x00\xff\xfe" * 100,
-        "plain.epd.gz": b"8/8/8/8/8/k7/8/KR6 w - - 3 40\n",
         "cut.epd.gz": packed[:-20],
         "wrong.epd.gz": wrong,
         "empty.epd": b"# nothing but this\n",
@@ -150,6 +151,9 @@ def test_files_that_cannot_be_used_are_named(tmp_path) -> None:
         path.write_bytes(content)
         with pytest.raises(ValueError, match=name):
             start_positions(str(path))
+    path = tmp_path / "plain.epd.gz"  # some browsers unpack what they download
+    path.write_text("8/8/8/8/8/k7/8/KR6 w - - 3 40\n")
+    assert start_positions(str(path)) == FenList(("8/8/8/8/8/k7/8/KR6 w - - 3 40",))
     path = tmp_path / "over.epd"
     path.write_text("8/8/8/8/8/k7/8/KR6 w - - 3 40\n\n7k/5KQ1/8/8/8/8/8/8 b - - 0 1\n")
     with pytest.raises(FenError, match=r"over\.epd, line 3: the game is over"):

@@ -1,0 +1,47 @@
+"""Sample games of a run, ready to be stepped through on a board."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import chess
+
+from rookery.data.pgn import PgnGame, read_pgn
+from rookery.runs.reader import RunReader
+
+GAMES_PER_RUN = 6
+
+
+@dataclass(frozen=True)
+class SampleGame:
+    """A game to step through: one placement (first field of a FEN) more than moves (SAN)."""
+
+    title: str
+    players: str
+    result: str
+    placements: list[str]
+    moves: list[str]
+
+
+def sample_games(run: RunReader) -> list[SampleGame]:
+    """The newest games; what cannot be understood is left out."""
+    found: list[SampleGame] = []
+    for title, text in run.game_texts():
+        for game in read_pgn(text):
+            if not game.error:
+                found.append(_sample(game, title))
+            if len(found) == GAMES_PER_RUN:
+                return found
+    return found
+
+
+def _sample(game: PgnGame, title: str) -> SampleGame:
+    board = game.start or chess.Board()
+    placements, moves = [board.board_fen()], []
+    for uci in game.moves:
+        move = chess.Move.from_uci(uci)
+        moves.append(board.san(move))
+        board.push(move)
+        placements.append(board.board_fen())
+    players = f"{game.headers.get('White', '?')} - {game.headers.get('Black', '?')}"
+    return SampleGame(title, players, game.headers.get("Result", "*"), placements, moves)
