@@ -94,10 +94,12 @@ bool Worker::out_of_nodes() {
 
 // --- Evaluating positions ---
 
-Score Worker::evaluate_batch(int ply, BatchValues::Siblings siblings) {
-    const bool has_parent = ply > 0 && frame(ply - 1).move;  // not after a null move
-    return values_->evaluate(frame(ply).position, has_parent ? &frame(ply - 1).position : nullptr,
-                             siblings);
+Score Worker::evaluate_batch(int ply, int depth) {
+    using enum BatchValues::Siblings;
+    const Frame& parent = frame(ply - 1);
+    const bool has_siblings = ply > 0 && parent.move;  // not after a null move
+    return values_->evaluate(frame(ply).position, has_siblings ? &parent.position : nullptr,
+                             depth < 0 && !parent.in_check ? NOISY : ALL);
 }
 
 // One repetition inside the tree counts as a draw: the side that wanted to avoid it could have. A
@@ -177,10 +179,7 @@ template <bool PV> Score Worker::quiescence(int ply, Score alpha, Score beta, in
     if (now.in_check) {
         now.evaluation = NO_SCORE;
     } else {
-        using enum BatchValues::Siblings;
-        const bool only_captures = depth < 0 && !frame(ply - 1).in_check;
-        raw = hit && entry.evaluation != NO_SCORE ? entry.evaluation
-                                                  : evaluate(ply, only_captures ? NOISY : ALL);
+        raw = hit && entry.evaluation != NO_SCORE ? entry.evaluation : evaluate(ply, depth);
         raw = std::clamp(raw, -MAX_EVALUATION, MAX_EVALUATION);
         best = now.evaluation = corrected(ply, raw);
         if (hit && entry.score != NO_SCORE && !is_mate(entry.score) &&

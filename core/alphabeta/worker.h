@@ -92,15 +92,15 @@ class Worker {
     [[nodiscard]] int quiet_history(int ply, Move move) const;
     [[nodiscard]] int noisy_history(const Position& position, Move move) const;
     // quiescence.cpp
-    // Static evaluation of the position at `ply`. siblings: what else of its parent's moves the
-    // search will look at, for evaluators that take batches.
-    [[nodiscard]] Score evaluate(int ply,
-                                 BatchValues::Siblings siblings = BatchValues::Siblings::ALL) {
+    // Static evaluation of the position at `ply`. depth: below 0 if its parent is a quiescence
+    // node, of which only some moves are searched.
+    [[nodiscard]] Score evaluate(int ply, int depth = 0) {
         if (values_) [[unlikely]]
-            return evaluate_batch(ply, siblings);
+            return evaluate_batch(ply, depth);
         return accumulators_.evaluate(frame(ply).position);
     }
-    [[nodiscard]] Score evaluate_batch(int ply, BatchValues::Siblings siblings);
+    // Kept out of line and out of the way: networks of the accumulators never come here.
+    [[nodiscard, gnu::noinline, gnu::cold]] Score evaluate_batch(int ply, int depth);
     // depth: 0 where the search ends, -1 after its first capture, ...
     template <bool PV> Score quiescence(int ply, Score alpha, Score beta, int depth);
     [[nodiscard]] Score corrected(int ply, Score raw) const;

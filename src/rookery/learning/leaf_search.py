@@ -26,7 +26,7 @@ class Found:
 
 
 class LeafSearch:
-    """Searches to a fixed depth, each from nothing, so that resumed runs find the same."""
+    """Searches to a fixed depth, each from nothing, so that a resumed run finds the same."""
 
     def __init__(self, evaluator: Callable[[], NnueNetwork | BatchEvaluator], depth: int) -> None:
         """Search `depth` plies and quiescence; `evaluator` gives the present network."""

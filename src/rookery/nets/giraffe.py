@@ -78,12 +78,14 @@ class Giraffe(nn.Module):
         inputs = sum(len(places) for places in self._places)
         weight = torch.zeros(self.second.in_features, inputs)
         row = 0
+        biases: list[Tensor] = []
         for layer, places in zip(self.first, self._places, strict=True):
-            weight[row : row + len(layer.bias), places] = layer.weight.detach()
-            row += len(layer.bias)
-        bias = torch.cat([layer.bias for layer in self.first])
+            block, bias = layer.parameters()
+            weight[row : row + len(bias), places] = block.detach()
+            biases.append(bias)
+            row += len(bias)
         rest = [(layer.weight, layer.bias) for layer in (self.second, self.value)]
-        return [(weight, bias), *rest]
+        return [(weight, torch.cat(biases)), *rest]
 
     def values(self, observations: Tensor) -> Tensor:
         """Values [B] of observations [B, features], for the side to move."""
