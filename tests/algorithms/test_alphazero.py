@@ -11,7 +11,7 @@ import pyarrow.parquet
 import pytest
 import torch
 
-from rookery.algorithms.alphazero import ALGORITHM, AlphaZeroTrainer
+from rookery.algorithms.alphazero import AlphaZeroTrainer
 from rookery.algorithms.alphazero_recipe import AlphaZeroRecipe
 from rookery.learning.policy_value import LearnSettings, learning_rate, update_average
 from rookery.learning.search_matches import play_networks, play_search_bot
@@ -37,7 +37,7 @@ SMALL: dict[str, Any] = {
 def trainer(folder: Path, workers: int = 1, **sections: Any) -> AlphaZeroTrainer:
     recipe = AlphaZeroRecipe.model_validate(SMALL | sections)
     (folder / "replay").mkdir(parents=True, exist_ok=True)  # as run folders have it
-    made = ALGORITHM.trainer(Context(recipe=recipe, folder=folder, workers=workers))
+    made = AlphaZeroTrainer(Context(recipe=recipe, folder=folder, workers=workers))
     assert isinstance(made, AlphaZeroTrainer)
     return made
 

@@ -36,18 +36,18 @@ from rookery.learning.policy_value import (
 from rookery.learning.search_matches import play_networks, play_search_bot
 from rookery.learning.starts import start_fens
 from rookery.learning.window import Sampler, SampleWindow
-from rookery.nets import Network, make_network
+from rookery.nets import PolicyValueNetwork, make_network
 from rookery.nets.evaluator import Evaluator, TorchEvaluator, read_model
 from rookery.nets.inference import InferenceNetwork
 from rookery.nets.model_file import parse_model
-from rookery.nets.native import NativeSquaresEvaluator, native_network
+from rookery.nets.native import native_network, network_evaluator
 from rookery.runs.state import State
 from rookery.selfplay.collector import Collector, Harvest, Order
 from rookery.selfplay.games import write_selfplay_games
 from rookery.selfplay.local import BatchCollector, ThreadCollector
 from rookery.selfplay.server import ServerCollector
 from rookery.selfplay.server_messages import GROUPS
-from rookery.training.trainer import Algorithm, Context, Evaluation, Metrics
+from rookery.training.trainer import Context, Evaluation, Metrics
 
 
 class AlphaZeroTrainer:
@@ -128,7 +128,7 @@ class AlphaZeroTrainer:
     def _evaluator(self, network: Any) -> Evaluator:
         """A copy of a network's present weights that judges batches."""
         if native_network(network) is not None:
-            return NativeSquaresEvaluator(network, threads=self.context.workers)
+            return network_evaluator(network, threads=self.context.workers)
         network.eval()
         precision = self.context.recipe.selfplay.precision
         return TorchEvaluator(InferenceNetwork(network, precision))
@@ -308,9 +308,9 @@ class AlphaZeroTrainer:
 
     # --- The rest of the protocol ---
 
-    def model(self) -> Network:
+    def model(self) -> PolicyValueNetwork:
         """The network that plays."""
-        network: Network = self.best
+        network: PolicyValueNetwork = self.best
         return network
 
     def evaluate(self, rng: np.random.Generator) -> list[Evaluation]:
@@ -369,6 +369,3 @@ class AlphaZeroTrainer:
         state.get_generator("learn", self.rng)
         self.window.restore(state.value("window"))
         self.promotions = state.value("promotions")
-
-
-ALGORITHM = Algorithm(AlphaZeroRecipe, AlphaZeroTrainer)

@@ -31,11 +31,11 @@ from torch.nn import functional
 
 from rookery._core import NOT_WON, EndingStates
 from rookery.algorithms.endgame_recipe import EndgameRecipe
-from rookery.nets import Network, make_network
+from rookery.nets import ActionValueNetwork, make_network
 from rookery.nets.endgame import Endgame
 from rookery.nets.endgame_states import Values, state_distances, state_rows
 from rookery.runs.state import State
-from rookery.training.trainer import Algorithm, Context, Evaluation, Metrics
+from rookery.training.trainer import Context, Evaluation, Metrics
 
 # --- Grading, by the rules alone: nothing of it is learnt from ---
 
@@ -165,10 +165,10 @@ class EndgameTrainer:
                 self.context.recipe.fitting.target_rate,
             )
 
-    def model(self) -> Network:
+    def model(self) -> ActionValueNetwork:
         """The target network: the average is the better player."""
         network: Any = self.target
-        return cast(Network, network)
+        return cast(ActionValueNetwork, network)
 
     def evaluate(self, rng: np.random.Generator) -> list[Evaluation]:
         """The greedy player against the best opponent, from every state."""
@@ -205,6 +205,3 @@ class EndgameTrainer:
         state.get_optimizer("optimizer", self.optimizer)
         state.get_generator("order", self.rng)
         self._look()
-
-
-ALGORITHM = Algorithm(EndgameRecipe, EndgameTrainer)

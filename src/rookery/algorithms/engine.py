@@ -20,7 +20,7 @@ import math
 import time
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import torch
@@ -40,11 +40,11 @@ from rookery.algorithms.engine_recipe import EngineRecipe
 from rookery.arena.elo import estimate_from_pairs, pentanomial_of
 from rookery.arena.sprt import Sprt
 from rookery.learning.engine_matches import bot_evaluation, network_evaluation
-from rookery.nets import Network, make_network
+from rookery.nets import ValueNetwork, make_network
 from rookery.runs.live import write_live
 from rookery.runs.positions import Samples, fields
 from rookery.runs.state import State
-from rookery.training.trainer import Algorithm, Context, Evaluation, Metrics
+from rookery.training.trainer import Context, Evaluation, Metrics
 
 # Shares of the budget by which the last generation must have been learnt from, and tested.
 LEARNING_ENDS = 0.96
@@ -297,12 +297,12 @@ class EngineTrainer:
 
     # --- Publishing, measuring ---
 
-    def model(self) -> Network:
+    def model(self) -> ValueNetwork:
         """The newest network that has passed its gate."""
         sizes = {"hidden": self._width(), "buckets": len(self.newest["output_bias"])}
         network = make_network("nnue", "nnue768", "none", sizes)
         network.load_state_dict({k: torch.from_numpy(v) for k, v in self.newest.items()})
-        found: Network = network.eval()
+        found: ValueNetwork = network.eval()
         return found
 
     def evaluate(self, rng: np.random.Generator) -> list[Evaluation]:
@@ -367,6 +367,3 @@ _COUNTERS = (
 
 def _arrays(state: State, name: str) -> Weights:
     return {key: np.array(tensor.numpy()) for key, tensor in state.get_tensors(name).items()}
-
-
-ALGORITHM: Any = Algorithm(EngineRecipe, EngineTrainer)

@@ -31,12 +31,12 @@ from rookery.data.paths import MissingDataError
 from rookery.data.tablebases import find_tablebases
 from rookery.envs.rewards import Rewards
 from rookery.learning.policy_matches import play_bot
-from rookery.nets import Network, make_network, ragged
+from rookery.nets import PolicyValueNetwork, make_network, ragged
 from rookery.runs.live import write_live
 from rookery.runs.state import State
 from rookery.selfplay.interim import InterimJudge
 from rookery.selfplay.rollout import Collector, Incentives, Rollout
-from rookery.training.trainer import Algorithm, Context, Evaluation, Metrics
+from rookery.training.trainer import Context, Evaluation, Metrics
 
 SHOWN_GAMES = 8  # to whoever watches the run
 ENDING_POSITIONS = 500  # random positions of each kind of ending that games start from
@@ -138,7 +138,11 @@ class Losses:
 
 
 def losses(
-    network: Network, batch: Batch, index: NDArray[np.int64], clip: float, value_clip: float
+    network: PolicyValueNetwork,
+    batch: Batch,
+    index: NDArray[np.int64],
+    clip: float,
+    value_clip: float,
 ) -> Losses:
     """The clipped objective and its companions on some samples of a batch."""
     count = len(index)
@@ -368,9 +372,9 @@ class PPOTrainer:
             self.ring = [*self.ring, weights][-opponent.snapshots :]
         self.rival.load_state_dict(self.ring[int(self.rng.integers(len(self.ring)))])
 
-    def model(self) -> Network:
+    def model(self) -> PolicyValueNetwork:
         """The network as it is."""
-        network: Network = self.network
+        network: PolicyValueNetwork = self.network
         return network
 
     def evaluate(self, rng: np.random.Generator) -> list[Evaluation]:
@@ -431,6 +435,3 @@ class PPOTrainer:
 
 def _between(first: float, last: float, progress: float) -> float:
     return first + (last - first) * progress
-
-
-ALGORITHM = Algorithm(PPORecipe, PPOTrainer)

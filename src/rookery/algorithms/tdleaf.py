@@ -17,7 +17,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 import torch
@@ -37,11 +37,11 @@ from rookery.algorithms.engine_learning import new_weights, tensors_of
 from rookery.base.section import Section
 from rookery.encodings import OBSERVATIONS
 from rookery.learning.tdleaf_matches import play_bot
-from rookery.nets import Network, make_network
+from rookery.nets import ValueNetwork, make_network
 from rookery.players import leaf_search
 from rookery.runs.state import State
 from rookery.training.recipe import Recipe
-from rookery.training.trainer import Algorithm, Context, Evaluation, Metrics
+from rookery.training.trainer import Context, Evaluation, Metrics
 
 Values = NDArray[np.float64]
 PAWNS = {"p": 1, "n": 3, "b": 3, "r": 5, "q": 9}
@@ -145,7 +145,7 @@ class Learner(Protocol):
         """One step towards `wanted` [B]; the mean squared error before it."""
         ...
 
-    def network(self) -> Network:
+    def network(self) -> ValueNetwork:
         """To publish."""
         ...
 
@@ -201,13 +201,13 @@ class NnueLeaves:
         self._engine.set_network(self._native())
         return 4.0 * loss  # of values in [-1, 1] instead of scores in [0, 1]
 
-    def network(self) -> Network:
+    def network(self) -> ValueNetwork:
         """The same weights in torch."""
         sizes = {"hidden": self._learner.hidden, "buckets": self._learner.buckets}
         network = make_network("nnue", "nnue768", "none", sizes)
         weights = self._learner.weights().items()
         network.load_state_dict({name: torch.from_numpy(array.copy()) for name, array in weights})
-        found: Network = network.eval()
+        found: ValueNetwork = network.eval()
         return found
 
     def put(self, state: State) -> None:
@@ -272,9 +272,9 @@ class GiraffeLeaves:
         self._optimizer.step()
         return float(loss.detach())
 
-    def network(self) -> Network:
+    def network(self) -> ValueNetwork:
         """The network as it is."""
-        found: Network = self._network
+        found: ValueNetwork = self._network
         return found
 
     def put(self, state: State) -> None:
@@ -411,7 +411,7 @@ class TdLeafTrainer:
                 losses.append(self.learner.learn(batch, np.array(goals)[chosen], rate))
         return float(np.mean(losses)) if losses else 0.0
 
-    def model(self) -> Network:
+    def model(self) -> ValueNetwork:
         """The network as it is."""
         return self.learner.network()
 
@@ -447,6 +447,3 @@ def material_value(game: Game) -> float:
     pieces = filter(str.isalpha, game.fen().split()[0])
     pawns = sum(PAWNS.get(c.lower(), 0) * (1 if c.isupper() else -1) for c in pieces)
     return float(np.tanh(pawns / MATERIAL_SCALE))
-
-
-ALGORITHM: Any = Algorithm(TdLeafRecipe, TdLeafTrainer)

@@ -62,7 +62,7 @@ def measure(
 def collectors(cores: int) -> dict[str, tuple[Collector, Any, int]]:
     """Everything that is measured by name: collector, network, samples of an order."""
     from rookery.nets import make_network
-    from rookery.nets.native import NativeSquaresEvaluator
+    from rookery.nets.native import network_evaluator
     from rookery.selfplay.local import BatchCollector, ThreadCollector
     from rookery.selfplay.server import ServerCollector
     from rookery.selfplay.server_messages import GROUPS
@@ -77,7 +77,7 @@ def collectors(cores: int) -> dict[str, tuple[Collector, Any, int]]:
         return ServerCollector(options, list(range(GROUPS * processes)), make)
 
     def native(network: Any) -> Any:
-        return NativeSquaresEvaluator(network, threads=cores)
+        return network_evaluator(network, threads=cores)
 
     batch = BatchCollector(game_options(RESIDUAL_GAMES, "planes119"), 0, lambda _: judge)
     threads = ThreadCollector(

@@ -9,7 +9,8 @@ import torch
 from numpy.typing import NDArray
 
 from rookery._core import Game, VectorGames
-from rookery.nets import Network, ragged
+from rookery.nets import PolicyValueNetwork as Network
+from rookery.nets import ragged
 from rookery.training.trainer import Evaluation
 
 BATCH = 250  # games at a time

@@ -9,22 +9,13 @@ import chess.pgn
 import numpy as np
 
 from rookery._core import Game, bot_move, play_random_plies
-from rookery.nets.evaluator import Evaluator, TorchEvaluator
+from rookery.nets.native import network_evaluator
 from rookery.players.mcts import MctsPlayer, MctsSettings
 from rookery.training.trainer import Evaluation
 
 SAMPLE_GAMES = 2  # of each colour, kept as PGN
 MAX_PLIES = 400  # then a draw
 OPENING_PLIES = 6  # random, before two networks play
-
-
-def network_evaluator(network: Any) -> Evaluator:
-    """The evaluator that suits a network at this moment; native ones copy its weights."""
-    from rookery.nets.native import NativeSquaresEvaluator, native_network
-
-    if native_network(network) is not None:
-        return NativeSquaresEvaluator(network)
-    return TorchEvaluator(network)
 
 
 def search_player(network: Any, simulations: int) -> MctsPlayer:

@@ -13,8 +13,8 @@ replies nor any later position are looked at.
 Each ending and each side to move has rows of its own; the layers behind them are shared. What can
 no longer be won (a lone king left, a single bishop or knight) the rules settle: not won.
 
-The "logits" over legal actions that all networks give are here the Q values in [-1, 1] of the side
-to move: 1 - n / (2 (moves + 1)) for a win in n moves, 0 for a draw, negative for the weak side.
+Q values are in [-1, 1], for the side to move: 1 - n / (2 (moves + 1)) for a win in n moves, 0 for a
+draw, negative for the weak side.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class Placements(NamedTuple):
 
 
 class Endgame(nn.Module):
-    """Observations `planes12`, actions `az4672`; see `rookery.nets.Network`."""
+    """Observations `planes12`, actions `az4672`; a `rookery.nets.ActionValueNetwork`."""
 
     family = "endgame"
     bounded = True
@@ -130,7 +130,9 @@ class Endgame(nn.Module):
                 layer.bias.zero_()
             self.output.bias[-1] = NOT_WON_BIAS
 
-    def forward(self, observations: Tensor, legal: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
+    def action_values(
+        self, observations: Tensor, legal: Tensor, rows: Tensor
+    ) -> tuple[Tensor, Tensor]:
         """Q values [L] of the legal actions, and values [B]: the expected result."""
         boards = Boards.read(observations)
         ending = self.layout.placements(boards).ending
@@ -373,7 +375,3 @@ def _moves() -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
             moves.append((origin, 8 * rank + file if inside else origin, promotion))
     origins, targets, promotions = np.array(moves, dtype=np.int64).T.copy()
     return origins, targets, promotions
-
-
-NETWORK = Endgame
-SIZES = EndgameSizes

@@ -37,7 +37,7 @@ class MlpSizes(Section):
 
 
 class Mlp(nn.Module):
-    """Observations of any layout, flattened; see `rookery.nets.Network`."""
+    """Observations of any layout, flattened; a `rookery.nets.PolicyValueNetwork`."""
 
     family = "mlp"
 
@@ -95,7 +95,3 @@ def _trunk(inputs: int, sizes: MlpSizes) -> nn.Sequential:
         layers += [nn.Linear(inputs, width), nn.Tanh() if sizes.activation == "tanh" else nn.ReLU()]
         inputs = width
     return nn.Sequential(*layers)
-
-
-NETWORK = Mlp
-SIZES = MlpSizes

@@ -9,12 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rookery._core import Game
+from rookery.nets import ValueNetwork
 from rookery.players.base import Decision, Limits
+from rookery.players.spec import PlayerSpec
 
 DEFAULT_DEPTH = 2  # plies
 # Values [B] in [-1, 1] of positions for their side to move.
@@ -114,39 +117,29 @@ class LeafSearchPlayer:
         """Nothing is held."""
 
 
-def network_judge(network: object) -> Judge:
+def network_judge(network: ValueNetwork) -> Judge:
     """Judge positions with a value network of `rookery.nets`."""
     import torch
 
     from rookery._core import encode_batch
     from rookery.encodings import OBSERVATIONS
 
-    observation: str = network.observation  # type: ignore[attr-defined]
+    observation = network.observation
     shape = OBSERVATIONS[observation].shape
 
     def judge(games: Sequence[Game]) -> NDArray[np.float64]:
         inputs = np.zeros((len(games), *shape), dtype=np.float32)
         encode_batch(list(games), observation, inputs)
         with torch.no_grad():
-            values = network.values(torch.from_numpy(inputs))  # type: ignore[attr-defined]
+            values = network.values(torch.from_numpy(inputs))
         return np.asarray(values.numpy(), dtype=np.float64)
 
     return judge
 
 
-def leaf_search_player(source: str, options: dict[str, str]) -> LeafSearchPlayer:
-    """Make a player from a model file or run folder of family `giraffe`; option: depth."""
-    from rookery.nets.evaluator import read_model
-    from rookery.nets.model_file import parse_model
-    from rookery.players.spec import PlayerSpec, SpecError, positive_int
+def leaf_search_player(spec: PlayerSpec, options: dict[str, Any]) -> LeafSearchPlayer:
+    """A player from a model file or run folder of family `giraffe`; option: depth."""
+    from rookery.nets.evaluator import load_network
 
-    left = dict(options)
-    try:
-        depth = positive_int(left.pop("depth", str(DEFAULT_DEPTH)))
-    except ValueError as error:
-        raise SpecError(f"player {source!r}: depth: {error}") from error
-    if left:
-        raise SpecError(f"player {source!r} has no option {next(iter(left))!r}; it has depth")
-    origin, data = read_model(source)
-    network, _ = parse_model(data, origin)
-    return LeafSearchPlayer(network_judge(network), depth, str(PlayerSpec(source, options)))
+    judge = network_judge(load_network(spec.name))
+    return LeafSearchPlayer(judge, options.get("depth", DEFAULT_DEPTH), str(spec))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import importlib
 import json
 import re
 from collections.abc import Sequence
@@ -19,15 +18,15 @@ from typing import Any
 
 import chess.svg
 
+from rookery.base.registry import load
 from rookery.report.alarms import alarms
 from rookery.report.chart import COLOURS, Bar, Series, bar_chart, line_chart
 from rookery.report.groups import Group, group_runs, net_wins
 from rookery.report.html import charts, legend, section, table
 from rookery.report.read import RunData, number
+from rookery.runs.algorithms import ALGORITHMS
 from rookery.training.budget import duration
 
-# Modules with sections of their own for the runs of one paper: study(groups, colours) -> HTML.
-STUDIES = ("rookery.papers.salisch2023.report",)
 GROUPS = {"losses": "Losses", "values": "Measures", "results": "Results", "endings": "Endings"}
 SHARES = ("results", "endings")  # counts, shown as shares of their sum
 
@@ -44,7 +43,7 @@ def make_page(runs: Sequence[RunData], title: str = "Training report") -> str:
     body = [
         f"<h1>{escape(title)}</h1>",
         legend(colours),
-        *(importlib.import_module(name).study(groups, colours) for name in STUDIES),
+        *(load(entry.report)(groups, colours) for entry in ALGORITHMS.values() if entry.report),
         section("Runs", _summary(runs)),
         section("Evaluation", _evaluation(runs)),
         section("Curves", _curves(runs)),

@@ -20,7 +20,7 @@ from rookery._core import ENDINGS, VectorGames
 from rookery.nets import ragged
 
 if TYPE_CHECKING:
-    from rookery.nets import Network
+    from rookery.nets import PolicyValueNetwork
     from rookery.selfplay.interim import InterimJudge
 
 WHITE, BLACK, BOTH = 1, 0, 2  # which colour the learner has; WHITE and BLACK as in `to_move`
@@ -90,9 +90,9 @@ class Collector:
 
     def collect(
         self,
-        network: Network,
+        network: PolicyValueNetwork,
         plies: int,
-        rival: Network | None = None,
+        rival: PolicyValueNetwork | None = None,
         incentives: Incentives | None = None,
         judge: InterimJudge | None = None,
         watch: Callable[[VectorGames], None] | None = None,
@@ -102,7 +102,7 @@ class Collector:
         Args:
             network: The learner's.
             plies: T.
-            rival: Network of the rival; None: it moves at random.
+            rival: PolicyValueNetwork of the rival; None: it moves at random.
             incentives: Further rewards.
             judge: Rewards for book moves and tablebase progress.
             watch: Shown the games after every ply.
@@ -149,7 +149,7 @@ class Collector:
 
     def _rival_actions(
         self,
-        rival: Network | None,
+        rival: PolicyValueNetwork | None,
         which: NDArray[np.bool_],
         legal: NDArray[np.int64],
         offsets: NDArray[np.int64],
@@ -185,7 +185,11 @@ class Collector:
             rollout.other_rewards[t] -= gained
 
     def _record_endings(
-        self, rollout: Rollout, t: int, network: Network, rival: Network | None
+        self,
+        rollout: Rollout,
+        t: int,
+        network: PolicyValueNetwork,
+        rival: PolicyValueNetwork | None,
     ) -> None:
         games = self.games
         cut = np.flatnonzero(games.truncations)
@@ -241,7 +245,7 @@ def _empty(games: VectorGames, plies: int) -> Rollout:
 
 
 def _evaluate(
-    network: Network,
+    network: PolicyValueNetwork,
     observations: NDArray[Any],
     legal: NDArray[np.int64],
     offsets: NDArray[np.int64],
@@ -254,7 +258,7 @@ def _evaluate(
     return log_probabilities.numpy(), values.numpy()
 
 
-def _values(network: Network, observations: NDArray[Any]) -> NDArray[np.float32]:
+def _values(network: PolicyValueNetwork, observations: NDArray[Any]) -> NDArray[np.float32]:
     """Values [B] alone: each position is given one action, whose logit is not looked at."""
     rows = np.arange(len(observations))
     offsets = np.arange(len(observations) + 1)

@@ -84,7 +84,7 @@ class Context(Generic[AnyRecipe]):
 
 @runtime_checkable
 class Trainer(Protocol):
-    """An algorithm at work; made by calling the factory in its `Algorithm` with a `Context`."""
+    """An algorithm at work; made with a `Context`, as its `rookery.runs.algorithms` entry says."""
 
     def iterate(self) -> Metrics:
         """Do one iteration: collect, learn. At most some seconds, as a crash loses it."""
@@ -113,11 +113,3 @@ class Evaluating(Protocol):
         `rng` depends on seed and iteration only; nothing that `state()` holds may change.
         """
         ...
-
-
-@dataclass(frozen=True)
-class Algorithm:
-    """What an algorithm registers: its settings and how to make a trainer."""
-
-    recipe: type[Recipe]
-    trainer: Callable[[Context], Trainer]  # type: ignore[type-arg] # of its own recipe

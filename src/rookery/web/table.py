@@ -18,8 +18,8 @@ import chess
 
 from rookery._core import Game
 from rookery.players.base import Decision
+from rookery.players.offered_levels import FULL
 from rookery.players.thinking import Thought
-from rookery.web.choices import FULL
 from rookery.web.clock import Clock
 from rookery.web.outbox import Outbox
 from rookery.web.quota import Clamps
@@ -239,7 +239,7 @@ class Table:
             limits=limits_of(level, self.clamps, self.clock, self.game.turn),
             seed=secrets.randbits(63),
             random=level.random,
-            settings={**choice.settings, **level.settings},
+            settings=level.settings,
         )
 
     async def _play(self, seat: Seat) -> None:

@@ -29,12 +29,12 @@ import torch
 from numpy.typing import NDArray
 
 from rookery._core import PyramidNet
-from rookery.nets import Network, make_network
+from rookery.nets import ActionValueNetwork, make_network
 from rookery.papers.kanis2016.pyramid import Pyramid
 from rookery.papers.kanis2016.recipe import DQNRecipe, DQNSettings
 from rookery.papers.kanis2016.worlds import ACTIONS, Step, World, make_world
 from rookery.runs.state import State
-from rookery.training.trainer import Algorithm, Context, Evaluation, Metrics
+from rookery.training.trainer import Context, Evaluation, Metrics
 
 PRIORITY_FLOOR = 1e-2  # so that no move is never drawn again
 DRAWN = ("squares", "actions", "rewards", "discounts", "best")
@@ -383,10 +383,10 @@ class DQNTrainer:
         values = {"drawn_win_rate": share(int((won & ~promising).sum()), drawn)} if drawn else {}
         return [Evaluation(name, (wins, positions - wins, 0), (0, 0, 0), values)]
 
-    def model(self) -> Network:
+    def model(self) -> ActionValueNetwork:
         """The network as it is."""
         network: Any = self.learner.publish()
-        return cast(Network, network)
+        return cast(ActionValueNetwork, network)
 
     def state(self) -> State:
         """Networks, optimiser, memory, games, random stream."""
@@ -454,6 +454,3 @@ def choose_actions(
     random = rng.random(len(q_values)) < epsilon
     actions: NDArray[np.int64] = np.where(random, noise.argmax(1), q_values.argmax(1))
     return actions
-
-
-ALGORITHM = Algorithm(DQNRecipe, DQNTrainer)

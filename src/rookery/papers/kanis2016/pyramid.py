@@ -37,7 +37,7 @@ class PyramidSizes(Section):
 
 
 class Pyramid(nn.Module):
-    """Observations `kpk3`; see `rookery.nets.Network`. Values are in units of reward."""
+    """Observations `kpk3`; a `rookery.nets.ActionValueNetwork` in units of reward."""
 
     family = "pyramid"
     bounded = False
@@ -92,7 +92,9 @@ class Pyramid(nn.Module):
     def _ordered(self) -> list[Tensor]:
         return [self.rows.weight, self.bias, *self.layers.parameters()]
 
-    def forward(self, observations: Tensor, legal: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
+    def action_values(
+        self, observations: Tensor, legal: Tensor, rows: Tensor
+    ) -> tuple[Tensor, Tensor]:
         """Q values [L] of the legal actions, and each position's best of them [B]."""
         q_values, _ = self.dense(observations)
         chosen = q_values[rows, legal]
@@ -115,7 +117,3 @@ class Pyramid(nn.Module):
             return outputs
         value, advantages = outputs[:, :1], outputs[:, 1:]
         return value + advantages - advantages.mean(-1, keepdim=True)
-
-
-NETWORK = Pyramid
-SIZES = PyramidSizes
