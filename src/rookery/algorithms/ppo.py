@@ -32,6 +32,7 @@ from rookery.data.tablebases import find_tablebases
 from rookery.envs.rewards import Rewards
 from rookery.learning.policy_matches import play_bot
 from rookery.nets import PolicyValueNetwork, make_network, ragged
+from rookery.nets.mlp import Mlp
 from rookery.runs.live import write_live
 from rookery.runs.state import State
 from rookery.selfplay.interim import InterimJudge
@@ -179,7 +180,7 @@ class PPOTrainer:
         self.rival = copy.deepcopy(self.network)
         self.ring: list[dict[str, Tensor]] = []  # weights of older selves, oldest first
         self.update: MlpUpdate | None = None
-        if self.network.family == "mlp":
+        if isinstance(self.network, Mlp):
             self.update = MlpUpdate(self.network, settings.learning_rate, settings.adam_epsilon)
             self.optimizer = self.update.optimizer
         else:

@@ -21,30 +21,26 @@ def register(subparsers: Subparsers) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """List them."""
-    from rookery.players.options import MODIFIERS
+    from rookery.players.options import MODIFIERS, Option
     from rookery.players.registry import KINDS, named_kinds
 
     networks = [kind for kind in KINDS.values() if kind.networks]
 
     if args.json:
+
+        def explained(options: tuple[Option, ...]) -> dict[str, str]:
+            return {option.name: option.help for option in options}
+
         write_json(
             {
                 "players": [
-                    {
-                        "name": kind.name,
-                        "summary": kind.summary,
-                        "options": {option.name: option.help for option in kind.options},
-                    }
+                    {"name": kind.name, "summary": kind.summary, "options": explained(kind.options)}
                     for kind in named_kinds()
                 ],
                 "networks": [
-                    {
-                        "name": kind.summary,
-                        "options": {option.name: option.help for option in kind.options},
-                    }
-                    for kind in networks
+                    {"name": kind.summary, "options": explained(kind.options)} for kind in networks
                 ],
-                "modifiers": {option.name: option.help for option in MODIFIERS},
+                "modifiers": explained(MODIFIERS),
             }
         )
         return 0

@@ -113,10 +113,10 @@ def make_network(
         sizes: Sizes that differ from the family's defaults.
         generator: Source of the first weights; torch's own if None.
     """
-    registered = FAMILIES.find(family)
+    kind = load(FAMILIES.find(family).network)
     if sizes is None or isinstance(sizes, dict):
-        sizes = parse_sizes(load(registered.sizes), sizes or {}, family)
-    network = load(registered.network)(observation, actions, sizes)
+        sizes = parse_sizes(kind.Sizes, sizes or {}, family)
+    network = kind(observation, actions, sizes)
     network.initialise(generator)
     return network
 

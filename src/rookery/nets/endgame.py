@@ -92,6 +92,7 @@ class Endgame(nn.Module):
     """Observations `planes12`, actions `az4672`; a `rookery.nets.ActionValueNetwork`."""
 
     family = "endgame"
+    Sizes = EndgameSizes
     bounded = True
 
     def __init__(self, observation: str, actions: str, sizes: EndgameSizes) -> None:

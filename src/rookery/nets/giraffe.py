@@ -32,6 +32,7 @@ class Giraffe(nn.Module):
     """Features in three groups; a `rookery.nets.ValueNetwork`."""
 
     family = "giraffe"
+    Sizes = GiraffeSizes
     bounded = True
 
     def __init__(self, observation: str, actions: str, sizes: GiraffeSizes) -> None:

@@ -40,6 +40,7 @@ class Mlp(nn.Module):
     """Observations of any layout, flattened; a `rookery.nets.PolicyValueNetwork`."""
 
     family = "mlp"
+    Sizes = MlpSizes
 
     def __init__(self, observation: str, actions: str, sizes: MlpSizes) -> None:
         """Make the layers; their weights are meaningless until `initialise`."""

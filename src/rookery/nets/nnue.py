@@ -48,6 +48,7 @@ class Nnue(nn.Module):
     """Observations `nnue768`; a `rookery.nets.ValueNetwork`."""
 
     family = "nnue"
+    Sizes = NnueSizes
     bounded = True
 
     def __init__(self, observation: str, actions: str, sizes: NnueSizes) -> None:

@@ -20,8 +20,7 @@ class NetworkFamily:
     """A family; code is named as "module:attribute" and loaded when it is used."""
 
     name: str  # as in model files
-    network: str  # the torch module, made with (observation, actions, sizes), then `initialise`d
-    sizes: str  # its sizes, a `Section` with defaults and bounds
+    network: str  # the torch module; made with (observation, actions, sizes), typed by its `Sizes`
     output: Output
     player: str = "policy"  # kind of player for its model files, unless the algorithm names one
     onnx: bool = False  # whether `rookery export` writes it
@@ -33,53 +32,19 @@ FAMILIES = Registry(
     "rookery.networks",
     NetworkFamily,
     (
+        NetworkFamily("endgame", "rookery.nets.endgame:Endgame", "action-values", player="endgame"),
         NetworkFamily(
-            "endgame",
-            "rookery.nets.endgame:Endgame",
-            "rookery.nets.endgame:EndgameSizes",
-            "action-values",
-            player="endgame",
+            "giraffe", "rookery.nets.giraffe:Giraffe", "value", player="leaf-search", onnx=True
         ),
+        NetworkFamily("mlp", "rookery.nets.mlp:Mlp", "policy-value", onnx=True),
+        NetworkFamily("nnue", "rookery.nets.nnue:Nnue", "value", player="alpha-beta"),
         NetworkFamily(
-            "giraffe",
-            "rookery.nets.giraffe:Giraffe",
-            "rookery.nets.giraffe:GiraffeSizes",
-            "value",
-            player="leaf-search",
-            onnx=True,
+            "pyramid", "rookery.papers.kanis2016.pyramid:Pyramid", "action-values", onnx=True
         ),
-        NetworkFamily(
-            "mlp",
-            "rookery.nets.mlp:Mlp",
-            "rookery.nets.mlp:MlpSizes",
-            "policy-value",
-            onnx=True,
-        ),
-        NetworkFamily(
-            "nnue",
-            "rookery.nets.nnue:Nnue",
-            "rookery.nets.nnue:NnueSizes",
-            "value",
-            player="alpha-beta",
-        ),
-        NetworkFamily(
-            "pyramid",
-            "rookery.papers.kanis2016.pyramid:Pyramid",
-            "rookery.papers.kanis2016.pyramid:PyramidSizes",
-            "action-values",
-            onnx=True,
-        ),
-        NetworkFamily(
-            "resnet",
-            "rookery.nets.resnet:Resnet",
-            "rookery.nets.resnet:ResnetSizes",
-            "policy-value",
-            onnx=True,
-        ),
+        NetworkFamily("resnet", "rookery.nets.resnet:Resnet", "policy-value", onnx=True),
         NetworkFamily(
             "squares",
             "rookery.nets.squares:Squares",
-            "rookery.nets.squares:SquaresSizes",
             "policy-value",
             onnx=True,
             native="rookery.nets.native:squares_net",

@@ -49,6 +49,7 @@ class Resnet(nn.Module):
     """Observations [B, C, 8, 8]; a `rookery.nets.PolicyValueNetwork` with auxiliary heads."""
 
     family = "resnet"
+    Sizes = ResnetSizes
     bounded = True
 
     def __init__(self, observation: str, actions: str, sizes: ResnetSizes) -> None:

@@ -53,6 +53,7 @@ class Squares(nn.Module):
     """Observations `tactical70`; a `rookery.nets.PolicyValueNetwork`, values in [-1, 1]."""
 
     family = "squares"
+    Sizes = SquaresSizes
     bounded = True
 
     def __init__(self, observation: str, actions: str, sizes: SquaresSizes) -> None:

@@ -36,9 +36,7 @@ ALPHA_BETA = (
     Option("elo", kinds.positive_int, "strength as an Elo figure instead"),
 )
 _SIMULATIONS = Option(
-    "simulations",
-    kinds.whole(0, 100_000_000),
-    "of a tree search a move (400); 0: the policy alone",
+    "simulations", kinds.whole(0, 100_000_000), "of a tree search a move (400); 0: the policy alone"
 )
 _TEMPERATURE = Option(
     "temperature", kinds.number(0.0, 100.0), "0 (default): the most visited move; 1: by visits"
@@ -57,9 +55,7 @@ _TREE = (
     ),
     Option("megabytes", kinds.whole(1, 65536), "largest tree in MiB (256)"),
     Option(
-        "c_init",
-        kinds.number(0.0, 1000.0),
-        "weight of the policy in the choice of moves (1.745)",
+        "c_init", kinds.number(0.0, 1000.0), "weight of the policy in the choice of moves (1.745)"
     ),
     Option("c_base", kinds.number(1.0, 1e12), "visits after which that weight grows (38739)"),
     Option("c_factor", kinds.number(0.0, 1000.0), "how fast it grows (3.894)"),
@@ -78,9 +74,7 @@ TREE_SEARCH = (_SIMULATIONS, _TEMPERATURE, *_TREE)
 # Of a policy that plays alone unless one of the others asks for a search.
 POLICY = (
     Option(
-        "temperature",
-        kinds.number(0.0, 1e9),
-        "0 (default): the likeliest move; 1: drawn as learnt",
+        "temperature", kinds.number(0.0, 1e9), "0 (default): the likeliest move; 1: drawn as learnt"
     ),
     replace(_SIMULATIONS, help="of a tree search with this network"),
     *_TREE,

@@ -172,11 +172,7 @@ KINDS = Registry(
         ),
         # How networks play; their summaries say whose.
         PlayerKind(
-            "policy",
-            "of ppo",
-            "rookery.players.policy:policy_player",
-            tables.POLICY,
-            networks=True,
+            "policy", "of ppo", "rookery.players.policy:policy_player", tables.POLICY, networks=True
         ),
         PlayerKind(
             "tree-search",

@@ -40,6 +40,7 @@ class Pyramid(nn.Module):
     """Observations `kpk3`; a `rookery.nets.ActionValueNetwork` in units of reward."""
 
     family = "pyramid"
+    Sizes = PyramidSizes
     bounded = False
 
     def __init__(self, observation: str, actions: str, sizes: PyramidSizes) -> None:
