@@ -22,7 +22,6 @@ import copy
 import math
 import time
 from dataclasses import dataclass
-from typing import Any, cast
 
 import numpy as np
 import torch
@@ -167,8 +166,7 @@ class EndgameTrainer:
 
     def model(self) -> ActionValueNetwork:
         """The target network: the average is the better player."""
-        network: Any = self.target
-        return cast(ActionValueNetwork, network)
+        return self.target
 
     def evaluate(self, rng: np.random.Generator) -> list[Evaluation]:
         """The greedy player against the best opponent, from every state."""

@@ -21,7 +21,7 @@ import pkgutil
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 LOG = logging.getLogger("rookery.plugins")
 
@@ -46,7 +46,7 @@ def load(reference: str) -> Any:
         raise ImportError(f"there is no {reference!r}: {error}") from error
 
 
-class Registry(Mapping[str, Entry], Generic[Entry]):
+class Registry(Mapping[str, Entry]):
     """Descriptions by name: built in, registered by this process, or of an installed package."""
 
     def __init__(self, noun: str, group: str, kind: type[Entry], built_in: Iterable[Entry]) -> None:

@@ -35,8 +35,12 @@ class Network(Protocol):
     family: str
     observation: str  # layout names of rookery.encodings
     actions: str
-    sizes: Section  # typed by the family
     bounded: bool  # whether values are in [-1, 1]; otherwise they are in units of reward
+
+    @property
+    def sizes(self) -> Section:
+        """Typed by the family."""
+        ...
 
     def state_dict(self) -> dict[str, Any]:
         """Weights and buffers by name."""

@@ -26,6 +26,11 @@ class NetworkFamily:
     onnx: bool = False  # whether `rookery export` writes it
     native: str = ""  # function(network) -> the core's copy of its weights, or None
 
+    def __post_init__(self) -> None:
+        """Refuse a value network that a policy is expected of."""
+        if self.output == "value" and self.player == "policy":
+            raise ValueError(f"network family {self.name!r} has no policy: name its kind of player")
+
 
 FAMILIES = Registry(
     "network family",

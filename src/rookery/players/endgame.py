@@ -9,7 +9,7 @@ remembered; the Q values are the same as if asked one by one.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +17,11 @@ from numpy.typing import NDArray
 from rookery._core import EndingStates, Game, MoveError
 from rookery.nets.evaluator import TorchEvaluator, load_network
 from rookery.players.base import Capabilities, Decision, Limits, Player
-from rookery.players.spec import PlayerSpec, inner_spec
+from rookery.players.spec import PlayerSpec, SpecError, inner_spec
 from rookery.players.thinking import MoveNote
+
+if TYPE_CHECKING:
+    from rookery.nets.endgame import Endgame
 
 MANY = 50  # questions about one network after which it answers for all positions at once
 
@@ -27,7 +30,7 @@ class EndgamePlayer:
     """Plays the endings that its networks know, and leaves the others to another player."""
 
     def __init__(
-        self, networks: Sequence[Any], otherwise: Player | None = None, name: str = "endgame"
+        self, networks: Sequence[Endgame], otherwise: Player | None = None, name: str = "endgame"
     ) -> None:
         """Take networks of the family `endgame`; the first that knows an ending plays it."""
         self.name = name
@@ -37,7 +40,7 @@ class EndgamePlayer:
         self.capabilities = Capabilities(memoryless=True, parts=parts)
         self._asked: dict[int, int] = {}  # questions, by the identity of the network
         self._remembered: dict[int, tuple[EndingStates, NDArray[np.float32]]] = {}
-        self._by_material: dict[str, Any] = {}
+        self._by_material: dict[str, Endgame] = {}
         for network in networks:
             for ending in network.sizes.endings:
                 strong, weak = ending.split("v")
@@ -72,7 +75,7 @@ class EndgamePlayer:
         network = self._by_material.get(game.material())
         return [] if network is None else self._notes(network, game)
 
-    def _notes(self, network: Any, game: Game) -> list[MoveNote]:
+    def _notes(self, network: Endgame, game: Game) -> list[MoveNote]:
         moves = game.legal_moves()
         if not moves:
             raise MoveError(f"there is no legal action to choose in {game.fen()!r}")
@@ -89,7 +92,7 @@ class EndgamePlayer:
             for i in order
         ]
 
-    def _ask(self, network: Any, game: Game, moves: list[str]) -> NDArray[np.float32]:
+    def _ask(self, network: Endgame, game: Game, moves: list[str]) -> NDArray[np.float32]:
         """Q values of the moves, by the network."""
         evaluator = TorchEvaluator(network, self.name)
         legal = np.array([game.action_of(move, evaluator.actions) for move in moves])
@@ -97,7 +100,7 @@ class EndgamePlayer:
         observation = game.encode(evaluator.observation)[np.newaxis]
         return evaluator.evaluate(observation, legal, offsets)[0]
 
-    def _recall(self, network: Any, game: Game, moves: list[str]) -> NDArray[np.float32]:
+    def _recall(self, network: Endgame, game: Game, moves: list[str]) -> NDArray[np.float32]:
         """The same from what the network has said about all positions."""
         if id(network) not in self._remembered:
             from rookery.nets.endgame_states import state_worth
@@ -146,5 +149,10 @@ def endgame_player(spec: PlayerSpec, options: dict[str, Any]) -> EndgamePlayer:
     from rookery.players.registry import make_player
 
     network = load_network(spec.name)
+    from rookery.nets.endgame import Endgame  # after torch was found, or the way to get it named
+
+    if not isinstance(network, Endgame):
+        family = network.family
+        raise SpecError(f"{spec.name!r} is a network of the family {family!r}, not 'endgame'")
     otherwise = make_player(inner_spec(options.get("otherwise", "greedy-safe")))
     return EndgamePlayer([network], otherwise, str(spec))

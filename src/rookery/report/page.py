@@ -43,7 +43,7 @@ def make_page(runs: Sequence[RunData], title: str = "Training report") -> str:
     body = [
         f"<h1>{escape(title)}</h1>",
         legend(colours),
-        *(load(entry.report)(groups, colours) for entry in ALGORITHMS.values() if entry.report),
+        *_studies(runs, groups, colours),
         section("Runs", _summary(runs)),
         section("Evaluation", _evaluation(runs)),
         section("Curves", _curves(runs)),
@@ -58,6 +58,15 @@ def make_page(runs: Sequence[RunData], title: str = "Training report") -> str:
         f"<title>{escape(title)}</title>\n<style>{style}</style></head>\n"
         f"<body>\n{''.join(body)}\n<script>{script}</script>\n</body></html>\n"
     )
+
+
+def _studies(
+    runs: Sequence[RunData], groups: Sequence[Group], colours: Sequence[tuple[str, int]]
+) -> list[str]:
+    """The sections that the algorithms of these runs add."""
+    names = sorted({str(run.recipe.get("algorithm")) for run in runs})
+    registered = [ALGORITHMS[name] for name in names if name in ALGORITHMS]
+    return [load(entry.report)(groups, colours) for entry in registered if entry.report]
 
 
 def _colours(runs: Sequence[RunData], groups: Sequence[Group]) -> list[tuple[str, int]]:

@@ -102,7 +102,7 @@ def available(kind: PlayerKind) -> bool:
         return True
     try:
         make_player(kind.name).close()
-    except (ValueError, OSError):
+    except (ValueError, OSError, ImportError):
         return False
     return True
 

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
 import numpy as np
 import torch
@@ -385,8 +385,7 @@ class DQNTrainer:
 
     def model(self) -> ActionValueNetwork:
         """The network as it is."""
-        network: Any = self.learner.publish()
-        return cast(ActionValueNetwork, network)
+        return self.learner.publish()
 
     def state(self) -> State:
         """Networks, optimiser, memory, games, random stream."""
