@@ -18,7 +18,7 @@ from rookery.nets import (
     make_network,
     ragged,
 )
-from rookery.nets.registry import FAMILIES
+from rookery.nets.registry import FAMILIES, NetworkFamily
 
 torch.set_num_threads(1)
 
@@ -199,6 +199,11 @@ def test_networks_implement_the_protocol_that_their_family_registers(
     assert isinstance(network, ActionValueNetwork) == (output == "action-values")
     can_be_called = type(network).forward is not torch.nn.Module.forward
     assert can_be_called == (output == "policy-value")
+
+
+def test_a_value_network_is_not_registered_as_a_policy() -> None:
+    with pytest.raises(ValueError, match="'mine' has no policy"):
+        NetworkFamily("mine", "module:Mine", "value")
 
 
 LENGTHS = st.lists(st.integers(1, 12), min_size=1, max_size=9)

@@ -25,7 +25,7 @@ Rank = tuple[int, int]
 class CachedTables:
     """Tables that remember their answers: endgames ask for the same positions again and again.
 
-    Whoever uses the same folders shares what is known. Safe to use from several threads.
+    All users of the same folders share what is known. Safe to use from several threads.
     """
 
     _shared: ClassVar[dict[tuple[str, ...], dict[int, Probe | None]]] = {}

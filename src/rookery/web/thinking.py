@@ -1,4 +1,4 @@
-"""Searches in a few threads: watched while they think, stopped when nobody waits any more.
+"""Searches in a few threads: watched while they think, stopped when their answer is no longer wanted.
 
 There are as many threads as cores, so a hundred games wait in line for them while the server's
 own thread answers everything else. All threads have the same priority: a thread of low priority
@@ -35,7 +35,7 @@ class Wish:
 
     spec: str
     game_id: str
-    game: Game  # a copy; nobody else changes it
+    game: Game  # a copy that is not changed by others
     limits: Limits
     seed: int
     random: float = 0.0  # chance of a random move instead
@@ -212,4 +212,4 @@ async def _stop_until_done(search: Search, future: Future[Decision]) -> None:
         search.stop()
         await asyncio.sleep(STOP_EVERY)
     if not future.cancelled():
-        future.exception()  # looked at, so that nobody complains
+        future.exception()  # retrieved, or asyncio would complain

@@ -78,7 +78,7 @@ class Pyramid(nn.Module):
                     layer.bias.zero_()
 
     def flat(self) -> NDArray[np.float32]:
-        """All weights behind each other, as `core/nets/pyramid_net.h` wants them."""
+        """All weights concatenated, as `core/nets/pyramid_net.h` wants them."""
         return np.concatenate([tensor.detach().numpy().ravel() for tensor in self._ordered()])
 
     def load_flat(self, values: NDArray[np.float32]) -> None:
