@@ -47,7 +47,7 @@ Disc = tuple[str, str, str, bool]  # square, colour, text, ringed
 def draw(player: EndgamePlayer, fen: str) -> str:
     """The board with a disc for every legal move."""
     discs: list[Disc] = []
-    for note in player.q_values(Game(fen)):
+    for note in player.notes(Game(fen)):
         word, _, count = note.text.replace(" in ", " ").partition(" ")
         sign = {"wins": "+", "loses": "-"}.get(word, "")
         discs.append((note.move[2:4], COLOURS[word], f"{sign}{count or '='}", False))
@@ -56,7 +56,7 @@ def draw(player: EndgamePlayer, fen: str) -> str:
 
 def draw_paper(network: Any, player: EndgamePlayer, fen: str) -> str:
     """The same with the Q values of the paper's agent, best first; colours are the truth's."""
-    truth = {note.move: note.text.split()[0] for note in player.q_values(Game(fen))}
+    truth = {note.move: note.text.split()[0] for note in player.notes(Game(fen))}
     moves = paper_moves(network, fen)
     discs: list[Disc] = [
         (move[2:4], COLOURS[truth[move]], f"{value:.0f}", index == 0)
@@ -123,7 +123,7 @@ def given_away(network: Any, player: EndgamePlayer, theme: Theme) -> str:
     chosen = squares[won & np.isin(squares[:, 1] % 8, files)]
     for row in chosen[np.random.default_rng(3).permutation(len(chosen))]:
         fen = kpk_fen(row)
-        truth = {note.move: note.text.split()[0] for note in player.q_values(Game(fen))}
+        truth = {note.move: note.text.split()[0] for note in player.notes(Game(fen))}
         winning = [move for move, word in truth.items() if word == "wins"]
         found = paper_moves(network, fen)[0][0]
         if len(winning) == 1 and found != winning[0] and fits(fen, winning[0]):
@@ -142,7 +142,7 @@ def main() -> None:
         player = make_player(spec)
         assert isinstance(player, EndgamePlayer)
         (args.folder / f"kpk-{name}.svg").write_text(draw(player, fen) + "\n")
-        best = player.q_values(Game(fen))[0]
+        best = player.notes(Game(fen))[0]
         print(f"{name}: {fen}: {best.move} {best.text}")
         player.close()
     if args.paper is None:
@@ -154,7 +154,7 @@ def main() -> None:
         fen = given_away(network, ours, theme)
         (args.folder / f"kpk-{name}.svg").write_text(draw_paper(network, ours, fen) + "\n")
         (args.folder / f"kpk-{name}-ours.svg").write_text(draw(ours, fen) + "\n")
-        best = ours.q_values(Game(fen))[0]
+        best = ours.notes(Game(fen))[0]
         print(
             f"{name}: {fen}: paper {paper_moves(network, fen)[0][0]}, ours {best.move} {best.text}"
         )

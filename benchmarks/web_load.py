@@ -89,17 +89,18 @@ class BusyThinker:
 def serve(player: str, movetime: float) -> None:
     """The server process: prints its address, then serves until its input closes."""
     from rookery.players.base import Player
+    from rookery.players.offered_levels import Level, Levels
     from rookery.players.registry import make_player
-    from rookery.web.choices import Choice, Level
+    from rookery.web.choices import Choice
     from rookery.web.serve import start
 
-    levels = (Level("1", "load", {"movetime": movetime}),)
+    levels = Levels((Level("1", "load", {"movetime": movetime}),), "1")
 
     def make(spec: str) -> Player:
         return BusyThinker() if spec == BUSY else make_player(spec)
 
     with tempfile.TemporaryDirectory() as runs:
-        choice = Choice("load", "load", "load", player, levels, "1")
+        choice = Choice("load", "load", "load", player, levels)
         running = start(port=0, runs=Path(runs), extra=[choice], make=make)
         print(running.url, flush=True)
         sys.stdin.read()

@@ -12,7 +12,7 @@ import pyarrow.parquet
 import pytest
 import torch
 
-from rookery.algorithms.alphazero import ALGORITHM, AlphaZeroTrainer
+from rookery.algorithms.alphazero import AlphaZeroTrainer
 from rookery.algorithms.alphazero_recipe import AlphaZeroRecipe
 from rookery.data.starts import playable_positions
 from rookery.learning.policy_value import LearnSettings, learning_rate, update_average
@@ -39,7 +39,7 @@ def trainer(
 ) -> AlphaZeroTrainer:
     recipe = AlphaZeroRecipe.model_validate(SMALL | sections)
     (folder / "replay").mkdir(parents=True, exist_ok=True)  # as run folders have it
-    made = ALGORITHM.trainer(Context(recipe=recipe, folder=folder, workers=workers, log=log))
+    made = AlphaZeroTrainer(Context(recipe=recipe, folder=folder, workers=workers, log=log))
     assert isinstance(made, AlphaZeroTrainer)
     return made
 

@@ -158,7 +158,8 @@ def test_dense_and_legal_q_values_agree_and_both_colours_are_alike() -> None:
     for game in (white, black):
         observation = torch.from_numpy(game.encode("planes12"))[None]
         legal = torch.from_numpy(game.legal_actions("az4672").astype(np.int64))
-        q_values, values = network(observation, legal, torch.zeros(len(legal), dtype=torch.int64))
+        rows = torch.zeros(len(legal), dtype=torch.int64)
+        q_values, values = network.action_values(observation, legal, rows)
         dense, dense_values = network.dense(observation)
         torch.testing.assert_close(q_values, dense[0, legal])
         torch.testing.assert_close(values, dense_values)
@@ -170,7 +171,7 @@ def test_other_material_is_refused() -> None:
     network = make_network("endgame", "planes12", "az4672", {"endings": ["KQvK"]})
     observation = torch.from_numpy(Game().encode("planes12"))[None]
     with pytest.raises(ValueError, match="other material"):
-        network(observation, torch.tensor([0]), torch.tensor([0]))
+        network.action_values(observation, torch.tensor([0]), torch.tensor([0]))
 
 
 # --- Learning ---

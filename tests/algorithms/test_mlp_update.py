@@ -14,7 +14,7 @@ torch = pytest.importorskip("torch", reason="needs the extra 'train'")
 from rookery import Game  # noqa: E402
 from rookery._core import play_random_plies, policy_step  # noqa: E402
 from rookery.algorithms.mlp_update import Factors, MlpUpdate, existing_actions  # noqa: E402
-from rookery.algorithms.ppo import ALGORITHM, Batch, PPOTrainer, batch_of, losses  # noqa: E402
+from rookery.algorithms.ppo import Batch, PPOTrainer, batch_of, losses  # noqa: E402
 from rookery.nets import make_network, ragged  # noqa: E402
 from rookery.runs.state import StateError  # noqa: E402
 from rookery.selfplay.collector import Hooks  # noqa: E402
@@ -154,7 +154,7 @@ def trainer(folder: Path, **changes: Any) -> PPOTrainer:
     """Version 6 (with entropy) and a KL penalty, with small batches."""
     small = {"ppo.games": 6, "ppo.plies": 20, "ppo.passes": 2, "ppo.kl_coefficient": 0.2}
     recipe = load_recipe("ppo-v6", small | changes)
-    made = ALGORITHM.trainer(Context(recipe=recipe, folder=folder))
+    made = PPOTrainer(Context(recipe=recipe, folder=folder))
     assert isinstance(made, PPOTrainer)
     return made
 

@@ -13,7 +13,6 @@ torch = pytest.importorskip("torch", reason="needs the extra 'train'")
 
 from rookery import Game, VectorGames  # noqa: E402
 from rookery.algorithms.ppo import (  # noqa: E402
-    ALGORITHM,
     Batch,
     PPOTrainer,
     advantages,
@@ -282,8 +281,7 @@ def trainer(tmp_path: Path, **settings: Any) -> PPOTrainer:
     }
     recipe = PPORecipe.model_validate(sections | settings)
     context = Context(recipe=recipe, folder=tmp_path)
-    made = ALGORITHM.trainer(context)
-    assert isinstance(made, PPOTrainer)
+    made = PPOTrainer(context)
     return made
 
 
@@ -313,8 +311,7 @@ def test_a_resumed_run_is_the_same_run(tmp_path: Path) -> None:
 def test_every_version_of_the_paper_trains(version: int, tmp_path: Path) -> None:
     small = {"ppo.games": 4, "ppo.plies": 10, "ppo.passes": 1, "evaluation.games": 2}
     recipe = load_recipe(f"ppo-v{version}", small)
-    learner = ALGORITHM.trainer(Context(recipe=recipe, folder=tmp_path))
-    assert isinstance(learner, PPOTrainer)
+    learner = PPOTrainer(Context(recipe=recipe, folder=tmp_path))
     parameters = sum(p.numel() for p in learner.network.parameters())
     assert parameters == (1_368_642 if version == 1 else 1_366_849)
     metrics = learner.iterate()
@@ -328,7 +325,7 @@ def test_a_resumed_run_says_when_book_or_tables_have_changed(tmp_path: Path) -> 
     small = {"ppo.games": 4, "ppo.plies": 8, "ppo.passes": 1}
     lines: list[str] = []
     context = Context(recipe=load_recipe("ppo-v3", small), folder=tmp_path, log=lines.append)
-    made = ALGORITHM.trainer(context)
+    made = PPOTrainer(context)
     state = made.state()
     made.load_state(state)
     assert not any("from here on" in line for line in lines)
@@ -360,4 +357,4 @@ def test_a_policy_says_whether_its_moves_depend_on_the_position_alone(
 ) -> None:
     network = make_network("mlp", observation, "az4672", {"hidden": [8]})
     player = PolicyPlayer(TorchEvaluator(network), temperature)
-    assert player.memoryless is memoryless
+    assert player.capabilities.memoryless is memoryless

@@ -11,7 +11,6 @@ import torch
 from rookery import Game
 from rookery._core import NnueNetwork
 from rookery.algorithms.tdleaf import (
-    ALGORITHM,
     GiraffeLeaves,
     Learner,
     NnueLeaves,
@@ -171,7 +170,7 @@ def test_material_is_learnt(tmp_path: Path) -> None:
 def test_evaluation_plays_both_colours(tmp_path: Path) -> None:
     settings = {"evaluation.games": 4, "evaluation.opponents": ["random"], "tdleaf.depth": 1}
     recipe = load_recipe("tdleaf-giraffe", settings)
-    trainer = ALGORITHM.trainer(Context(recipe=recipe, folder=tmp_path))
+    trainer = TdLeafTrainer(Context(recipe=recipe, folder=tmp_path))
     before = trainer.state()
     [score] = trainer.evaluate(np.random.default_rng(1))
     assert sum(score.as_white) == sum(score.as_black) == 2

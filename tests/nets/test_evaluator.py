@@ -20,7 +20,7 @@ from rookery.nets.evaluator import (
 )
 from rookery.nets.model_file import ModelFileError, save_model
 from rookery.nets.onnx_export import export_onnx
-from rookery.players.policy import policy_player
+from rookery.players.registry import make_player
 from support.runs import run_to_end
 
 torch.set_num_threads(1)
@@ -183,7 +183,7 @@ def test_export_command(tmp_path: Path) -> None:
     assert status == 0, errors
     assert json.loads(output)["bytes"] == target.stat().st_size
     rng = np.random.default_rng(1)
-    moves = {policy_player(str(path)).choose(Game(), rng).move for path in (source, target)}
+    moves = {make_player(str(path)).choose(Game(), rng).move for path in (source, target)}
     assert len(moves) == 1
     status, _, errors = run_to_end(tmp_path, "export", "no-such", "--onnx", str(target))
     assert status == 1

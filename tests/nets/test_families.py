@@ -11,7 +11,14 @@ from hypothesis import strategies as st
 
 from rookery import Game, VectorGames
 from rookery._core import action_count, play_random_plies
-from rookery.nets import Network, family_names, make_network, ragged
+from rookery.nets import (
+    ActionValueNetwork,
+    ValueNetwork,
+    family_names,
+    make_network,
+    ragged,
+)
+from rookery.nets.registry import FAMILIES, NetworkFamily
 
 torch.set_num_threads(1)
 
@@ -60,7 +67,6 @@ def test_legal_logits_are_those_of_the_dense_network(
     family: str, observation: str, actions: str, sizes: dict[str, Any]
 ) -> None:
     network = scramble(make_network(family, observation, actions, sizes)).eval()
-    assert isinstance(network, Network)
     observations, legal, _, rows = batch(observation, actions)
     logits, values = network(observations, legal, rows)
     dense, dense_values = network.dense(observations)
@@ -170,6 +176,34 @@ def test_bad_networks_are_refused() -> None:
     with pytest.raises(ValueError, match="hiden"):
         make_network("mlp", "vector66", "az4672", {"hiden": [3]})
     assert {"mlp", "resnet"} <= set(family_names())
+
+
+@pytest.mark.parametrize(
+    ("family", "observation", "actions"),
+    [
+        ("endgame", "planes12", "az4672"),
+        ("giraffe", "giraffe363", "none"),
+        ("mlp", "vector66", "az4672"),
+        ("nnue", "nnue768", "none"),
+        ("pyramid", "kpk3", "kpk"),
+        ("resnet", "planes22", "az4672"),
+        ("squares", "tactical70", "az4672"),
+    ],
+)
+def test_networks_implement_the_protocol_that_their_family_registers(
+    family: str, observation: str, actions: str
+) -> None:
+    network, output = make_network(family, observation, actions), FAMILIES[family].output
+    assert network.family == family
+    assert isinstance(network, ValueNetwork) == (output == "value")
+    assert isinstance(network, ActionValueNetwork) == (output == "action-values")
+    can_be_called = type(network).forward is not torch.nn.Module.forward
+    assert can_be_called == (output == "policy-value")
+
+
+def test_a_value_network_is_not_registered_as_a_policy() -> None:
+    with pytest.raises(ValueError, match="'mine' has no policy"):
+        NetworkFamily("mine", "module:Mine", "value")
 
 
 LENGTHS = st.lists(st.integers(1, 12), min_size=1, max_size=9)

@@ -32,7 +32,7 @@ from rookery.nets.model_file import (
 )
 from rookery.players.alphabeta import read_network
 from rookery.players.base import Player
-from rookery.players.policy import PolicyPlayer, policy_player
+from rookery.players.policy import PolicyPlayer
 from rookery.players.registry import make_player
 
 torch.set_num_threads(1)
@@ -341,7 +341,8 @@ def test_policy_player_claims_draws_where_its_actions_can() -> None:
 def test_policy_player_from_a_file(tmp_path: Path) -> None:
     path = tmp_path / "net.safetensors"
     save_model(path, make_network("mlp", "vector66", "az4672", {"hidden": [4]}))
-    player = policy_player(str(path), {"temperature": "0.5"})
+    player = make_player(f"{path},temperature=0.5")
+    assert isinstance(player, PolicyPlayer) and player.temperature == 0.5
     rng = np.random.default_rng(3)
     game = Game()
     for _ in range(40):
@@ -349,11 +350,13 @@ def test_policy_player_from_a_file(tmp_path: Path) -> None:
             break
         game.push(player.choose(game, rng).move)
     assert make_player(f"{path},temperature=0").name.startswith(str(path))
-    for options in ({"temprature": "1"}, {"temperature": "-1"}, {"temperature": "hot"}):
+    for option in ("temprature=1", "temperature=-1", "temperature=hot", "temperature=inf"):
         with pytest.raises(ValueError, match="temperature"):
-            policy_player(str(path), options)
+            make_player(f"{path},{option}")
+    with pytest.raises(ValueError, match="search, which simulations=0 forbids"):
+        make_player(f"{path},simulations=0,movetime=1")
     with pytest.raises(ValueError, match="no model file"):
-        policy_player("nowhere.safetensors")
+        load_evaluator("nowhere.safetensors")
 
 
 def test_information_survives_replacement() -> None:

@@ -15,7 +15,7 @@ from rookery._core import MoveError
 from rookery.nets import make_network
 from rookery.nets.evaluator import FakeEvaluator, TorchEvaluator
 from rookery.nets.model_file import describe, save_model
-from rookery.nets.native import NativeSquaresEvaluator
+from rookery.nets.native import network_evaluator
 from rookery.players.base import Decision, Limits, Player
 from rookery.players.mcts import MctsPlayer, MctsSettings, centipawns_of
 from rookery.players.registry import make_player
@@ -35,7 +35,7 @@ def squares() -> Any:
 
 
 def player(**settings: Any) -> MctsPlayer:
-    return MctsPlayer(NativeSquaresEvaluator(squares()), MctsSettings(**settings))
+    return MctsPlayer(network_evaluator(squares()), MctsSettings(**settings))
 
 
 def test_it_is_a_player_and_a_thinker() -> None:
@@ -45,7 +45,7 @@ def test_it_is_a_player_and_a_thinker() -> None:
 
 @pytest.mark.parametrize("native", [True, False])
 def test_simulations_are_kept_and_mates_found(native: bool) -> None:
-    evaluator = NativeSquaresEvaluator(squares()) if native else TorchEvaluator(squares())
+    evaluator = network_evaluator(squares()) if native else TorchEvaluator(squares())
     one = MctsPlayer(evaluator, MctsSettings(simulations=50))
     decision = one.choose(Game(), RNG)
     assert decision.move in Game().legal_moves()
@@ -87,7 +87,7 @@ def test_time_limits_end_a_search() -> None:
 @pytest.mark.parametrize("native", [True, False])
 def test_a_dead_draw_does_not_hold_up_the_clock(native: bool) -> None:
     """Soon every simulation ends in a known draw, and the network is not asked any more."""
-    evaluator = NativeSquaresEvaluator(squares()) if native else TorchEvaluator(squares())
+    evaluator = network_evaluator(squares()) if native else TorchEvaluator(squares())
     blocked = Game("8/8/4k3/8/p1p1p1p1/P1P1P1P1/4K3/8 w - - 97 100")
     one = MctsPlayer(evaluator, MctsSettings())
     decisions: list[Decision] = []
@@ -131,7 +131,7 @@ def test_few_moves_to_the_time_control_get_more_time_each() -> None:
 
 
 def test_an_endless_search_is_stopped_from_another_thread() -> None:
-    for evaluator in (NativeSquaresEvaluator(squares()), FakeEvaluator()):
+    for evaluator in (network_evaluator(squares()), FakeEvaluator()):
         one = MctsPlayer(evaluator, MctsSettings(megabytes=4))
         seen: list[Thought] = []
         decisions: list[Any] = []

@@ -12,10 +12,12 @@ from rookery._core import Game, MoveError
 from rookery.data.books import book_paths
 from rookery.data.tablebases import find_tablebases
 from rookery.engines.faults import EngineFault, clean
+from rookery.players.base import Capabilities, Decision, capabilities_of
 from rookery.players.greedy import BotPlayer
 from rookery.players.human import HumanPlayer
 from rookery.players.mixed import BookPlayer, MixedPlayer
 from rookery.players.random import RandomPlayer
+from rookery.players.registry import make_player
 from rookery.players.tablebase import TablebasePlayer
 
 RNG = np.random.default_rng
@@ -150,6 +152,32 @@ def test_a_person_sees_the_board_from_its_side() -> None:
     # Turned by half a circle, so that the king stands to the left of the queen.
     assert lines[1] == "1 R N B K Q B N R"
     assert lines[4] == "4 . . . P . . . ." and lines[-1] == "  h g f e d c b a"
+
+
+class Plain:
+    """A user's player with nothing but the protocol."""
+
+    name = "plain"
+
+    def choose(self, game: Game, rng: np.random.Generator, limits: object = None) -> Decision:
+        return Decision(game.legal_moves()[0])
+
+    def new_game(self) -> None: ...
+
+    def close(self) -> None: ...
+
+
+def test_players_state_their_capabilities_and_plain_ones_have_the_defaults() -> None:
+    plain = Plain()
+    assert capabilities_of(plain) == Capabilities()
+    mixed = MixedPlayer(plain, 0.5)
+    assert capabilities_of(mixed) == Capabilities(parts=(plain,))
+    assert capabilities_of(BotPlayer("greedy")).native_bot == "greedy"
+    for options, timed in (("", None), (",nodes=5", False), (",movetime=0.1", True)):
+        engine = make_player(f"rookery,network=material{options}")
+        assert capabilities_of(engine).timed is timed
+        assert capabilities_of(MixedPlayer(engine, 0.5)).timed is timed
+        engine.close()
 
 
 def test_evidence_is_printable() -> None:

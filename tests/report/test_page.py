@@ -261,7 +261,8 @@ def test_wins_minus_losses_are_scaled() -> None:
 
 def evaluated(name: str, recipe: str, seed: int, gains: list[int], **changes: object) -> RunData:
     """A run of 1000 iterations; at each tenth it wins so many more games than it loses."""
-    settings = {"name": recipe, "run.seed": seed, "ppo.value_clip": 10.0, **changes}
+    settings = {"name": recipe, "algorithm": "ppo", "run.seed": seed, "ppo.value_clip": 10.0}
+    settings |= changes
     rows = []
     for number, gain in enumerate(gains, 1):
         white = {"wins": 100 + gain, "draws": 300, "losses": 100 - gain}

@@ -18,13 +18,13 @@ from typing import Any
 import torch
 
 from rookery.cli import main
+from rookery.runs.algorithms import ALGORITHMS
 from rookery.runs.checkpoint import STATE, Checkpoints
-from rookery.training.registry import register
 from rookery.training.view import PlainView
-from support import tiny_algorithm  # noqa: F401 (loaded once, here, for all children)
+from support import tiny_algorithm  # loaded once, here, for all children
 
 torch.set_num_threads(1)
-register("tiny", "support.tiny_algorithm")
+ALGORITHMS.register(tiny_algorithm.ALGORITHM)
 
 RECIPE = """
 algorithm = "tiny"

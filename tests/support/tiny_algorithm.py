@@ -18,9 +18,10 @@ from pydantic import Field
 from rookery import VectorGames
 from rookery.base.section import Section
 from rookery.nets import make_network
+from rookery.runs.algorithms import Algorithm
 from rookery.runs.state import State
 from rookery.training.recipe import Recipe
-from rookery.training.trainer import Algorithm, Context, MatchScore, Metrics, Trainer
+from rookery.training.trainer import Context, MatchScore, Metrics, Trainer
 
 WORTH = np.array([0, 1, 3, 3, 5, 9, 0, -1, -3, -3, -5, -9, 0], dtype=np.float32)
 
@@ -142,4 +143,6 @@ class TinyTrainer(Trainer):
         return [MatchScore("random", (wins, 5 - wins, 0), (5 - wins, wins, 0), games=[game])]
 
 
-ALGORITHM = Algorithm(TinyRecipe, TinyTrainer)
+ALGORITHM = Algorithm(
+    "tiny", "support.tiny_algorithm:TinyRecipe", "support.tiny_algorithm:TinyTrainer"
+)

@@ -8,9 +8,10 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from rookery.cli import main
-from rookery.training.registry import register
+from rookery.runs.algorithms import ALGORITHMS
+from support.tiny_algorithm import ALGORITHM
 
-register("tiny", "support.tiny_algorithm")
+ALGORITHMS.register(ALGORITHM)
 
 if __name__ == "__main__":
     sys.exit(main())

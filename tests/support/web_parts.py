@@ -16,12 +16,14 @@ import pytest
 
 from rookery._core import Game
 from rookery.players.base import Decision, Limits, Player
+from rookery.players.offered_levels import PLAIN, Level, Levels
 from rookery.players.registry import make_player
 from rookery.players.thinking import Line, MoveNote, Setting, Thought
-from rookery.web.choices import PLAIN_LEVELS, Choice, Level
+from rookery.web.choices import Choice
 from rookery.web.serve import Running, require_assets, start
 
-LEVELS = (*PLAIN_LEVELS, Level("absurd", "absurd", {"simulations": 1e9, "movetime": 1e12}))
+ABSURD = Level("absurd", "absurd", {"simulations": 1e9, "movetime": 1e12})
+LEVELS = Levels((*PLAIN.levels, ABSURD), PLAIN.default)
 
 
 class Replies:
@@ -147,9 +149,7 @@ def choices_for_tests() -> list[Choice]:
     """All of them; one has a name that must never be taken for HTML."""
     names = [name.removeprefix("test:") for name in PLAYERS]
     titles = {"knights": "knights <script>alert(1)</script>"}
-    return [
-        Choice(name, titles.get(name, name), "Tests", f"test:{name}", LEVELS, "3") for name in names
-    ]
+    return [Choice(name, titles.get(name, name), "Tests", f"test:{name}", LEVELS) for name in names]
 
 
 @contextlib.contextmanager

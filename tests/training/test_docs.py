@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from rookery.runs.algorithms import ALGORITHMS, Algorithm
 from rookery.training import folder
 from rookery.training.recipe import RunSettings
-from rookery.training.registry import _MODULES
 from rookery.training.session import resume, start
 from support import runs  # registers the tests' algorithm
 from support.paths import PROJECT
@@ -49,7 +49,8 @@ def test_algorithm_example_trains_and_resumes_exactly(
 ) -> None:
     (tmp_path / "documented.py").write_text(BLOCKS[1])
     monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.setitem(_MODULES, "material", "documented")
+    names = "documented:MaterialRecipe", "documented:MaterialTrainer"
+    ALGORITHMS.register(Algorithm("material", *names))
     recipe = write_recipe(tmp_path, "algorithm = 'material'\n[run]\nbudget = '6it'\n", "material")
     start(recipe, str(tmp_path / "a"), view=QuietView())
     start(recipe, str(tmp_path / "b"), view=StopAt(3))

@@ -15,7 +15,7 @@ from pydantic import Field, model_validator
 
 from rookery.base.section import Section
 from rookery.base.toml import to_toml
-from rookery.training import registry
+from rookery.runs.algorithms import ALGORITHMS, Algorithm
 from rookery.training.budget import Budget, duration, parse_budget
 from rookery.training.listing import list_recipes, recipe_names
 from rookery.training.recipe import (
@@ -62,12 +62,10 @@ class WideRecipe(Recipe):
 
 @pytest.fixture(autouse=True)
 def wide(monkeypatch: pytest.MonkeyPatch) -> None:
-    from rookery.training.trainer import Algorithm
-
     module = type(sys)("wide_module")
-    module.ALGORITHM = Algorithm(WideRecipe, None)  # type: ignore[arg-type,attr-defined]
+    module.WideRecipe = WideRecipe  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "wide_module", module)
-    monkeypatch.setitem(registry._MODULES, "wide", "wide_module")
+    ALGORITHMS.register(Algorithm("wide", "wide_module:WideRecipe", "wide_module:none"))
 
 
 def wide_recipe(content: dict[str, Any] | None = None, **changes: Any) -> Any:

@@ -22,10 +22,13 @@ pytest.importorskip("websockets")
 from rookery._core import Game
 from rookery.data.notation import read_move
 from rookery.data.pgn import pgn_game
+from rookery.nets import make_network
+from rookery.nets.model_file import describe, save_model
 from rookery.players.base import Decision, Limits
 from rookery.players.levels import level_parameters
+from rookery.players.offered_levels import AS_MADE, TREE_SEARCH
 from rookery.players.thinking import Line, Thought
-from rookery.web.choices import AS_MADE, Choices, run_choices
+from rookery.web.choices import Choices, run_choices
 from rookery.web.clock import Clock
 from rookery.web.quota import Clamps, Quotas
 from rookery.web.records import destinations, game_of_pgn, in_words
@@ -406,30 +409,36 @@ def test_names_tell_the_level(client: Client) -> None:
 # --- Players and their levels ---
 
 
-def run_with(folder: Path, recipe: str) -> Path:
+def run_with(folder: Path, algorithm: str, *network: Any) -> Path:
     (folder / "checkpoints").mkdir(parents=True)
-    (folder / "recipe.toml").write_text(recipe)
-    (folder / "model.safetensors").write_bytes(b"not looked at")
+    (folder / "recipe.toml").write_text(f"algorithm = '{algorithm}'\n")
+    made = make_network(*network)
+    save_model(folder / "model.safetensors", made, describe(made, {"algorithm": algorithm}))
     return folder
 
 
 def test_networks_of_runs_are_offered_as_they_play(tmp_path: Path) -> None:
-    tree = run_choices(run_with(tmp_path / "az", 'algorithm = "alphazero"\n'))[0]
+    squares = ("squares", "tactical70", "az4672", {"width": 8, "key_width": 4})
+    tree = run_choices(run_with(tmp_path / "az", "alphazero", *squares))[0]
     assert tree.spec.endswith(",simulations=400")  # without it the policy would play alone
     assert tree.level("4").wishes == {"simulations": 400}
-    engine = run_choices(run_with(tmp_path / "engine", 'algorithm = "engine"\n'))[0]
+    nnue = ("nnue", "nnue768", "none", {"hidden": 16})
+    engine = run_choices(run_with(tmp_path / "engine", "engine", *nnue))[0]
     assert engine.level("9").settings == {"UCI_LimitStrength": "false", "Level": "9"}
-    leaf = run_choices(run_with(tmp_path / "leaf", 'algorithm = "tdleaf"\n'))[0]
+    leaf = run_choices(run_with(tmp_path / "leaf", "tdleaf", *nnue))[0]
     assert leaf.level("9").settings["Level"] == "9"
-    giraffe = 'algorithm = "tdleaf"\n[tdleaf]\nnetwork = "giraffe"\n'
-    plain = run_choices(run_with(tmp_path / "giraffe", giraffe))[0]
-    assert [level.id for level in plain.levels] == ["1", "2", "3"]
+    giraffe = ("giraffe", "giraffe363", "none", {"width": 8})
+    policy = run_choices(run_with(tmp_path / "ppo", "ppo", *squares))[0]
+    for plain in (run_choices(run_with(tmp_path / "giraffe", "tdleaf", *giraffe))[0], policy):
+        assert [level.id for level in plain.levels.levels] == ["1", "2", "3"]
+    (tmp_path / "ppo" / "model.safetensors").write_bytes(b"damaged")
+    assert run_choices(tmp_path / "ppo") == [policy]  # still named; what is wrong shows in play
 
 
 def test_a_player_given_in_words_plays_as_given(tmp_path: Path) -> None:
     choices = Choices(tmp_path, "rookery,network=material,level=2")
     choice = choices.get("given")
-    level = choice.level(choice.default)
+    level = choice.level(choice.levels.default)
     assert level.settings == AS_MADE
     told: list[Thought] = []
     with_level = {"UCI_LimitStrength": "false", "Level": "0"}
@@ -472,8 +481,6 @@ def test_a_king_may_castle_onto_its_rook(client: Client) -> None:
 
 
 def test_tree_searchers_have_levels_of_simulations() -> None:
-    from rookery.web.choices import TREE_LEVELS, levels_of
-
-    assert levels_of("alphazero")[0] == TREE_LEVELS
-    assert levels_of("a run", "alphazero")[0] == TREE_LEVELS
-    assert levels_of("greedy")[0] != TREE_LEVELS
+    choices = Choices(Path("nowhere"))
+    assert choices.get("alphazero").levels == TREE_SEARCH
+    assert choices.get("greedy").levels != TREE_SEARCH

@@ -35,7 +35,7 @@ from rookery.learning.policy_value import (
     update_average,
 )
 from rookery.learning.window import Sampler, SampleWindow
-from rookery.nets import Network, make_network
+from rookery.nets import PolicyValueNetwork, make_network
 from rookery.nets.evaluator import read_model
 from rookery.nets.model_file import parse_model
 from rookery.players.greedy import BotPlayer
@@ -44,7 +44,7 @@ from rookery.selfplay.collector import Collector, Hooks, make_collector
 from rookery.selfplay.games import write_selfplay_games
 from rookery.selfplay.networks import native_of, weights_of
 from rookery.selfplay.trees import TreeHarvest, TreeOrder, TreePlan
-from rookery.training.trainer import Algorithm, Context, MatchScore, Metrics, Trainer
+from rookery.training.trainer import Context, MatchScore, Metrics, Trainer
 
 GATE_OPENING_PLIES = 6  # random, before each pair of games
 
@@ -284,9 +284,9 @@ class AlphaZeroTrainer(Trainer):
 
     # --- The rest of the protocol ---
 
-    def model(self) -> Network:
+    def model(self) -> PolicyValueNetwork:
         """The network that plays."""
-        network: Network = self.best
+        network: PolicyValueNetwork = self.best
         return network
 
     def evaluate(self, rng: np.random.Generator) -> list[MatchScore]:
@@ -335,6 +335,3 @@ class AlphaZeroTrainer(Trainer):
     def close(self) -> None:
         """End self-play processes."""
         self.collector.close()
-
-
-ALGORITHM = Algorithm(AlphaZeroRecipe, AlphaZeroTrainer)

@@ -22,7 +22,6 @@ import copy
 import math
 import time
 from dataclasses import dataclass
-from typing import Any, cast
 
 import numpy as np
 import torch
@@ -31,11 +30,11 @@ from torch.nn import functional
 
 from rookery._core import NOT_WON, EndingStates
 from rookery.algorithms.endgame_recipe import EndgameRecipe
-from rookery.nets import Network, make_network
+from rookery.nets import ActionValueNetwork, make_network
 from rookery.nets.endgame import Endgame
 from rookery.nets.endgame_states import Values, state_distances, state_rows
 from rookery.runs.state import State
-from rookery.training.trainer import Algorithm, Context, MatchScore, Metrics, Trainer
+from rookery.training.trainer import Context, MatchScore, Metrics, Trainer
 
 # --- Grading by the rules alone, not used for learning ---
 
@@ -169,10 +168,9 @@ class EndgameTrainer(Trainer):
                 self.context.recipe.fitting.target_rate,
             )
 
-    def model(self) -> Network:
+    def model(self) -> ActionValueNetwork:
         """The target network: the average is the better player."""
-        network: Any = self.target
-        return cast(Network, network)
+        return self.target
 
     def evaluate(self, rng: np.random.Generator) -> list[MatchScore]:
         """The greedy player against the best opponent, from every state."""
@@ -209,6 +207,3 @@ class EndgameTrainer(Trainer):
         state.get_optimizer("optimizer", self.optimizer)
         state.get_generator("order", self.rng)
         self._evaluate_states()
-
-
-ALGORITHM = Algorithm(EndgameRecipe, EndgameTrainer)

@@ -40,14 +40,14 @@ from rookery.algorithms.engine_recipe import EngineRecipe
 from rookery.arena.elo import estimate_from_pairs, pentanomial_of
 from rookery.arena.sprt import Sprt
 from rookery.learning.matches import engine_match
-from rookery.nets import Network, make_network
+from rookery.nets import ValueNetwork, make_network
 from rookery.runs.live import write_live
 from rookery.runs.positions import Samples, fields
 from rookery.runs.state import State
 from rookery.selfplay.collector import Collector, Hooks, Piece, make_collector
 from rookery.selfplay.datagen import DataHarvest, DataOrder, DataPlan
 from rookery.selfplay.networks import weights_of
-from rookery.training.trainer import Algorithm, Context, MatchScore, Metrics, Trainer
+from rookery.training.trainer import Context, MatchScore, Metrics, Trainer
 
 # Shares of the budget by which the last generation must have been learnt from, and tested.
 LEARNING_ENDS = 0.96
@@ -295,12 +295,12 @@ class EngineTrainer(Trainer):
 
     # --- Publishing, measuring ---
 
-    def model(self) -> Network:
+    def model(self) -> ValueNetwork:
         """The newest network that has passed its gate."""
         sizes = {"hidden": self._width(), "buckets": len(self.newest["output_bias"])}
         network = make_network("nnue", "nnue768", "none", sizes, torch.Generator())
         network.load_state_dict({k: torch.from_numpy(v) for k, v in self.newest.items()})
-        found: Network = network.eval()
+        found: ValueNetwork = network.eval()
         return found
 
     def evaluate(self, rng: np.random.Generator) -> list[MatchScore]:
@@ -370,6 +370,3 @@ _COUNTERS = (
 
 def _arrays(state: State, name: str) -> NnueWeights:
     return {key: np.array(tensor.numpy()) for key, tensor in state.get_tensors(name).items()}
-
-
-ALGORITHM: Any = Algorithm(EngineRecipe, EngineTrainer)

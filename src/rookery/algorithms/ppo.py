@@ -28,13 +28,14 @@ from rookery.algorithms.mlp_update import Factors, MlpUpdate
 from rookery.algorithms.ppo_recipe import PPORecipe
 from rookery.data.starts import random_endings
 from rookery.learning.matches import policy_match
-from rookery.nets import Network, make_network, ragged
+from rookery.nets import PolicyValueNetwork, make_network, ragged
+from rookery.nets.mlp import Mlp
 from rookery.runs.live import write_live
 from rookery.runs.state import State
 from rookery.selfplay.collector import Collector, Hooks, Weights, make_collector
 from rookery.selfplay.networks import network_of, weights_of
 from rookery.selfplay.rollout import Incentives, Rollout, RolloutOrder, RolloutPlan
-from rookery.training.trainer import Algorithm, Context, MatchScore, Metrics, Trainer
+from rookery.training.trainer import Context, MatchScore, Metrics, Trainer
 
 # --- Targets ---
 
@@ -132,7 +133,11 @@ class Losses:
 
 
 def losses(
-    network: Network, batch: Batch, index: NDArray[np.int64], clip: float, value_clip: float
+    network: PolicyValueNetwork,
+    batch: Batch,
+    index: NDArray[np.int64],
+    clip: float,
+    value_clip: float,
 ) -> Losses:
     """The clipped objective and its companions on some samples of a batch."""
     count = len(index)
@@ -168,7 +173,7 @@ class PPOTrainer(Trainer):
         self.network = self._new_network()
         self.ring: list[Weights] = []  # older selves, oldest first
         self.update: MlpUpdate | None = None
-        if self.network.family == "mlp":
+        if isinstance(self.network, Mlp):
             self.update = MlpUpdate(self.network, settings.learning_rate, settings.adam_epsilon)
             self.optimizer = self.update.optimizer
         else:
@@ -328,9 +333,9 @@ class PPOTrainer(Trainer):
             self.ring = [*self.ring, weights][-opponent.snapshots :]
         return self.ring[int(self.rng.integers(len(self.ring)))]
 
-    def model(self) -> Network:
+    def model(self) -> PolicyValueNetwork:
         """The network as it is."""
-        network: Network = self.network
+        network: PolicyValueNetwork = self.network
         return network
 
     def evaluate(self, rng: np.random.Generator) -> list[MatchScore]:
@@ -383,6 +388,3 @@ class PPOTrainer(Trainer):
 
 def _between(first: float, last: float, progress: float) -> float:
     return first + (last - first) * progress
-
-
-ALGORITHM = Algorithm(PPORecipe, PPOTrainer)

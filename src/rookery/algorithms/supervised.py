@@ -27,10 +27,10 @@ from rookery.learning.policy_value import (
     mean_losses,
 )
 from rookery.learning.window import Sampler
-from rookery.nets import Network, make_network
+from rookery.nets import PolicyValueNetwork, make_network
 from rookery.runs.state import State
 from rookery.training.recipe import Recipe
-from rookery.training.trainer import Algorithm, Context, MatchScore, Metrics, Trainer
+from rookery.training.trainer import Context, MatchScore, Metrics, Trainer
 
 HELD_OUT_MOST = 4096  # samples evaluated after each iteration
 
@@ -140,9 +140,9 @@ class SupervisedTrainer(Trainer):
             terms = losses(self.network, self.held_out.take(index), search_value)
         return {f"held_out_{name}": value for name, value in mean_losses([terms]).items()}
 
-    def model(self) -> Network:
+    def model(self) -> PolicyValueNetwork:
         """The network as it is."""
-        network: Network = self.network
+        network: PolicyValueNetwork = self.network
         return network
 
     def evaluate(self, rng: np.random.Generator) -> list[MatchScore]:
@@ -164,6 +164,3 @@ class SupervisedTrainer(Trainer):
         state.get_module("network", self.network)
         state.get_optimizer("optimizer", self.optimizer)
         state.get_generator("learn", self.rng)
-
-
-ALGORITHM = Algorithm(SupervisedRecipe, SupervisedTrainer)

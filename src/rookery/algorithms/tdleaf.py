@@ -17,7 +17,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, ClassVar, Literal, Protocol
+from typing import ClassVar, Literal, Protocol
 
 import numpy as np
 import torch
@@ -38,13 +38,13 @@ from rookery.base.section import Section
 from rookery.encodings import OBSERVATIONS
 from rookery.learning.leaf_search import Found, LeafSearch
 from rookery.learning.matches import player_match
-from rookery.nets import Network, make_network
+from rookery.nets import ValueNetwork, make_network
 from rookery.nets.value_evaluator import value_evaluator
 from rookery.players.base import Decision, Limits
 from rookery.players.greedy import BotPlayer
 from rookery.runs.state import State
 from rookery.training.recipe import Recipe
-from rookery.training.trainer import Algorithm, Context, MatchScore, Metrics, Trainer
+from rookery.training.trainer import Context, MatchScore, Metrics, Trainer
 
 Values = NDArray[np.float64]
 PAWNS = {"p": 1, "n": 3, "b": 3, "r": 5, "q": 9}
@@ -147,7 +147,7 @@ class Learner(Protocol):
         """One step towards `wanted` [B]; the mean squared error before it."""
         ...
 
-    def network(self) -> Network:
+    def network(self) -> ValueNetwork:
         """To publish."""
         ...
 
@@ -186,13 +186,13 @@ class NnueLeaves:
         loss = self._learner.train(samples, 0, len(samples), 0, rates, 0.0, 2.0)
         return 4.0 * loss  # of values in [-1, 1] instead of scores in [0, 1]
 
-    def network(self) -> Network:
+    def network(self) -> ValueNetwork:
         """The same weights in torch."""
         sizes = {"hidden": self._learner.hidden, "buckets": self._learner.buckets}
         network = make_network("nnue", "nnue768", "none", sizes)
         weights = self._learner.weights().items()
         network.load_state_dict({name: torch.from_numpy(array.copy()) for name, array in weights})
-        found: Network = network.eval()
+        found: ValueNetwork = network.eval()
         return found
 
     def put(self, state: State) -> None:
@@ -251,9 +251,9 @@ class GiraffeLeaves:
         self._optimizer.step()
         return float(loss.detach())
 
-    def network(self) -> Network:
+    def network(self) -> ValueNetwork:
         """The network as it is."""
-        found: Network = self._network
+        found: ValueNetwork = self._network
         return found
 
     def put(self, state: State) -> None:
@@ -419,7 +419,7 @@ class TdLeafTrainer(Trainer):
                 losses.append(self.learner.learn(batch, np.array(goals)[chosen], rate))
         return float(np.mean(losses)) if losses else 0.0
 
-    def model(self) -> Network:
+    def model(self) -> ValueNetwork:
         """The network as it is."""
         return self.learner.network()
 
@@ -457,6 +457,3 @@ def material_value(game: Game) -> float:
     pieces = filter(str.isalpha, game.fen().split()[0])
     pawns = sum(PAWNS.get(c.lower(), 0) * (1 if c.isupper() else -1) for c in pieces)
     return float(np.tanh(pawns / MATERIAL_SCALE))
-
-
-ALGORITHM: Any = Algorithm(TdLeafRecipe, TdLeafTrainer)

@@ -29,7 +29,7 @@ from rookery.arena.sprt import Sprt
 from rookery.data.openings import OpeningBook, load_openings, split_plies
 from rookery.data.tablebases import Tablebases, find_tablebases
 from rookery.engines.workers import run_workers
-from rookery.players.base import Player
+from rookery.players.base import Player, capabilities_of
 
 PlayerFactory = Callable[[], Player]
 """Makes a player for one worker; called once a worker, so players need not be thread-safe."""
@@ -73,8 +73,7 @@ class MatchSettings:
     def workers(self, players: Sequence[Player] = ()) -> int:
         """Games at the same time; timed games leave every player a core of its own.
 
-        A player may be timed by itself (`stockfish,movetime=50ms`): its `timed` says so, or None
-        if that depends on whether the match limits depth or nodes.
+        A player may be timed by itself (`stockfish,movetime=50ms`): see `Capabilities.timed`.
         """
         if self.concurrency:
             return self.concurrency
@@ -82,7 +81,7 @@ class MatchSettings:
         limits = self.limits
         timed = limits.time_control is not None or limits.movetime is not None
         for player in players:
-            own = getattr(player, "timed", False)
+            own = capabilities_of(player).timed
             timed = timed or own is True
             timed = timed or (own is None and limits.depth is None and limits.nodes is None)
         return max(1, cores // 2) if timed else cores

@@ -16,7 +16,7 @@ from rookery._core import play_bot_games
 from rookery.arena.game import PlayedGame
 from rookery.arena.limits import Adjudication
 from rookery.data.openings import OpeningBook
-from rookery.players.base import Player
+from rookery.players.base import Player, capabilities_of
 
 BATCH = 128  # games a call: large enough to hide its cost, small enough for Ctrl-C and progress
 
@@ -29,10 +29,8 @@ def native_bots(players: Sequence[Player], adjudication: Adjudication) -> tuple[
     """
     if adjudication.tablebase:
         return None
-    first, second = (getattr(player, "native_bot", None) for player in players)
-    if isinstance(first, str) and isinstance(second, str):
-        return first, second
-    return None
+    first, second = (capabilities_of(player).native_bot for player in players)
+    return (first, second) if first and second else None
 
 
 def play_native(

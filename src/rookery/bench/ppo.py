@@ -32,7 +32,8 @@ def training(minibatch: int, passes: int) -> Participant:
     require_extra()
     import torch
 
-    from rookery.algorithms.ppo import ALGORITHM
+    from rookery.algorithms.ppo import PPOTrainer
+    from rookery.algorithms.ppo_recipe import PPORecipe
     from rookery.training.memory import keep_freed_memory
     from rookery.training.recipe import load_recipe
     from rookery.training.trainer import Context
@@ -51,9 +52,10 @@ def training(minibatch: int, passes: int) -> Participant:
         "game.loss": -1.0,
     }
     recipe = load_recipe("ppo-v2", changes)
+    assert isinstance(recipe, PPORecipe)
     torch.set_num_threads(1)
     keep_freed_memory()
-    trainer = ALGORITHM.trainer(Context(recipe=recipe, folder=Path(tempfile.gettempdir())))
+    trainer = PPOTrainer(Context(recipe=recipe, folder=Path(tempfile.gettempdir())))
     trainer.iterate()  # warm up, as the peer does
 
     return lambda seconds: rate(lambda: trainer.iterate().samples, seconds)

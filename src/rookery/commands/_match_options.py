@@ -47,11 +47,11 @@ def ready_player(text: str) -> str:
 
 def _parts(player: Player) -> Iterator[Player]:
     """A player and those that it asks in turn: behind a book, a memory, a tablebase."""
+    from rookery.players.base import capabilities_of
+
     yield player
-    for name in ("inner", "otherwise"):
-        part = getattr(player, name, None)
-        if part is not None:
-            yield from _parts(part)
+    for part in capabilities_of(player).parts:
+        yield from _parts(part)
 
 
 def check_numbers(args: argparse.Namespace, **least: int) -> None:

@@ -146,8 +146,9 @@ def _attack(
 
     from rookery.exams.endgames import EndgameResult, Follower, LevelResult
     from rookery.exams.questions import Questions
+    from rookery.players.base import capabilities_of
 
-    memoryless = bool(getattr(player, "memoryless", False))
+    memoryless = capabilities_of(player).memoryless
     follow = memoryless and args.against in ("perfect", "worst")
     if args.against == "worst" and not memoryless:
         raise ValueError(
@@ -187,13 +188,14 @@ def _defend(
     from rookery.exams.defence import DefenceLevel, DefenceResult, held_positions
     from rookery.exams.endgames import Outcome
     from rookery.exams.questions import Questions
+    from rookery.players.base import capabilities_of
 
     result = DefenceResult(ending, name, args.against, referee.goal, "play out")
     result.levels = {level: DefenceLevel() for level in _levels(ending)}
     drawn = [position for position in positions if position.result == 0]
     played = [position for position in positions if position.result < 0]  # the player should win
     line = ProgressLine(f"{args.ending} {name}: ")
-    if getattr(player, "memoryless", False) and args.against in ("perfect", "worst"):
+    if capabilities_of(player).memoryless and args.against in ("perfect", "worst"):
         result.method = "every attack"
         questions = Questions(player, np.random.default_rng(args.seed))
         held, result.judged_moves, result.good_moves = held_positions(

@@ -17,34 +17,36 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """List them."""
-    from rookery.players.registry import KINDS, MODIFIERS, NETWORKS
+    from rookery.players.options import MODIFIERS, Option
+    from rookery.players.registry import KINDS, named_kinds
+
+    networks = [kind for kind in KINDS.values() if kind.networks]
 
     if args.json:
+
+        def explained(options: tuple[Option, ...]) -> dict[str, str]:
+            return {option.name: option.help for option in options}
+
         write_json(
             {
                 "players": [
-                    {
-                        "name": kind.name,
-                        "summary": kind.summary,
-                        "options": {option.name: option.help for option in kind.options},
-                    }
-                    for kind in KINDS.values()
+                    {"name": kind.name, "summary": kind.summary, "options": explained(kind.options)}
+                    for kind in named_kinds()
                 ],
                 "networks": [
-                    {"name": name, "options": {option.name: option.help for option in options}}
-                    for name, options in NETWORKS
+                    {"name": kind.summary, "options": explained(kind.options)} for kind in networks
                 ],
-                "modifiers": {option.name: option.help for option in MODIFIERS},
+                "modifiers": explained(MODIFIERS),
             }
         )
         return 0
-    for kind in KINDS.values():
+    for kind in named_kinds():
         print(f"{kind.name:12} {kind.summary}")
         for option in kind.options:
             print(f"{'':12}   {option.name}= {option.help}")
     print(f"{'a network':12} FILE.safetensors, FILE.onnx or a run such as runs/ppo")
-    for name, options in NETWORKS:
-        print(f"{'':12}   {name}: {'=, '.join(option.name for option in options)}=")
+    for kind in networks:
+        print(f"{'':12}   {kind.summary}: {', '.join(f'{o.name}=' for o in kind.options)}")
     print(f"{'any of them':12}")
     for option in MODIFIERS:
         print(f"{'':12}   {option.name}= {option.help}")

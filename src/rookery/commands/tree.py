@@ -33,7 +33,8 @@ def run(args: argparse.Namespace) -> int:
     import numpy as np
 
     from rookery._core import STARTING_FEN, Game
-    from rookery.players.mcts import MctsPlayer, mcts_player
+    from rookery.players.mcts import search_player
+    from rookery.players.options import TREE_SEARCH, parse_options
     from rookery.players.spec import parse_spec
     from rookery.report.tree import tree_svg
 
@@ -43,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
             raise ValueError(f"--{name} {file!r} must end in .svg")
     spec = parse_spec(args.player)
     # Any network can be searched with; without options by the player's defaults.
-    player: MctsPlayer = mcts_player(spec.name, spec.options)
+    player = search_player(spec, parse_options(spec, TREE_SEARCH))
     fen = STARTING_FEN if args.fen == "startpos" else args.fen
     game = Game(fen)
     decision = player.choose(game, np.random.default_rng(0))

@@ -24,8 +24,8 @@ from rookery.arena.game import play_game
 from rookery.arena.limits import Adjudication
 from rookery.data.openings import Opening
 from rookery.data.pgn import RESULTS, pgn_game
-from rookery.nets import Network, ragged
-from rookery.nets.evaluator import Evaluator, TorchEvaluator
+from rookery.nets import PolicyValueNetwork, ragged
+from rookery.nets.native import network_evaluator
 from rookery.players.base import Player
 from rookery.players.mcts import MctsPlayer, MctsSettings
 from rookery.training.trainer import MatchScore
@@ -106,12 +106,9 @@ def play_pairs(
 
 def search_player(network: Any, simulations: int) -> MctsPlayer:
     """A network with a short tree search; native evaluators copy its present weights."""
-    from rookery.nets.native import NativeSquaresEvaluator, native_network
-
-    native = native_network(network) is not None
-    evaluator: Evaluator = NativeSquaresEvaluator(network) if native else TorchEvaluator(network)
     settings = MctsSettings(simulations=simulations, megabytes=16)
-    return MctsPlayer(evaluator, settings, f"network,simulations={simulations}")
+    name = f"network,simulations={simulations}"
+    return MctsPlayer(network_evaluator(network), settings, name)
 
 
 # --- The engine's network ---
@@ -144,7 +141,7 @@ def engine_match(
 
 
 def policy_match(
-    network: Network,
+    network: PolicyValueNetwork,
     bot: str,
     games: int,
     seed: int,
@@ -174,7 +171,7 @@ def policy_match(
 
 
 def _policy_games(
-    network: Network,
+    network: PolicyValueNetwork,
     bot: str,
     white: bool,
     count: int,
@@ -227,7 +224,7 @@ def _bot_actions(
 
 
 def _policy_actions(
-    network: Network,
+    network: PolicyValueNetwork,
     games: VectorGames,
     which: NDArray[np.bool_],
     rng: np.random.Generator,

@@ -19,7 +19,7 @@ from torch.nn import functional
 
 from rookery.base.section import Section
 from rookery.data.samples import SampleBlock
-from rookery.nets import Network, ragged
+from rookery.nets import AuxiliaryHeads, PolicyValueNetwork, ragged
 from rookery.nets.mlp import MlpSizes
 from rookery.nets.resnet import ResnetSizes
 from rookery.nets.squares import SquaresSizes
@@ -116,14 +116,14 @@ def outcome_targets(block: SampleBlock, search_value: float) -> NDArray[np.float
     return np.stack([parts[0], 1 - parts[0] - parts[1], parts[1]], 1).astype(np.float32)
 
 
-def losses(network: Network, block: SampleBlock, search_value: float) -> Losses:
+def losses(network: PolicyValueNetwork, block: SampleBlock, search_value: float) -> Losses:
     """Policy and value loss of all samples of a block."""
     count = len(block)
     rows = torch.from_numpy(np.repeat(np.arange(count), block.counts))
     legal = torch.from_numpy(block.legal.astype(np.int64))
     observations = torch.from_numpy(block.observations)
     extras: dict[str, Tensor] = {}
-    if hasattr(network, "heads"):
+    if isinstance(network, AuxiliaryHeads):
         logits, values, extras = network.heads(observations, legal, rows)
     else:
         logits, values = network(observations, legal, rows)

@@ -1,59 +1,45 @@
-"""Networks, one file per family; this module only knows their names.
+"""Networks, one file per family, and the three protocols that they implement.
 
-Every network turns observations into logits over the *legal* actions and a value per position:
-
-    logits, values = network(observations, legal, rows)
+A batch of B positions with L legal actions in all is given as
 
     observations [B, *shape]  of the layout `network.observation`
-    legal        [L] int64    legal actions of all positions, one behind the other
+    legal        [L] int64    legal actions of all positions, concatenated
     rows         [L] int64    the position in [0, B) that each of them belongs to, ascending
-    logits       [L]          unnormalised; normalise with `rookery.nets.ragged`
-    values       [B]          for the side to move; in [-1, 1] if `network.bounded`
 
-An action that is not listed costs nothing and cannot get any probability.
+and answered from the point of view of the side to move:
+
+    PolicyValueNetwork   logits [L], values [B]     network(observations, legal, rows)
+    ActionValueNetwork   Q values [L], values [B]   network.action_values(observations, legal, rows)
+    ValueNetwork         values [B]                 network.values(observations)
+
+An action that is not listed costs nothing and cannot get any probability. Which family implements
+which protocol, and what else it can do, is registered in `rookery.nets.registry`.
 """
 
 from __future__ import annotations
 
-import difflib
-import importlib
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+from rookery.base.registry import load
+from rookery.nets.registry import FAMILIES
 
 if TYPE_CHECKING:
     import torch
 
     from rookery.base.section import Section
 
-# Family -> module with NETWORK (the class) and SIZES (its typed sizes).
-_MODULES = {
-    "giraffe": "rookery.nets.giraffe",
-    "mlp": "rookery.nets.mlp",
-    "nnue": "rookery.nets.nnue",
-    "resnet": "rookery.nets.resnet",
-    "squares": "rookery.nets.squares",
-    "endgame": "rookery.nets.endgame",
-    "pyramid": "rookery.papers.kanis2016.pyramid",
-}
 
-
-@runtime_checkable
 class Network(Protocol):
-    """What all families have in common; they are torch modules as well."""
+    """What all families have in common: all that storing and rebuilding needs."""
 
     family: str
     observation: str  # layout names of rookery.encodings
     actions: str
-    sizes: Section  # typed by the family; with the above all that rebuilding needs
     bounded: bool  # whether values are in [-1, 1]; otherwise they are in units of reward
 
-    def __call__(
-        self, observations: torch.Tensor, legal: torch.Tensor, rows: torch.Tensor
-    ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Logits [L] over the legal actions, and values [B]."""
-        ...
-
-    def dense(self, observations: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Logits [B, A] over all actions, legal or not, and values [B]; for export and tests."""
+    @property
+    def sizes(self) -> Section:
+        """Typed by the family."""
         ...
 
     def state_dict(self) -> dict[str, Any]:
@@ -61,9 +47,58 @@ class Network(Protocol):
         ...
 
 
+class PolicyValueNetwork(Network, Protocol):
+    """A policy over the legal actions and a value of the position."""
+
+    def __call__(
+        self, observations: torch.Tensor, legal: torch.Tensor, rows: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Logits [L], to be normalised with `rookery.nets.ragged`, and values [B]."""
+        ...
+
+    def dense(self, observations: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Logits [B, A] over all actions, legal or not, and values [B]; for export and tests."""
+        ...
+
+
+@runtime_checkable
+class AuxiliaryHeads(PolicyValueNetwork, Protocol):
+    """A policy-value network with outputs that only learning uses."""
+
+    def heads(
+        self, observations: torch.Tensor, legal: torch.Tensor, rows: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor, dict[str, torch.Tensor]]:
+        """Logits [L], values [B], and the auxiliary outputs by name."""
+        ...
+
+
+@runtime_checkable
+class ValueNetwork(Network, Protocol):
+    """A value of the position and nothing about single actions."""
+
+    def values(self, observations: torch.Tensor) -> torch.Tensor:
+        """Values [B]."""
+        ...
+
+
+@runtime_checkable
+class ActionValueNetwork(Network, Protocol):
+    """What each legal action is worth; the best one is the move to play."""
+
+    def action_values(
+        self, observations: torch.Tensor, legal: torch.Tensor, rows: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Q values [L], in [-1, 1] if `bounded`, and values [B] of the positions."""
+        ...
+
+    def dense(self, observations: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Q values [B, A] of all actions, legal or not, and values [B]; for export and tests."""
+        ...
+
+
 def family_names() -> list[str]:
     """All families."""
-    return sorted(_MODULES)
+    return sorted(FAMILIES)
 
 
 def make_network(
@@ -78,18 +113,14 @@ def make_network(
     Args:
         family: One of `family_names()`.
         observation: Layout of its input.
-        actions: Layout of its policy.
+        actions: Layout of its actions.
         sizes: Sizes that differ from the family's defaults.
         generator: Source of the first weights; torch's own if None.
     """
-    if family not in _MODULES:
-        near = difflib.get_close_matches(family, _MODULES, 1)
-        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(family_names())}"
-        raise ValueError(f"unknown network family {family!r}; {hint}")
-    module = importlib.import_module(_MODULES[family])
+    kind = load(FAMILIES.find(family).network)
     if sizes is None or isinstance(sizes, dict):
-        sizes = parse_sizes(module.SIZES, sizes or {}, family)
-    network = module.NETWORK(observation, actions, sizes)
+        sizes = parse_sizes(kind.Sizes, sizes or {}, family)
+    network = kind(observation, actions, sizes)
     network.initialise(generator)
     return network
 

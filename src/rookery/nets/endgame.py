@@ -10,11 +10,11 @@ replies nor any later position are looked at.
     each piece's square and each pair of squares --rows--> sum [W] --relu, layer, relu--> [H]
     --> logits of the classes 0 ... moves, not won [C]
 
-Each ending and each side to move has rows of its own; the layers behind them are shared. What can
+Each ending and each side to move has rows of its own; the layers after them are shared. What can
 no longer be won (a lone king left, a single bishop or knight) the rules settle: not won.
 
-The "logits" over legal actions that all networks give are here the Q values in [-1, 1] of the side
-to move: 1 - n / (2 (moves + 1)) for a win in n moves, 0 for a draw, negative for the weak side.
+Q values are in [-1, 1], for the side to move: 1 - n / (2 (moves + 1)) for a win in n moves, 0 for a
+draw, negative for the weak side.
 """
 
 from __future__ import annotations
@@ -83,15 +83,16 @@ _STRONG = {*PIECES, *(a + b for i, a in enumerate(PIECES) for b in PIECES[i:])}
 class Placements(NamedTuple):
     """N positions as the network sees them."""
 
-    ending: Tensor  # int64 [N], index into the tables; -1: nobody can win any more
+    ending: Tensor  # int64 [N], index into the tables; -1: neither side can win any more
     strong_to_move: Tensor  # int64 [N], 0 or 1
     squares: Tensor  # int64 [N, P]: strong king, weak king, other pieces; 0 beyond the last
 
 
 class Endgame(nn.Module):
-    """Observations `planes12`, actions `az4672`; see `rookery.nets.Network`."""
+    """Observations `planes12`, actions `az4672`; a `rookery.nets.ActionValueNetwork`."""
 
     family = "endgame"
+    Sizes = EndgameSizes
     bounded = True
 
     def __init__(self, observation: str, actions: str, sizes: EndgameSizes) -> None:
@@ -130,7 +131,9 @@ class Endgame(nn.Module):
                 layer.bias.zero_()
             self.output.bias[-1] = NOT_WON_BIAS
 
-    def forward(self, observations: Tensor, legal: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
+    def action_values(
+        self, observations: Tensor, legal: Tensor, rows: Tensor
+    ) -> tuple[Tensor, Tensor]:
         """Q values [L] of the legal actions, and values [B]: the expected result."""
         boards = Boards.read(observations)
         ending = self.layout.placements(boards).ending
@@ -172,18 +175,18 @@ class Endgame(nn.Module):
 
     def _q_values(self, boards: Boards, legal: Tensor, rows: Tensor) -> Tensor:
         after = boards.after(legal, rows)
-        logits, won = self._judge(after)
+        logits, won = self._evaluate(after)
         best = self.worth_of(logits) * won
         # After an action the other side is to move.
         return torch.where(after.strong_to_move == 0, best, -best)
 
     def _values(self, boards: Boards) -> Tensor:
-        logits, won = self._judge(boards)
+        logits, won = self._evaluate(boards)
         expected = (1 - logits.softmax(-1)[:, -1]) * won
         return torch.where(boards.strong_to_move == 1, expected, -expected)
 
-    def _judge(self, boards: Boards) -> tuple[Tensor, Tensor]:
-        """Class logits [N, C], and 0.0 where nobody can win any more, else 1.0 [N]."""
+    def _evaluate(self, boards: Boards) -> tuple[Tensor, Tensor]:
+        """Class logits [N, C], and 0.0 where neither side can win any more, else 1.0 [N]."""
         placements = self.layout.placements(boards)
         alive = (placements.ending >= 0).to(self.bias.dtype)
         return self.classes(self.layout.features_of(placements)), alive
@@ -209,7 +212,7 @@ class Boards(NamedTuple):
 
     @staticmethod
     def read(observations: Tensor) -> Boards:
-        """Read `planes12` [N, 12, 8, 8]; whoever has more than a king is the strong side."""
+        """Read `planes12` [N, 12, 8, 8]; the strong side has more than a king."""
         planes = observations.reshape(-1, 2, 6, 64) > 0.5  # own, the opponent's
         own_pieces = planes[:, 0, :KING_PLANE].flatten(1).any(1)
         strong_to_move = own_pieces.long()
@@ -254,9 +257,8 @@ class Boards(NamedTuple):
 class Layout:
     """Which rows of the table belong to a placement.
 
-    For each ending and side to move lie behind each other: one row per square of each piece, then
-    one per pair of squares of each pair of pieces. Only the squares that a piece can have after
-    mirroring are counted.
+    Each ending and side to move has one row per square of each piece, then one per pair of squares
+    of each pair of pieces. Only the squares that a piece can have after mirroring are counted.
     """
 
     def __init__(self, endings: list[str], settled: bool = False) -> None:
@@ -373,7 +375,3 @@ def _moves() -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
             moves.append((origin, 8 * rank + file if inside else origin, promotion))
     origins, targets, promotions = np.array(moves, dtype=np.int64).T.copy()
     return origins, targets, promotions
-
-
-NETWORK = Endgame
-SIZES = EndgameSizes

@@ -1,8 +1,8 @@
-"""The seam between networks and whatever uses them: a batch of positions in, opinions out.
+"""The seam between networks and what uses them: a batch of positions in, evaluations out.
 
-An `Evaluator` is given encoded positions and their legal actions, one list behind the other, and
-answers with logits over these legal actions and a value per position. Searches, players and
-collectors know networks only through this protocol.
+An `Evaluator` is given encoded positions and their legal actions, concatenated, and answers with
+logits over these legal actions and a value per position. Searches, players and collectors know
+networks only through this protocol. `rookery.nets.native.network_evaluator` makes the fastest one.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from rookery.base.extras import how_to_install
 from rookery.encodings import ACTIONS, OBSERVATIONS
+from rookery.nets import ActionValueNetwork, PolicyValueNetwork
 from rookery.nets.model_file import KEY, ModelFileError, parse_info, parse_model, require_layouts
 
 Floats = NDArray[np.float32]
@@ -25,12 +26,12 @@ Answer = tuple[Floats, Floats]  # logits [L] over the legal actions, values [B] 
 
 
 class EvaluatorError(ValueError):
-    """A network that answers with something that is not a number, or a batch that is malformed."""
+    """An evaluation with a NaN or an infinity, or a malformed batch."""
 
 
 @runtime_checkable
 class Evaluator(Protocol):
-    """Judges batches of positions."""
+    """Evaluates batches of positions."""
 
     name: str
     observation: str  # layouts of rookery.encodings
@@ -43,7 +44,7 @@ class Evaluator(Protocol):
         legal_actions: NDArray[Any],
         legal_offsets: NDArray[Any],
     ) -> Answer:
-        """Judge B positions.
+        """Evaluate B positions.
 
         Args:
             observations: [B, *shape], float32 or uint8.
@@ -54,15 +55,18 @@ class Evaluator(Protocol):
 
 
 class TorchEvaluator:
-    """A network on the processor, through torch."""
+    """A network on the CPU, through torch; Q values of an action-value network count as logits."""
 
-    def __init__(self, network: Any, name: str = "network") -> None:
-        """Take a network of `rookery.nets`; it stays the caller's."""
+    def __init__(
+        self, network: PolicyValueNetwork | ActionValueNetwork, name: str = "network"
+    ) -> None:
+        """Take a network, which stays the caller's: later changes of its weights are seen."""
         self.name = name
-        self.observation: str = network.observation
-        self.actions: str = network.actions
-        self.bounded: bool = network.bounded
-        self._network = network
+        self.observation = network.observation
+        self.actions = network.actions
+        self.bounded = network.bounded
+        self._module: Any = network  # the protocols do not say that it is a torch module
+        self._answer = network.action_values if isinstance(network, ActionValueNetwork) else network
 
     def evaluate(
         self,
@@ -70,19 +74,19 @@ class TorchEvaluator:
         legal_actions: NDArray[Any],
         legal_offsets: NDArray[Any],
     ) -> Answer:
-        """Judge B positions; only the legal actions' logits are computed."""
+        """Evaluate B positions; only the legal actions' logits are computed."""
         import torch
 
         rows = check_batch(self, observations, legal_actions, legal_offsets)
-        training = self._network.training
-        self._network.eval()
+        training = self._module.training
+        self._module.eval()
         with torch.inference_mode():
-            logits, values = self._network(
+            logits, values = self._answer(
                 torch.from_numpy(np.ascontiguousarray(observations)),
                 torch.from_numpy(np.asarray(legal_actions, dtype=np.int64)),
                 torch.from_numpy(rows),
             )
-        self._network.train(training)
+        self._module.train(training)
         return check_answer(self, logits.numpy(), values.numpy())
 
 
@@ -124,7 +128,7 @@ class OnnxEvaluator:
         legal_actions: NDArray[Any],
         legal_offsets: NDArray[Any],
     ) -> Answer:
-        """Judge B positions; all logits are computed and the legal ones gathered."""
+        """Evaluate B positions; all logits are computed and the legal ones gathered."""
         rows = check_batch(self, observations, legal_actions, legal_offsets)
         inputs = np.ascontiguousarray(observations, dtype=np.float32)
         logits, values = self._session.run(None, {"observations": inputs})
@@ -156,7 +160,7 @@ class FakeEvaluator:
         legal_actions: NDArray[Any],
         legal_offsets: NDArray[Any],
     ) -> Answer:
-        """Judge B positions, one by one."""
+        """Evaluate B positions, one by one."""
         check_batch(self, observations, legal_actions, legal_offsets)
         logits = np.zeros(len(legal_actions), np.float32)
         values = np.zeros(len(observations), np.float32)
@@ -167,12 +171,22 @@ class FakeEvaluator:
 
 
 def load_evaluator(source: str, threads: int = 1) -> TorchEvaluator | OnnxEvaluator:
-    """Load a network: a model file, an .onnx file, a run folder, or a network that is shipped.
-
-    torch knows one number of threads for the whole process; it becomes `threads`.
-    """
+    """An evaluator of a model file, an .onnx file, a run folder or a shipped network."""
     if source.endswith(".onnx"):
         return OnnxEvaluator(Path(source), threads)
+    return TorchEvaluator(load_network(source, threads), short_name(source))
+
+
+def short_name(source: str) -> str:
+    """How a network is called that comes from a path: the file's name without its ending."""
+    return Path(source).name.removesuffix(".safetensors")
+
+
+def load_network(source: str, threads: int = 1) -> Any:
+    """The torch network of a model file, a run folder or a shipped network.
+
+    torch has one number of threads for the whole process; it becomes `threads`.
+    """
     origin, data = read_model(source)
     try:
         import torch
@@ -181,8 +195,7 @@ def load_evaluator(source: str, threads: int = 1) -> TorchEvaluator | OnnxEvalua
             f"{source} needs torch; install it with: {how_to_install('train')}"
         ) from None
     torch.set_num_threads(threads)
-    network, _ = parse_model(data, origin)
-    return TorchEvaluator(network, Path(source).name.removesuffix(".safetensors"))
+    return parse_model(data, origin)[0]
 
 
 def read_model(source: str) -> tuple[str, bytes]:

@@ -29,9 +29,10 @@ class GiraffeSizes(Section):
 
 
 class Giraffe(nn.Module):
-    """A value network over grouped features; see `rookery.nets.Network`."""
+    """Features in three groups; a `rookery.nets.ValueNetwork`."""
 
     family = "giraffe"
+    Sizes = GiraffeSizes
     bounded = True
 
     def __init__(self, observation: str, actions: str, sizes: GiraffeSizes) -> None:
@@ -96,17 +97,3 @@ class Giraffe(nn.Module):
         hidden = self.second(torch.cat(parts, dim=1)).relu()
         value: Tensor = self.value(hidden).squeeze(-1)
         return value.tanh()
-
-    def forward(self, observations: Tensor, legal: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
-        """No logits, and values [B]."""
-        values = self.values(observations)
-        return values.new_zeros(len(legal)), values
-
-    def dense(self, observations: Tensor) -> tuple[Tensor, Tensor]:
-        """The same with no action at all: logits [B, 0]."""
-        values = self.values(observations)
-        return values.new_zeros(len(values), 0), values
-
-
-NETWORK = Giraffe
-SIZES = GiraffeSizes

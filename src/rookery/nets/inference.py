@@ -1,7 +1,7 @@
-"""Copies of networks that only answer: batch norms folded into convolutions, half the bits.
+"""Copies of networks for inference: batch norms folded into convolutions, optionally bfloat16.
 
 Folding changes answers by rounding only. `bfloat16` has 8 bits of precision, which a search does
-not notice, and is twice as fast on processors that multiply it (AVX-512 BF16, AMX).
+not notice, and is twice as fast on CPUs that multiply it (AVX-512 BF16, AMX).
 """
 
 from __future__ import annotations
@@ -14,43 +14,45 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.fusion import fuse_conv_bn_eval
 
+from rookery.nets import PolicyValueNetwork
+
 Precision = Literal["float32", "bfloat16"]
 
 
-class InferenceNetwork:
-    """A network's answers, always in float32; see `rookery.nets.Network`."""
+class InferenceNetwork(nn.Module):
+    """A copy of a `PolicyValueNetwork`; its answers are float32 whatever it computes with."""
 
-    training = False
-
-    def __init__(self, network: Any, precision: Precision = "float32") -> None:
+    def __init__(self, network: PolicyValueNetwork, precision: Precision = "float32") -> None:
         """Copy a network's present weights."""
+        super().__init__()
         folded = fold(network)
-        if precision == "bfloat16":
-            folded = folded.to(torch.bfloat16)
-        self._network = folded
-        self.family: str = network.family
-        self.observation: str = network.observation
-        self.actions: str = network.actions
+        self.folded = folded.to(torch.bfloat16) if precision == "bfloat16" else folded
+        self.training = False
+        self.family = network.family
+        self.observation = network.observation
+        self.actions = network.actions
         self.sizes = network.sizes
-        self.bounded: bool = network.bounded
+        self.bounded = network.bounded
 
-    def __call__(self, observations: Tensor, legal: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, observations: Tensor, legal: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
         """Logits [L] over the legal actions, and values [B]."""
         with torch.inference_mode():
-            logits, values = self._network(observations, legal, rows)
+            logits, values = self.folded(observations, legal, rows)
         return logits.float(), values.float()
 
-    def eval(self) -> InferenceNetwork:
-        """It never trains."""
-        return self
+    def dense(self, observations: Tensor) -> tuple[Tensor, Tensor]:
+        """Logits [B, A] over all actions, and values [B]."""
+        with torch.inference_mode():
+            logits, values = self.folded.dense(observations)
+        return logits.float(), values.float()
 
     def train(self, mode: bool = True) -> InferenceNetwork:
-        """It never trains, whatever is asked."""
+        """Stay in evaluation mode, whatever is asked."""
         return self
 
 
 def fold(network: Any) -> Any:
-    """A copy for answering, in which every batch norm is part of the convolution before it."""
+    """A copy in evaluation mode, in which each batch norm is part of the convolution before it."""
     folded = copy.deepcopy(network).eval()
     for module in folded.modules():
         if not isinstance(module, nn.Sequential) or len(module) < 2:
@@ -65,7 +67,7 @@ def fold(network: Any) -> Any:
 
 
 def has_fast_bfloat16() -> bool:
-    """Whether this processor multiplies bfloat16 by itself."""
+    """Whether this CPU has instructions that multiply bfloat16."""
     try:
         flags = Path("/proc/cpuinfo").read_text()
     except OSError:

@@ -37,9 +37,10 @@ class MlpSizes(Section):
 
 
 class Mlp(nn.Module):
-    """Observations of any layout, flattened; see `rookery.nets.Network`."""
+    """Observations of any layout, flattened; a `rookery.nets.PolicyValueNetwork`."""
 
     family = "mlp"
+    Sizes = MlpSizes
 
     def __init__(self, observation: str, actions: str, sizes: MlpSizes) -> None:
         """Make the layers; their weights are meaningless until `initialise`."""
@@ -95,7 +96,3 @@ def _trunk(inputs: int, sizes: MlpSizes) -> nn.Sequential:
         layers += [nn.Linear(inputs, width), nn.Tanh() if sizes.activation == "tanh" else nn.ReLU()]
         inputs = width
     return nn.Sequential(*layers)
-
-
-NETWORK = Mlp
-SIZES = MlpSizes

@@ -1,25 +1,54 @@
 """Networks that the core evaluates by itself, for searches that cannot wait for Python.
 
-So far the family `squares` with the actions `az4672`; everything else is asked through an
-`Evaluator` (`rookery.nets.evaluator`).
+A family registers how its weights are copied into the core; `network_evaluator` uses the copy
+where there is one, and torch otherwise.
 """
 
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rookery._core import SquaresNet
-from rookery.nets.evaluator import Answer, check_answer, check_batch
+from rookery.base.registry import load
+from rookery.nets import ActionValueNetwork, Network, PolicyValueNetwork
+from rookery.nets.evaluator import Answer, Evaluator, TorchEvaluator, check_answer, check_batch
+from rookery.nets.registry import FAMILIES
+
+if TYPE_CHECKING:
+    from rookery.nets.squares import Squares
+
+# So far the core has one network that evaluates batches; a second one joins this union.
+NativeNetwork = SquaresNet
 
 
-def native_network(network: Any) -> SquaresNet | None:
-    """A native copy of a network's present weights; None where there is no such thing."""
-    if getattr(network, "family", "") != "squares" or network.actions != "az4672":
+def native_network(network: Network) -> NativeNetwork | None:
+    """The core's copy of a network's present weights; None if it has no native form."""
+    reference = FAMILIES.find(network.family).native
+    made: NativeNetwork | None = load(reference)(network) if reference else None
+    return made
+
+
+def network_evaluator(
+    network: PolicyValueNetwork | ActionValueNetwork, name: str = "network", threads: int = 1
+) -> Evaluator:
+    """An evaluator of a network: the core's copy of its weights if it has a native form, or torch.
+
+    The copy keeps today's weights; torch evaluates with whatever weights the network has then.
+    """
+    native = native_network(network)
+    if native is None:
+        return TorchEvaluator(network, name)
+    return CoreEvaluator(native, network, name, threads)
+
+
+def squares_net(network: Squares) -> SquaresNet | None:
+    """The native form of the family `squares`; the core knows its moves with `az4672` only."""
+    if network.actions != "az4672":
         return None
     weights = {
         name: np.ascontiguousarray(tensor.detach().cpu().numpy(), dtype=np.float32)
@@ -34,25 +63,18 @@ def native_network(network: Any) -> SquaresNet | None:
     )
 
 
-class NativeSquaresEvaluator:
-    """An `Evaluator` of the native copy of a `squares` network."""
+class CoreEvaluator:
+    """An `Evaluator` of a network in the core; with threads each evaluates a part of a batch."""
 
-    def __init__(self, network: Any, name: str = "network", threads: int = 1) -> None:
-        """Copy the weights of a torch network of the family `squares`.
-
-        With several threads each judges a part of a batch; the answers are the same.
-        """
-        made = native_network(network)
-        if made is None:
-            raise ValueError(
-                f"there is no native form of a network of family {network.family!r} with the "
-                f"actions {network.actions!r}"
-            )
+    def __init__(
+        self, native: NativeNetwork, network: Network, name: str = "network", threads: int = 1
+    ) -> None:
+        """Take the native form, and the layouts of the network that it was copied from."""
         self.name = name
-        self.observation = "tactical70"
-        self.actions = "az4672"
-        self.bounded = True
-        self.native = made
+        self.observation = network.observation
+        self.actions = network.actions
+        self.bounded = network.bounded
+        self.native = native
         self._threads = threads
         self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
 
@@ -62,7 +84,7 @@ class NativeSquaresEvaluator:
         legal_actions: NDArray[Any],
         legal_offsets: NDArray[Any],
     ) -> Answer:
-        """Judge B positions."""
+        """Evaluate B positions; the answers do not depend on the number of threads."""
         check_batch(self, observations, legal_actions, legal_offsets)
         arrays = (
             np.ascontiguousarray(observations, dtype=np.uint8),

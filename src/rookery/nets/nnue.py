@@ -46,9 +46,10 @@ class NnueSizes(Section):
 
 
 class Nnue(nn.Module):
-    """A value network over `nnue768`; it has no policy. See `rookery.nets.Network`."""
+    """Observations `nnue768`; a `rookery.nets.ValueNetwork`."""
 
     family = "nnue"
+    Sizes = NnueSizes
     bounded = True
 
     def __init__(self, observation: str, actions: str, sizes: NnueSizes) -> None:
@@ -95,18 +96,12 @@ class Nnue(nn.Module):
         products = torch.cat(halves, dim=1) * self.output_weights[buckets]
         return products.sum(dim=1) + self.output_bias[buckets]
 
-    def forward(self, observations: Tensor, legal: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
-        """No logits, and values [B] in [-1, 1] of observations [B, 65] as `sparse_rows` makes."""
+    def values(self, observations: Tensor) -> Tensor:
+        """Values [B] in [-1, 1] of observations [B, 65] as `sparse_rows` makes them."""
         rows_of_weights = observations.long()
         mover, opponent = rows_of_weights[:, :MAX_PIECES], rows_of_weights[:, MAX_PIECES:-1]
         raw = self.raw(mover, opponent, rows_of_weights[:, -1])
-        return raw.new_zeros(len(legal)), 2.0 * torch.sigmoid(raw) - 1.0
-
-    def dense(self, observations: Tensor) -> tuple[Tensor, Tensor]:
-        """The same with no action at all: logits [B, 0]."""
-        nothing = torch.zeros(0, dtype=torch.int64)
-        _, values = self(observations, nothing, nothing)
-        return values.new_zeros(len(values), 0), values
+        return 2.0 * torch.sigmoid(raw) - 1.0
 
 
 def sparse_rows(samples: NDArray[np.uint8]) -> Tensor:
@@ -127,7 +122,3 @@ def tensors_of(network: Any) -> tuple[NDArray[np.float32], ...]:
     """The four tensors as the native module takes them."""
     state = network.state_dict()
     return tuple(np.ascontiguousarray(state[name].numpy(), dtype=np.float32) for name in TENSORS)
-
-
-NETWORK = Nnue
-SIZES = NnueSizes

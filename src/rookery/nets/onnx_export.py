@@ -10,12 +10,12 @@ from typing import Any
 from rookery.base.extras import how_to_install
 from rookery.base.storage import atomic_write
 from rookery.encodings import OBSERVATIONS
+from rookery.nets import ActionValueNetwork, PolicyValueNetwork, ValueNetwork
 from rookery.nets.evaluator import read_model
 from rookery.nets.model_file import KEY, ModelInfo, info_text, parse_model
+from rookery.nets.registry import FAMILIES
 
 OPSET = 17
-# Whose policies other programs can use; the engine's networks and those of endings are ours alone.
-FAMILIES = ("giraffe", "mlp", "pyramid", "resnet", "squares")
 
 
 def export_onnx(source: str, path: Path) -> ModelInfo:
@@ -29,10 +29,11 @@ def export_onnx(source: str, path: Path) -> ModelInfo:
         ) from None
     origin, data = read_model(source)
     network, info = parse_model(data, origin)
-    if info.family not in FAMILIES:
+    if not FAMILIES[info.family].onnx:
         raise ValueError(
             f"{source}: networks of family {info.family!r} have no ONNX form; those of "
-            f"{', '.join(FAMILIES)} do, such as 'ppo' and 'alphazero'"
+            f"{', '.join(name for name in FAMILIES if FAMILIES[name].onnx)} do, such as 'ppo' and "
+            "'alphazero'"
         )
     graph = onnx.load_from_string(onnx_bytes(network))
     for key, value in {KEY: info_text(info), "bounded": str(network.bounded).lower()}.items():
@@ -42,20 +43,25 @@ def export_onnx(source: str, path: Path) -> ModelInfo:
     return info
 
 
-def onnx_bytes(network: Any) -> bytes:
-    """The network as ONNX for batches of any size."""
+def onnx_bytes(network: PolicyValueNetwork | ActionValueNetwork | ValueNetwork) -> bytes:
+    """The network as ONNX for batches of any size.
+
+    `logits` are the Q values of an action-value network, and have no columns for a value network.
+    """
     import torch
 
     class Dense(torch.nn.Module):
-        """All logits: which actions are legal is not the graph's concern."""
+        """All logits, whatever is legal."""
 
         def __init__(self) -> None:
             super().__init__()
-            self.network = network
+            self.network: Any = network  # a submodule, so that its weights are exported
 
         def forward(self, observations: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-            logits, values = self.network.dense(observations)
-            return logits, values
+            if not isinstance(network, ValueNetwork):
+                return network.dense(observations)
+            values = network.values(observations)
+            return values.new_zeros(len(values), 0), values
 
     example = torch.zeros(2, *OBSERVATIONS[network.observation].shape)
     target = io.BytesIO()

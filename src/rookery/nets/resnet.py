@@ -46,9 +46,10 @@ class ResnetSizes(Section):
 
 
 class Resnet(nn.Module):
-    """Observations [B, C, 8, 8]; see `rookery.nets.Network`."""
+    """Observations [B, C, 8, 8]; a `rookery.nets.PolicyValueNetwork` with auxiliary heads."""
 
     family = "resnet"
+    Sizes = ResnetSizes
     bounded = True
 
     def __init__(self, observation: str, actions: str, sizes: ResnetSizes) -> None:
@@ -195,7 +196,3 @@ def _convolution(inputs: int, outputs: int, norm: str, kernel: int = 3) -> nn.Se
     elif norm == "group":
         layers.append(nn.GroupNorm(max(d for d in range(1, 9) if outputs % d == 0), outputs))
     return nn.Sequential(*layers)
-
-
-NETWORK = Resnet
-SIZES = ResnetSizes

@@ -50,9 +50,10 @@ class SquaresSizes(Section):
 
 
 class Squares(nn.Module):
-    """Observations `tactical70`; see `rookery.nets.Network`. Values are in [-1, 1]."""
+    """Observations `tactical70`; a `rookery.nets.PolicyValueNetwork`, values in [-1, 1]."""
 
     family = "squares"
+    Sizes = SquaresSizes
     bounded = True
 
     def __init__(self, observation: str, actions: str, sizes: SquaresSizes) -> None:
@@ -205,7 +206,3 @@ def _direction_steps() -> list[tuple[int, int]]:
     return [
         (sum(ranks.get(c, 0) for c in way), sum(files.get(c, 0) for c in way)) for way in DIRECTIONS
     ]
-
-
-NETWORK = Squares
-SIZES = SquaresSizes

@@ -13,19 +13,9 @@ import torch
 from numpy.typing import NDArray
 
 from rookery._core import BatchEvaluator
+from rookery.nets import ValueNetwork
 
 Layer = tuple[torch.Tensor, torch.Tensor]  # weight [out, in], bias [out]
-
-
-@runtime_checkable
-class ValueNetwork(Protocol):
-    """Values of positions."""
-
-    observation: str
-
-    def values(self, observations: torch.Tensor) -> torch.Tensor:
-        """Values [B] in [-1, 1] for the side to move."""
-        ...
 
 
 @runtime_checkable

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -26,7 +26,7 @@ from rookery._core import (
 )
 from rookery._core import SearchResult as CoreResult
 from rookery.base.scales import value_of_score
-from rookery.players.base import Decision, Limits
+from rookery.players.base import Capabilities, Decision, Limits
 from rookery.players.levels import (
     HIGHEST_ELO,
     LEVELS,
@@ -36,7 +36,7 @@ from rookery.players.levels import (
     elo_parameters,
     level_parameters,
 )
-from rookery.players.spec import SpecError
+from rookery.players.spec import PlayerSpec, SpecError
 from rookery.players.thinking import Line, Setting, Thought
 
 SHIPPED = "rookery"
@@ -101,12 +101,11 @@ class AlphaBetaPlayer:
         self._rng = np.random.default_rng(seed)
 
     @property
-    def timed(self) -> bool | None:
-        """Whether it thinks for a time of its own; None: unless the match limits it otherwise."""
-        if self._movetime is not None:
-            return True
+    def capabilities(self) -> Capabilities:
+        """Timed by its own movetime, or if neither it nor the match limits depth or nodes."""
         own = (self._depth, self._nodes, self._level)
-        return False if any(limit is not None for limit in own) else None
+        bounded = any(limit is not None for limit in own)
+        return Capabilities(timed=self._movetime is not None or (False if bounded else None))
 
     # Player
 
@@ -375,32 +374,37 @@ def read_network(source: str) -> NnueNetwork:
 
 
 def read_evaluator(source: str) -> NnueNetwork | BatchEvaluator:
-    """What the search evaluates with: an `nnue` network, or any other value network.
+    """What the search evaluates with: the sparse network of the engine, or any value network.
 
     Raises:
         ModelFileError: as `read_network`.
     """
+    from rookery.encodings import OBSERVATIONS
     from rookery.nets.evaluator import read_model
     from rookery.nets.model_file import info_of, parse_model
+    from rookery.nets.registry import FAMILIES
 
     if source == MATERIAL:
         return NnueNetwork.material()
     origin, data = read_model(source)
-    if info_of(data, origin).family != "nnue":
-        from rookery.nets.value_evaluator import ValueNetwork, value_evaluator
+    info = info_of(data, origin)
+    if FAMILIES.find(info.family).output == "value" and info.observation in OBSERVATIONS:
+        from rookery.nets.value_evaluator import value_evaluator
 
-        network, _ = parse_model(data, origin)
-        if isinstance(network, ValueNetwork):
-            return value_evaluator(network, origin)
+        return value_evaluator(parse_model(data, origin)[0], origin)
     return read_network(source)  # its error says what the engine needs
 
 
-def alphabeta_player(name: str, source: str, options: Mapping[str, Any]) -> AlphaBetaPlayer:
-    """Make a player; `options` are the parsed ones of `registry.ALPHABETA_OPTIONS`."""
+def alphabeta_player(spec: PlayerSpec, options: dict[str, Any]) -> AlphaBetaPlayer:
+    """A player from a model file, a run folder or the shipped network.
+
+    Args:
+        spec: Its name is the network's.
+        options: Of `rookery.players.options.ALPHA_BETA`, and `network` to search with another.
+    """
     from rookery.nets.model_file import ModelFileError
 
-    known = ("depth", "nodes", "movetime", "threads", "hash", "level", "elo")
-    source = str(options.get("network", source))
+    source = str(options.get("network", spec.name))
     try:
         evaluator = read_evaluator(source)
     except ModelFileError as error:
@@ -410,8 +414,8 @@ def alphabeta_player(name: str, source: str, options: Mapping[str, Any]) -> Alph
                 "one with 'rookery train engine' and play it as runs/NAME or with network=FILE"
             ) from error
         raise
-    chosen = {key: options[key] for key in known if key in options}
+    chosen = {key: value for key, value in options.items() if key != "network"}
     try:
-        return AlphaBetaPlayer(evaluator, name, **chosen)
+        return AlphaBetaPlayer(evaluator, str(spec), **chosen)
     except ValueError as error:
-        raise SpecError(f"player {name!r}: {error}") from error
+        raise SpecError(f"player {str(spec)!r}: {error}") from error

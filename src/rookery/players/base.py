@@ -1,8 +1,8 @@
-"""The seam between whoever decides on moves and whatever wants a move.
+"""The seam between players and everything that asks them for moves.
 
 A `Player` is given a `Game` and answers with a `Decision`. Arena, UCI, web pages and environments
-know players only through this protocol; how a player finds its move (at random, with a network,
-with another program) is its own affair.
+know players only through this protocol, however the move is found (at random, with a network, by
+another program). A player may also state its `Capabilities`; one that does not has the defaults.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from rookery._core import Game
 
 @dataclass(frozen=True)
 class Decision:
-    """What a player answers."""
+    """A player's answer."""
 
     move: str  # UCI, legal in the position asked about
     value: float | None = None  # [-1, 1], expected result for the side to move; None: no opinion
@@ -61,9 +61,36 @@ class Player(Protocol):
         ...
 
     def new_game(self) -> None:
-        """Forget whatever was kept from the game before."""
+        """Forget everything about the previous game."""
         ...
 
     def close(self) -> None:
         """Give back processes, files and memory; may be called more than once."""
         ...
+
+
+@dataclass(frozen=True)
+class Capabilities:
+    """What others may rely on; the defaults hold for any player."""
+
+    # Whether it thinks for a time of its own, and so needs a core of its own while others play;
+    # None: unless the match limits depth or nodes.
+    timed: bool | None = False
+    memoryless: bool = False  # the move depends on the position alone, not on the game so far
+    native_bot: str = ""  # its name in the core, which then plays whole games by itself
+    parts: tuple[Player, ...] = ()  # players that it asks in turn
+
+
+@runtime_checkable
+class Capable(Protocol):
+    """A player that states its capabilities."""
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """As it is set up now."""
+        ...
+
+
+def capabilities_of(player: Player) -> Capabilities:
+    """What a player states, or the defaults."""
+    return player.capabilities if isinstance(player, Capable) else Capabilities()

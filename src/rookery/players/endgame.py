@@ -1,26 +1,27 @@
 """Endings played by networks that have learnt them: greedily by Q value, without search.
 
 A position whose material no network knows is played by another player (`otherwise`). Which colour
-has the pieces does not matter, and both sides of an ending are played. Whoever asks often (an
-examination of all positions) gets answers that were made in one batch and remembered: the
-network's Q values of every position of the ending, the same as if asked one by one.
+has the pieces does not matter, and both sides of an ending are played. After many questions (an
+exam of all positions) the network evaluates every position of the ending in one batch, which is
+remembered; the Q values are the same as if asked one by one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rookery._core import EndingStates, Game, MoveError
-from rookery.base.extras import how_to_install
-from rookery.nets.evaluator import TorchEvaluator, read_model
-from rookery.nets.model_file import parse_model
-from rookery.players.base import Decision, Limits, Player
-from rookery.players.spec import SpecError, inner_spec, nearest
+from rookery.nets.evaluator import TorchEvaluator, load_network
+from rookery.players.base import Capabilities, Decision, Limits, Player
+from rookery.players.spec import PlayerSpec, SpecError, inner_spec
 from rookery.players.thinking import MoveNote
+
+if TYPE_CHECKING:
+    from rookery.nets.endgame import Endgame
 
 MANY = 50  # questions about one network after which it answers for all positions at once
 
@@ -28,17 +29,18 @@ MANY = 50  # questions about one network after which it answers for all position
 class EndgamePlayer:
     """Plays the endings that its networks know, and leaves the others to another player."""
 
-    memoryless = True  # the move depends on the position alone (where a network decides)
-
     def __init__(
-        self, networks: Sequence[Any], otherwise: Player | None = None, name: str = "endgame"
+        self, networks: Sequence[Endgame], otherwise: Player | None = None, name: str = "endgame"
     ) -> None:
         """Take networks of the family `endgame`; the first that knows an ending plays it."""
         self.name = name
         self.otherwise = otherwise
+        # Where a network decides, by the position alone.
+        parts = () if otherwise is None else (otherwise,)
+        self.capabilities = Capabilities(memoryless=True, parts=parts)
         self._asked: dict[int, int] = {}  # questions, by the identity of the network
         self._remembered: dict[int, tuple[EndingStates, NDArray[np.float32]]] = {}
-        self._by_material: dict[str, Any] = {}
+        self._by_material: dict[str, Endgame] = {}
         for network in networks:
             for ending in network.sizes.endings:
                 strong, weak = ending.split("v")
@@ -68,12 +70,12 @@ class EndgamePlayer:
         }
         return Decision(best.move, best.value, (best.move,), details=details)
 
-    def q_values(self, game: Game) -> list[MoveNote]:
-        """What each legal move is worth to the side to move, best first; empty if unknown."""
+    def notes(self, game: Game) -> list[MoveNote]:
+        """The Q value of each legal move for the side to move, best first; empty if unknown."""
         network = self._by_material.get(game.material())
         return [] if network is None else self._notes(network, game)
 
-    def _notes(self, network: Any, game: Game) -> list[MoveNote]:
+    def _notes(self, network: Endgame, game: Game) -> list[MoveNote]:
         moves = game.legal_moves()
         if not moves:
             raise MoveError(f"there is no legal action to choose in {game.fen()!r}")
@@ -90,7 +92,7 @@ class EndgamePlayer:
             for i in order
         ]
 
-    def _ask(self, network: Any, game: Game, moves: list[str]) -> NDArray[np.float32]:
+    def _ask(self, network: Endgame, game: Game, moves: list[str]) -> NDArray[np.float32]:
         """Q values of the moves, by the network."""
         evaluator = TorchEvaluator(network, self.name)
         legal = np.array([game.action_of(move, evaluator.actions) for move in moves])
@@ -98,7 +100,7 @@ class EndgamePlayer:
         observation = game.encode(evaluator.observation)[np.newaxis]
         return evaluator.evaluate(observation, legal, offsets)[0]
 
-    def _recall(self, network: Any, game: Game, moves: list[str]) -> NDArray[np.float32]:
+    def _recall(self, network: Endgame, game: Game, moves: list[str]) -> NDArray[np.float32]:
         """The same from what the network has said about all positions."""
         if id(network) not in self._remembered:
             from rookery.nets.endgame_states import state_worth
@@ -137,37 +139,20 @@ def in_words(q_value: float, longest: int) -> str:
     return f"wins in {moves + 1}" if q_value > 0 else f"loses in {moves}"
 
 
-def endgame_player(
-    source: str, options: Mapping[str, str] | None = None, name: str = ""
-) -> EndgamePlayer:
-    """Make a player from a model file, a run folder or a shipped network.
+def endgame_player(spec: PlayerSpec, options: dict[str, Any]) -> EndgamePlayer:
+    """A player from a model file, a run folder or a shipped network.
 
     Args:
-        source: Path or name.
-        options: As written behind the name: `otherwise`, who plays what the network does not know.
-        name: How the player is called, if not as its source.
+        spec: Its name is the network's.
+        options: `otherwise`, the player of positions that the network does not know.
     """
     from rookery.players.registry import make_player
 
-    for key in options or {}:
-        if key != "otherwise":
-            raise SpecError(
-                f"player {source!r} has no option {key!r}; {nearest(key, ['otherwise'])}"
-            )
-    network = _load(source)
-    otherwise = make_player(inner_spec((options or {}).get("otherwise", "greedy-safe")))
-    return EndgamePlayer([network], otherwise, name or source)
+    network = load_network(spec.name)
+    from rookery.nets.endgame import Endgame  # after torch was found, or the way to get it named
 
-
-def _load(source: str) -> Any:
-    origin, data = read_model(source)
-    try:
-        import torch  # noqa: F401
-    except ImportError:
-        raise ImportError(
-            f"{source} needs torch; install it with: {how_to_install('train')}"
-        ) from None
-    network, info = parse_model(data, origin)
-    if info.family != "endgame":
-        raise SpecError(f"{source!r} is a network of the family {info.family!r}, not 'endgame'")
-    return network
+    if not isinstance(network, Endgame):
+        family = network.family
+        raise SpecError(f"{spec.name!r} is a network of the family {family!r}, not 'endgame'")
+    otherwise = make_player(inner_spec(options.get("otherwise", "greedy-safe")))
+    return EndgamePlayer([network], otherwise, str(spec))

@@ -7,13 +7,13 @@ from typing import Any
 
 from rookery.engines.find import find_stockfish
 from rookery.engines.process import ProcessLimits
-from rookery.players.spec import SpecError
+from rookery.players.spec import PlayerSpec, SpecError
 from rookery.players.uci_engine import UciPlayer, UciSettings
 
 MEBIBYTE = 1 << 20
 
 
-def stockfish_player(name: str, options: dict[str, Any]) -> UciPlayer:
+def stockfish_player(spec: PlayerSpec, options: dict[str, Any]) -> UciPlayer:
     """Stockfish with `elo`, `skill`, `threads`, `hash` and the limits of a search."""
     program = program_of(options, find_stockfish())
     if not program:
@@ -28,10 +28,10 @@ def stockfish_player(name: str, options: dict[str, Any]) -> UciPlayer:
         settings |= {"UCI_LimitStrength": "true", "UCI_Elo": str(options["elo"])}
     if "skill" in options:
         settings["Skill Level"] = str(options["skill"])
-    return UciPlayer(name, settings_of(program, settings, options))
+    return UciPlayer(str(spec), settings_of(program, settings, options))
 
 
-def uci_player(name: str, options: dict[str, Any]) -> UciPlayer:
+def uci_player(spec: PlayerSpec, options: dict[str, Any]) -> UciPlayer:
     """Any engine: `command` is split like a shell would, but no shell runs it."""
     command = program_of(options, None)
     if not command:
@@ -41,7 +41,7 @@ def uci_player(name: str, options: dict[str, Any]) -> UciPlayer:
         for key, value in options.items()
         if key.startswith("option.")
     }
-    return UciPlayer(name, settings_of(command, settings, options))
+    return UciPlayer(str(spec), settings_of(command, settings, options))
 
 
 def program_of(options: dict[str, Any], found: str | None) -> list[str]:

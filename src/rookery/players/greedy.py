@@ -8,10 +8,14 @@ by the core in batches (`rookery.arena.native`).
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from rookery._core import Game, bot_move, bot_names
-from rookery.players.base import Decision, Limits
+from rookery.players.base import Capabilities, Decision, Limits, Player
+from rookery.players.random import RandomPlayer
+from rookery.players.spec import PlayerSpec
 
 
 class BotPlayer:
@@ -22,16 +26,21 @@ class BotPlayer:
         if bot not in bot_names():
             raise ValueError(f"unknown bot {bot!r}; there are {', '.join(bot_names())}")
         self.name = bot
-        self.native_bot = bot
+        self.capabilities = Capabilities(native_bot=bot)
 
     def choose(
         self, game: Game, rng: np.random.Generator, limits: Limits | None = None
     ) -> Decision:
         """Choose at once; `limits` are always kept."""
-        return Decision(bot_move(game, self.native_bot, int(rng.integers(1 << 63))))
+        return Decision(bot_move(game, self.name, int(rng.integers(1 << 63))))
 
     def new_game(self) -> None:
         """Nothing is kept between games."""
 
     def close(self) -> None:
         """Nothing is held."""
+
+
+def bot_player(spec: PlayerSpec, options: dict[str, Any]) -> Player:
+    """The players `random`, `greedy` and `greedy-safe`; only claiming draws needs Python."""
+    return RandomPlayer(str(spec), claims=True) if options.get("claims") else BotPlayer(spec.name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import TextIO
+from typing import Any, TextIO
 
 import chess
 import numpy as np
@@ -13,6 +13,7 @@ from rookery._core import Game
 from rookery.data.notation import read_move
 from rookery.engines.faults import EngineFault
 from rookery.players.base import Decision, Limits
+from rookery.players.spec import PlayerSpec
 
 HELP = "moves: e2e4, Nf3, O-O, e8=Q; 'moves' lists them, 'draw' claims, 'quit' resigns"
 
@@ -86,6 +87,11 @@ class HumanPlayer:
 
     def _write(self, text: str) -> None:
         print(text, file=self._output or sys.stderr, flush=True)
+
+
+def human_player(spec: PlayerSpec, options: dict[str, Any]) -> HumanPlayer:
+    """The player `human`."""
+    return HumanPlayer(unicode_pieces=not options.get("ascii", False))
 
 
 def ask_aside(prompt: str) -> str:

@@ -1,31 +1,27 @@
 """A network that plays with tree search (`runs/az,simulations=200`).
 
-Options of such a player, all with defaults that make sense:
-
-- `simulations` a move, or `movetime` (0.1, 0.1s, 100ms); with both, whatever comes first.
-- `temperature` 0 (default) plays the most visited move; otherwise moves are drawn with
-  probabilities proportional to visits ^ (1 / temperature).
-- `c_init`, `c_base`, `c_factor`, `fpu_reduction`, `policy_temperature`: see docs/alphazero.md.
-- `gumbel` moves considered at the root by sequential halving; 0 (default): PUCT there too.
-- `leaves` evaluated at a time; `megabytes` of memory for the tree.
+Its options are `rookery.players.options.TREE_SEARCH`. With both `simulations` and `movetime` the
+search ends at whichever comes first. A `temperature` above 0 draws moves with probabilities
+proportional to visits ^ (1 / temperature). docs/alphazero.md explains the constants of PUCT.
 """
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from rookery._core import Game, MctsSearch, MoveError, NativeEvaluator
-from rookery.nets.evaluator import Evaluator, load_evaluator
-from rookery.players import spec as kinds
-from rookery.players.base import Decision, Limits
-from rookery.players.spec import SpecError, nearest
+from rookery.nets.evaluator import Evaluator, load_evaluator, load_network, short_name
+from rookery.nets.native import CoreEvaluator, network_evaluator
+from rookery.players.base import Capabilities, Decision, Limits, Player
+from rookery.players.options import TREE_SEARCH
+from rookery.players.policy import policy_player
+from rookery.players.spec import PlayerSpec, SpecError, nearest
 from rookery.players.thinking import Line, MoveNote, Setting, Thought
 
 SLICE = 0.05  # seconds between two looks at clock and stop
@@ -54,29 +50,7 @@ class MctsSettings:
 
 DEFAULT_SIMULATIONS = 400
 
-OPTIONS: dict[str, Callable[[str], Any]] = {
-    "simulations": kinds.whole(0, 100_000_000),
-    "movetime": kinds.seconds,
-    "temperature": lambda text: _number(text, 0.0, 100.0),
-    "c_init": lambda text: _number(text, 0.0, 1000.0),
-    "c_base": lambda text: _number(text, 1.0, 1e12),
-    "c_factor": lambda text: _number(text, 0.0, 1000.0),
-    "fpu_reduction": lambda text: _number(text, 0.0, 10.0),
-    "policy_temperature": lambda text: _number(text, 0.01, 100.0),
-    "gumbel": kinds.whole(0, 512),
-    "leaves": kinds.whole(1, 255),
-    "megabytes": kinds.whole(1, 65536),
-}
-
-
-def _number(text: str, low: float, high: float) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = low - 1
-    if not low <= value <= high:
-        raise ValueError(f"expected a number from {low:g} to {high:g}")
-    return value
+_OPTIONS = {option.name: option for option in TREE_SEARCH}
 
 
 class MctsPlayer:
@@ -92,7 +66,7 @@ class MctsPlayer:
         """Search with an evaluator, or with its native form where there is one.
 
         Args:
-            evaluator: Must judge actions az4672 with values in [-1, 1].
+            evaluator: Of actions az4672, with values in [-1, 1].
             settings: How to search.
             name: How the player is called.
             native: The same network, evaluated by the core; `evaluator.native` by default.
@@ -110,7 +84,9 @@ class MctsPlayer:
         self.evaluator = evaluator
         self.search_settings = settings or MctsSettings()
         self.name = name or evaluator.name
-        self.native = native or getattr(evaluator, "native", None)
+        if native is None and isinstance(evaluator, CoreEvaluator):
+            native = evaluator.native
+        self.native = native
         self.search = self._new_search()
         self._stop = threading.Event()
         self._hit = threading.Event()
@@ -122,9 +98,9 @@ class MctsPlayer:
         )
 
     @property
-    def timed(self) -> bool:
-        """Whether it thinks for a time of its own, so that it needs a core of its own."""
-        return self.search_settings.movetime is not None
+    def capabilities(self) -> Capabilities:
+        """Timed if it has a movetime of its own."""
+        return Capabilities(timed=self.search_settings.movetime is not None)
 
     def _new_search(self) -> MctsSearch:
         s = self.search_settings
@@ -154,7 +130,7 @@ class MctsPlayer:
             known = [setting.name for setting in self.settings]
             raise ValueError(f"there is no setting {name!r}; {nearest(name, known)}")
         try:
-            parsed = OPTIONS[key](value)
+            parsed = _OPTIONS[key].parse(value)
         except ValueError as error:
             raise ValueError(f"{name} = {value!r}: {error}") from None
         if key == "simulations" and parsed == 0:
@@ -348,29 +324,28 @@ def centipawns_of(value: float) -> int:
     return round(90.0 * float(np.tan(1.5637541897 * bounded)))
 
 
-def mcts_player(source: str, options: Mapping[str, str]) -> MctsPlayer:
-    """Make a player from a model file, an .onnx file, a run folder or a shipped network."""
-    values: dict[str, Any] = {}
-    for key, text in options.items():
-        if key not in OPTIONS:
-            raise SpecError(f"player {source!r} has no option {key!r}; {nearest(key, OPTIONS)}")
-        try:
-            values[key] = OPTIONS[key](text)
-        except ValueError as error:
-            raise SpecError(f"player {source!r}: {key}={text!r}: {error}") from error
-    name = ",".join([source, *(f"{key}={text}" for key, text in options.items())])
+def mcts_player(spec: PlayerSpec, options: dict[str, Any]) -> Player:
+    """A player from a model file, an .onnx file, a run folder or a shipped network.
+
+    Args:
+        spec: Its name is the network's.
+        options: Of `TREE_SEARCH`; with no simulations the policy plays alone.
+    """
+    if options.get("simulations") == 0:
+        return policy_player(spec, options)
+    return search_player(spec, options)
+
+
+def search_player(spec: PlayerSpec, options: dict[str, Any]) -> MctsPlayer:
+    """The same, always with a search."""
     try:
-        return MctsPlayer(search_evaluator(source), MctsSettings(**values), name)
+        return MctsPlayer(search_evaluator(spec.name), MctsSettings(**options), str(spec))
     except ValueError as error:
-        raise SpecError(f"player {source!r}: {error}") from error
+        raise SpecError(f"player {spec.name!r}: {error}") from error
 
 
 def search_evaluator(source: str) -> Evaluator:
     """The evaluator of a network that suits a search: native where possible."""
-    evaluator = load_evaluator(source)
-    network = getattr(evaluator, "_network", None)
-    if network is not None and network.family == "squares" and network.actions == "az4672":
-        from rookery.nets.native import NativeSquaresEvaluator
-
-        return NativeSquaresEvaluator(network, Path(source).name.removesuffix(".safetensors"))
-    return evaluator
+    if source.endswith(".onnx"):
+        return load_evaluator(source)
+    return network_evaluator(load_network(source), short_name(source))

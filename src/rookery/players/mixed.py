@@ -1,12 +1,15 @@
-"""Players made of players: random moves mixed in, and an opening book put before."""
+"""Players made of players: random moves mixed in, or an opening book consulted first."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
 from rookery._core import Game, MoveError
 from rookery.data.books import Book, find_book
-from rookery.players.base import Decision, Limits, Player
+from rookery.players.base import Capabilities, Decision, Limits, Player, capabilities_of
+from rookery.players.spec import PlayerSpec, inner_spec
 
 
 class MixedPlayer:
@@ -23,7 +26,7 @@ class MixedPlayer:
         self.inner = inner
         self.random = random
         self.name = name or f"{inner.name},random={random:g}"
-        self.timed = getattr(inner, "timed", False)
+        self.capabilities = Capabilities(timed=capabilities_of(inner).timed, parts=(inner,))
 
     def choose(
         self, game: Game, rng: np.random.Generator, limits: Limits | None = None
@@ -53,7 +56,7 @@ class BookPlayer:
         self.inner = inner
         self.book: Book = find_book(path)
         self.name = name or f"{inner.name},book={path or 'auto'}"
-        self.timed = getattr(inner, "timed", False)
+        self.capabilities = Capabilities(timed=capabilities_of(inner).timed, parts=(inner,))
 
     def choose(
         self, game: Game, rng: np.random.Generator, limits: Limits | None = None
@@ -72,3 +75,11 @@ class BookPlayer:
         """Close book and inner player."""
         self.book.close()
         self.inner.close()
+
+
+def book_player(spec: PlayerSpec, options: dict[str, Any]) -> BookPlayer:
+    """The player `book`: a book, and another player outside it."""
+    from rookery.players.registry import make_player
+
+    inner = make_player(inner_spec(options.get("otherwise", "random")))
+    return BookPlayer(inner, options.get("file"), str(spec))

@@ -1,9 +1,7 @@
-"""A network that plays without search: its policy alone.
+"""A network that plays without search: its policy alone (`model.safetensors,temperature=0.5`).
 
-Options of such a player (`model.safetensors,temperature=0.5`):
-
-- `temperature` 0 (default) plays the move of the largest logit; otherwise moves are drawn with
-  probabilities proportional to exp(logit / temperature).
+`temperature` 0 (default) plays the move of the largest logit; otherwise moves are drawn with
+probabilities proportional to exp(logit / temperature).
 """
 
 from __future__ import annotations
@@ -15,8 +13,8 @@ import numpy as np
 
 from rookery._core import Game, MoveError
 from rookery.nets.evaluator import Evaluator, load_evaluator
-from rookery.players.base import Decision, Limits
-from rookery.players.spec import SpecError, nearest
+from rookery.players.base import Capabilities, Decision, Limits, Player
+from rookery.players.spec import PlayerSpec, SpecError
 from rookery.players.thinking import MoveNote
 
 CLAIM = 4672  # the action of az4673 that claims a draw
@@ -34,8 +32,8 @@ class PolicyPlayer:
         self.name = name or evaluator.name
         self.evaluator = evaluator
         self.temperature = temperature
-        # Whether the move depends on the position alone, so that endings can be followed exactly.
-        self.memoryless = temperature == 0 and evaluator.observation in WITHOUT_PAST
+        memoryless = temperature == 0 and evaluator.observation in WITHOUT_PAST
+        self.capabilities = Capabilities(memoryless=memoryless)
 
     def choose(
         self, game: Game, rng: np.random.Generator, limits: Limits | None = None
@@ -89,23 +87,19 @@ def softmax(logits: Any, temperature: float) -> Any:
     return weights / weights.sum()
 
 
-def policy_player(source: str, options: Mapping[str, str] | None = None) -> PolicyPlayer:
-    """Make a player from a model file, an .onnx file, a run folder or a shipped network.
+def policy_player(spec: PlayerSpec, options: dict[str, Any]) -> Player:
+    """A player from a model file, an .onnx file, a run folder or a shipped network.
 
     Args:
-        source: Path or name.
-        options: As written behind the name: `temperature`.
+        spec: Its name is the network's.
+        options: Of `rookery.players.options.POLICY`; those of a tree search make it search, unless
+            it has no simulations.
     """
-    remaining = dict(options or {})
-    text = remaining.pop("temperature", "0")
-    for key in remaining:
-        raise SpecError(f"player {source!r} has no option {key!r}; {nearest(key, ['temperature'])}")
-    try:
-        temperature = float(text)
-    except ValueError:
-        temperature = -1.0
-    if not (np.isfinite(temperature) and temperature >= 0):
-        raise SpecError(f"player {source!r}: temperature={text!r}; expected a number of 0 or more")
-    evaluator = load_evaluator(source)
-    name = f"{source},temperature={text}" if "temperature" in (options or {}) else source
-    return PolicyPlayer(evaluator, temperature, name)
+    search = options.keys() - {"temperature"}
+    if search and options.get("simulations") != 0:
+        from rookery.players.mcts import search_player
+
+        return search_player(spec, options)
+    for key in search - {"simulations"}:
+        raise SpecError(f"player {spec.name!r}: {key} is of a search, which simulations=0 forbids")
+    return PolicyPlayer(load_evaluator(spec.name), options.get("temperature", 0.0), str(spec))

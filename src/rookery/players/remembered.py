@@ -16,7 +16,7 @@ from typing import TextIO
 import numpy as np
 
 from rookery._core import Game
-from rookery.players.base import Decision, Limits, Player
+from rookery.players.base import Capabilities, Decision, Limits, Player
 from rookery.players.spec import SpecError
 
 SEPARATOR = "\t"  # between the position (EPD) and the move
@@ -28,9 +28,6 @@ _TORN = re.compile(rf"{_PIECES}( .*)?")
 class RememberedPlayer:
     """Asks another player about each position once."""
 
-    memoryless = True
-    timed = False
-
     def __init__(self, inner: Player, file: Path | None) -> None:
         """Read the answers in `file`, if it exists; new ones are added to it.
 
@@ -39,6 +36,7 @@ class RememberedPlayer:
         """
         self.inner = inner
         self.name = inner.name
+        self.capabilities = Capabilities(memoryless=True, parts=(inner,))
         self.file = file
         self.asked = 0  # questions that the inner player had to answer
         try:

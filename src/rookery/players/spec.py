@@ -29,7 +29,9 @@ class PlayerSpec:
 
     def __str__(self) -> str:
         """The normal form, which parses to the same again."""
-        return ",".join([self.name, *(f"{k}={_quoted(v)}" for k, v in self.options.items())])
+        return ",".join(
+            [_quoted(self.name), *(f"{k}={_quoted(v)}" for k, v in self.options.items())]
+        )
 
 
 def parse_spec(text: str) -> PlayerSpec:
@@ -97,7 +99,7 @@ def inner_spec(text: str) -> str:
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """How to go on from an unknown word: the nearest valid one, or all of them."""
+    """The hint for an unknown word: the nearest valid one, or all of them."""
     names = sorted(known)
     close = difflib.get_close_matches(word, names, 1, 0.5)
     return f"did you mean {close[0]!r}?" if close else f"there are {', '.join(names) or 'none'}"
@@ -121,6 +123,21 @@ def whole(low: int, high: int) -> Callable[[str], int]:
         if not re.fullmatch(r"-?\d+", text) or not low <= int(text) <= high:
             raise ValueError(f"expected a whole number from {low} to {high}")
         return int(text)
+
+    return parse
+
+
+def number(low: float, high: float) -> Callable[[str], float]:
+    """A number in a range."""
+
+    def parse(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = low - 1
+        if not low <= value <= high:
+            raise ValueError(f"expected a number from {low:g} to {high:g}")
+        return value
 
     return parse
 

@@ -8,14 +8,15 @@ capture or pawn move.
 from __future__ import annotations
 
 import threading
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from rookery._core import Game, MoveError
 from rookery.data.paths import MissingDataError
 from rookery.data.tablebases import HOW_TO_GET, Probe, Tablebases, find_tablebases
-from rookery.players.base import Decision, Limits, Player
+from rookery.players.base import Capabilities, Decision, Limits, Player
+from rookery.players.spec import PlayerSpec, inner_spec
 
 # Ranks of a move, higher is better for the mover: (result, how quickly or slowly).
 Rank = tuple[int, int]
@@ -24,7 +25,7 @@ Rank = tuple[int, int]
 class CachedTables:
     """Tables that remember their answers: endgames ask for the same positions again and again.
 
-    Whoever uses the same folders shares what is known. Safe to use from several threads.
+    All users of the same folders share what is known. Safe to use from several threads.
     """
 
     _shared: ClassVar[dict[tuple[str, ...], dict[int, Probe | None]]] = {}
@@ -69,8 +70,6 @@ def _either_way(epd: str) -> str:
 class TablebasePlayer:
     """Plays perfectly wherever a table knows the position."""
 
-    memoryless = True  # its move depends on the position alone (and on rng among equal ones)
-
     def __init__(
         self,
         tables: Tablebases | None = None,
@@ -87,6 +86,9 @@ class TablebasePlayer:
         self.name = name
         self.tables = find_tablebases() if tables is None else tables
         self.otherwise = otherwise
+        # Among equally good moves `rng` decides, and nothing else.
+        parts = () if otherwise is None else (otherwise,)
+        self.capabilities = Capabilities(memoryless=True, parts=parts)
         self._cached = CachedTables(self.tables)
         if not self.tables.available:
             self.tables.close()
@@ -153,3 +155,12 @@ def rank_of_probe(probe: Probe, distance: int) -> Rank:
     if probe.result < 0:
         return (1, -distance)
     return (-1, distance) if probe.result > 0 else (0, 0)
+
+
+def tablebase_player(spec: PlayerSpec, options: dict[str, Any]) -> TablebasePlayer:
+    """The player `tablebase`: tables, and another player where they do not help."""
+    from rookery.players.registry import make_player
+
+    tables = find_tablebases(options.get("gaviota"), options.get("syzygy"))
+    otherwise = make_player(inner_spec(options.get("otherwise", "greedy-safe")))
+    return TablebasePlayer(tables, otherwise, str(spec))

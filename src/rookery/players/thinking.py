@@ -1,7 +1,8 @@
-"""Thinking aloud: what a searching player can tell while it looks for its move.
+"""Thinking aloud: what a player can tell about its search and about single moves.
 
-A `Thinker` is a `Player` that can also be stopped, asked for several lines and watched. UCI and
-the web page use this protocol where a player has it; any other player just answers at once.
+A `Thinker` is a `Player` that can also be stopped, asked for several lines and watched; an
+`Annotator` comments on the legal moves of a position. UCI and the web page use these protocols
+where a player has them; any other player is just asked for its move.
 """
 
 from __future__ import annotations
@@ -60,6 +61,15 @@ class Setting:
     low: int | None = None  # spin
     high: int | None = None
     choices: tuple[str, ...] = ()  # combo
+
+
+@runtime_checkable
+class Annotator(Protocol):
+    """A player that can say what it knows about each legal move without searching."""
+
+    def notes(self, game: Game) -> Sequence[MoveNote]:
+        """Notes on the legal moves, best first; none if it knows nothing about the position."""
+        ...
 
 
 @runtime_checkable

@@ -19,7 +19,7 @@ from rookery._core import Game
 from rookery.base.scales import value_of_centipawns
 from rookery.engines.faults import EngineFault
 from rookery.engines.process import EngineProcess, ProcessLimits
-from rookery.players.base import Decision, Limits
+from rookery.players.base import Capabilities, Decision, Limits
 
 MATE_VALUE = 1.0
 
@@ -76,12 +76,11 @@ class UciPlayer:
         self._chess960 = False  # what the engine was told
 
     @property
-    def timed(self) -> bool | None:
-        """Whether it thinks for a time of its own; None: unless the match limits it otherwise."""
+    def capabilities(self) -> Capabilities:
+        """Timed by its own movetime, or if neither it nor the match limits depth or nodes."""
         own = self.settings
-        if own.movetime is not None:
-            return True
-        return False if own.depth is not None or own.nodes is not None else None
+        bounded = own.depth is not None or own.nodes is not None
+        return Capabilities(timed=own.movetime is not None or (False if bounded else None))
 
     def new_game(self) -> None:
         """Start the engine if need be and tell it that a new game begins."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import importlib
 import json
 import re
 from collections.abc import Sequence
@@ -19,16 +18,16 @@ from typing import Any
 
 import chess.svg
 
+from rookery.base.registry import load
 from rookery.report.alarms import alarms
 from rookery.report.chart import COLOURS, Bar, Series, bar_chart, line_chart
 from rookery.report.groups import Group, group_runs, net_wins
 from rookery.report.html import charts, legend, section, table
 from rookery.report.read import RunData
+from rookery.runs.algorithms import ALGORITHMS
 from rookery.runs.reader import number
 from rookery.training.budget import duration
 
-# Modules with sections of their own for the runs of one paper: study(groups, colours) -> HTML.
-STUDIES = ("rookery.papers.salisch2023.report",)
 GROUPS = {"losses": "Losses", "values": "Measures", "results": "Results", "endings": "Endings"}
 SHARES = ("results", "endings")  # counts, shown as shares of their sum
 
@@ -45,7 +44,7 @@ def make_page(runs: Sequence[RunData], title: str = "Training report") -> str:
     body = [
         f"<h1>{escape(title)}</h1>",
         legend(colours),
-        *(importlib.import_module(name).study(groups, colours) for name in STUDIES),
+        *_studies(runs, groups, colours),
         section("Runs", _summary(runs)),
         section("Evaluation", _evaluation(runs)),
         section("Curves", _curves(runs)),
@@ -60,6 +59,15 @@ def make_page(runs: Sequence[RunData], title: str = "Training report") -> str:
         f"<title>{escape(title)}</title>\n<style>{style}</style></head>\n"
         f"<body>\n{''.join(body)}\n<script>{script}</script>\n</body></html>\n"
     )
+
+
+def _studies(
+    runs: Sequence[RunData], groups: Sequence[Group], colours: Sequence[tuple[str, int]]
+) -> list[str]:
+    """The sections that the algorithms of these runs add."""
+    names = sorted({str(run.recipe.get("algorithm")) for run in runs})
+    registered = [ALGORITHMS[name] for name in names if name in ALGORITHMS]
+    return [load(entry.report)(groups, colours) for entry in registered if entry.report]
 
 
 def _colours(runs: Sequence[RunData], groups: Sequence[Group]) -> list[tuple[str, int]]:

@@ -9,7 +9,7 @@ from rookery.nets import Network
 from rookery.nets.evaluator import Evaluator, TorchEvaluator
 from rookery.nets.inference import InferenceNetwork, Precision
 from rookery.nets.model_file import describe, model_bytes, parse_model
-from rookery.nets.native import NativeSquaresEvaluator, native_network
+from rookery.nets.native import native_network, network_evaluator
 from rookery.selfplay.collector import Weights
 
 
@@ -35,5 +35,5 @@ def evaluator_of(weights: Weights, threads: int, precision: Precision) -> Evalua
     """
     network = network_of(weights)
     if native_of(network) is not None:
-        return NativeSquaresEvaluator(network, threads=threads)
+        return network_evaluator(network, threads=threads)
     return TorchEvaluator(InferenceNetwork(network, precision))

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from rookery._core import ENDINGS, VectorGames
 from rookery.envs.rewards import Rewards
-from rookery.nets import Network, ragged
+from rookery.nets import PolicyValueNetwork, ragged
 from rookery.runs.state import State, seed_of
 from rookery.selfplay.collector import Collector, Hooks, Weights
 from rookery.selfplay.interim import find_judge
@@ -114,7 +114,11 @@ class RolloutCollector(Collector[RolloutOrder, Rollout]):
         return lambda: self._play(network, rival, order.plies, order.incentives)
 
     def _play(
-        self, network: Network, rival: Network | None, plies: int, extra: Incentives
+        self,
+        network: PolicyValueNetwork,
+        rival: PolicyValueNetwork | None,
+        plies: int,
+        extra: Incentives,
     ) -> Rollout:
         """Play `plies` plies in every game; a `rival` of None moves at random."""
         games, judge = self.games, self.judge
@@ -158,7 +162,7 @@ class RolloutCollector(Collector[RolloutOrder, Rollout]):
 
     def _rival_actions(
         self,
-        rival: Network | None,
+        rival: PolicyValueNetwork | None,
         which: NDArray[np.bool_],
         legal: NDArray[np.int64],
         offsets: NDArray[np.int64],
@@ -194,7 +198,7 @@ class RolloutCollector(Collector[RolloutOrder, Rollout]):
             rollout.other_rewards[t] -= gained
 
     def _record_endings(
-        self, rollout: Rollout, t: int, network: Network, random_rival: bool
+        self, rollout: Rollout, t: int, network: PolicyValueNetwork, random_rival: bool
     ) -> None:
         games = self.games
         cut = np.flatnonzero(games.truncations)
@@ -275,7 +279,7 @@ def _empty(games: VectorGames, plies: int) -> Rollout:
 
 
 def _evaluate(
-    network: Network,
+    network: PolicyValueNetwork,
     observations: NDArray[Any],
     legal: NDArray[np.int64],
     offsets: NDArray[np.int64],
@@ -288,7 +292,7 @@ def _evaluate(
     return log_probabilities.numpy(), values.numpy()
 
 
-def _values(network: Network, observations: NDArray[Any]) -> NDArray[np.float32]:
+def _values(network: PolicyValueNetwork, observations: NDArray[Any]) -> NDArray[np.float32]:
     """Values [B] alone: each position is given one action, whose logit is ignored."""
     rows = np.arange(len(observations))
     offsets = np.arange(len(observations) + 1)

@@ -1,4 +1,4 @@
-"""The recipes that come with Rookery; needs only the standard library."""
+"""The recipes that have a name: those of Rookery and of installed algorithms; needs no extra."""
 
 from __future__ import annotations
 
@@ -6,14 +6,23 @@ import tomllib
 from importlib import resources
 from importlib.resources.abc import Traversable
 
+from rookery.base.registry import LOG
+from rookery.runs.algorithms import ALGORITHMS
+
 NOT_MEASURED = "not yet measured"
 SUFFIX = ".toml"
 
 
 def _files() -> dict[str, Traversable]:
-    """All recipes by name: our own, and those in `papers/` that reproduce one."""
+    """All recipes by name: our own, those in `papers/` that reproduce one, and of plug-ins."""
     folder = resources.files("rookery.recipes")
-    entries = [*folder.iterdir(), *(folder / "papers").iterdir()]
+    entries: list[Traversable] = []
+    for algorithm in ALGORITHMS.values():
+        try:
+            entries += resources.files(algorithm.recipes).iterdir() if algorithm.recipes else ()
+        except (ImportError, OSError) as error:  # a faulty plug-in does not hide other recipes
+            LOG.warning(f"recipes of algorithm {algorithm.name!r} cannot be listed: {error}")
+    entries += [*(folder / "papers").iterdir(), *folder.iterdir()]  # the last of a name counts
     return {e.name.removesuffix(SUFFIX): e for e in entries if e.name.endswith(SUFFIX)}
 
 

@@ -17,8 +17,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
 from typing import Any
 
+from rookery.base.registry import load
 from rookery.base.storage import atomic_write, explain
 from rookery.nets.model_file import describe, model_bytes
+from rookery.runs.algorithms import ALGORITHMS
 from rookery.runs.checkpoint import MODEL, Counters, folder_name
 from rookery.runs.lock import FolderLock
 from rookery.runs.metrics import JsonLines, TensorBoard
@@ -29,7 +31,6 @@ from rookery.training.memory import keep_freed_memory
 from rookery.training.progress import Outcome, Snapshot, View
 from rookery.training.ratings import rating_row, rating_text
 from rookery.training.recipe import Recipe, differences
-from rookery.training.registry import algorithm
 from rookery.training.signals import StopRequest
 from rookery.training.trainer import Context, Metrics, Trainer
 
@@ -110,7 +111,7 @@ class _Session:
         self.context: Context[Any] = Context(
             recipe, folder.path, workers, stopping=stopping, log=folder.log
         )
-        self.trainer: Trainer = algorithm(recipe.algorithm).trainer(self.context)
+        self.trainer: Trainer = load(ALGORITHMS.find(recipe.algorithm).trainer)(self.context)
 
     # --- Beginning ---
 

@@ -24,11 +24,12 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, ValidationError
 
+from rookery.base.registry import load
 from rookery.base.section import Section
 from rookery.base.toml import to_toml
+from rookery.runs.algorithms import ALGORITHMS
 from rookery.training.budget import parse_budget
 from rookery.training.listing import NOT_MEASURED, SUFFIX, recipe_bytes, recipe_names
-from rookery.training.registry import algorithm
 
 
 class RecipeError(ValueError):
@@ -126,7 +127,8 @@ def recipe_model(content: Mapping[str, Any], name: str) -> type[Recipe]:
     """The typed form of a recipe that has been read."""
     if not isinstance(content.get("algorithm"), str):
         raise RecipeError(f"recipe {name!r} does not name its algorithm, as in algorithm = 'ppo'")
-    return algorithm(content["algorithm"]).recipe
+    model: type[Recipe] = load(ALGORITHMS.find(content["algorithm"]).recipe)
+    return model
 
 
 def read_recipe(source: str) -> tuple[str, dict[str, Any]]:

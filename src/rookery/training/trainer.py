@@ -117,11 +117,3 @@ class Trainer(Protocol):
     def close(self) -> None:
         """Release threads, processes and files; called once, also after an error."""
         return
-
-
-@dataclass(frozen=True)
-class Algorithm:
-    """What an algorithm registers: its settings and how to make a trainer."""
-
-    recipe: type[Recipe]
-    trainer: Callable[[Context], Trainer]  # type: ignore[type-arg] # of its own recipe

@@ -93,7 +93,7 @@ class Rooms:
 
     def _seat(self, player: object, level: object) -> Seat:
         choice = self._choices.get(player)
-        wanted = level if isinstance(level, str) and level else choice.default
+        wanted = level if isinstance(level, str) and level else choice.levels.default
         return Seat(choice, choice.level(wanted))
 
     def _make_room(self, session: str) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from rookery.players.base import Limits
+from rookery.players.offered_levels import Level
 from rookery.players.registry import KINDS
-from rookery.web.choices import Choice, Level
+from rookery.web.choices import Choice
 from rookery.web.clock import Clock
 from rookery.web.quota import Clamps
 

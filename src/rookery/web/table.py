@@ -21,8 +21,8 @@ from rookery._core import Game
 from rookery.data.notation import read_move
 from rookery.data.pgn import pgn_game
 from rookery.players.base import Decision
+from rookery.players.offered_levels import FULL
 from rookery.players.thinking import Thought
-from rookery.web.choices import FULL
 from rookery.web.clock import Clock
 from rookery.web.outbox import Outbox
 from rookery.web.quota import Clamps
@@ -253,7 +253,7 @@ class Table:
             limits=limits_of(level, self.clamps, self.clock, self.game.turn),
             seed=secrets.randbits(63),
             random=level.random,
-            settings={**choice.settings, **level.settings},
+            settings=level.settings,
         )
 
     async def _play(self, seat: Seat) -> None:

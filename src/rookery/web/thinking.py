@@ -21,7 +21,7 @@ import numpy as np
 from rookery._core import Game
 from rookery.base.cores import usable_cores
 from rookery.players.base import Decision, Limits, Player
-from rookery.players.thinking import Line, MoveNote, Thinker, Thought
+from rookery.players.thinking import Annotator, Line, MoveNote, Thinker, Thought
 from rookery.web.shelf import Shelf
 
 REPORTS_PER_SECOND = 8.0
@@ -87,7 +87,7 @@ class Search:
         wish = self._wish
         if not isinstance(player, Thinker):
             decision = player.choose(wish.game, rng, wish.limits)
-            notes = notes_of(player, wish.game)
+            notes = tuple(player.notes(wish.game)) if isinstance(player, Annotator) else ()
             return replace(decision, details={**decision.details, "notes": notes})
         defaults = {setting.name: setting.default for setting in player.settings}
         for name, value in wish.settings.items():
@@ -106,16 +106,6 @@ class Search:
         if now >= self._next:
             self._next = now + 1 / REPORTS_PER_SECOND
             self._tell(thought)
-
-
-def notes_of(player: Player, game: Game) -> tuple[MoveNote, ...]:
-    """What a plain player knows about single moves: `notes` of policies, `q_values` of others."""
-    for name in ("notes", "q_values"):
-        tell = getattr(player, name, None)
-        if callable(tell):
-            found = tell(game)
-            return tuple(note for note in found if isinstance(note, MoveNote))
-    return ()
 
 
 def thought_of(decision: Decision, latest: Thought | None) -> Thought | None:

@@ -21,19 +21,19 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
 from rookery._core import PyramidNet
-from rookery.nets import Network, make_network
+from rookery.nets import ActionValueNetwork, make_network
 from rookery.papers.kanis2016.pyramid import Pyramid
 from rookery.papers.kanis2016.recipe import DQNRecipe, DQNSettings
 from rookery.papers.kanis2016.worlds import ACTIONS, Step, World, make_world
 from rookery.runs.state import State
-from rookery.training.trainer import Algorithm, Context, MatchScore, Metrics, Trainer
+from rookery.training.trainer import Context, MatchScore, Metrics, Trainer
 
 PRIORITY_FLOOR = 1e-2  # keeps every move drawable
 DRAWN = ("squares", "actions", "rewards", "discounts", "best")
@@ -379,10 +379,9 @@ class DQNTrainer(Trainer):
         values = {"drawn_win_rate": share(int((won & ~promising).sum()), drawn)} if drawn else {}
         return [MatchScore(name, (wins, positions - wins, 0), (0, 0, 0), values)]
 
-    def model(self) -> Network:
+    def model(self) -> ActionValueNetwork:
         """The network as it is."""
-        network: Any = self.learner.publish()
-        return cast(Network, network)
+        return self.learner.publish()
 
     def state(self) -> State:
         """Networks, optimiser, memory, games, random stream."""
@@ -450,6 +449,3 @@ def choose_actions(
     random = rng.random(len(q_values)) < epsilon
     actions: NDArray[np.int64] = np.where(random, noise.argmax(1), q_values.argmax(1))
     return actions
-
-
-ALGORITHM = Algorithm(DQNRecipe, DQNTrainer)

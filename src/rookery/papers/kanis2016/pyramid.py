@@ -37,9 +37,10 @@ class PyramidSizes(Section):
 
 
 class Pyramid(nn.Module):
-    """Observations `kpk3`; see `rookery.nets.Network`. Values are in units of reward."""
+    """Observations `kpk3`; a `rookery.nets.ActionValueNetwork` in units of reward."""
 
     family = "pyramid"
+    Sizes = PyramidSizes
     bounded = False
 
     def __init__(self, observation: str, actions: str, sizes: PyramidSizes) -> None:
@@ -77,7 +78,7 @@ class Pyramid(nn.Module):
                     layer.bias.zero_()
 
     def flat(self) -> NDArray[np.float32]:
-        """All weights behind each other, as `core/nets/pyramid_net.h` wants them."""
+        """All weights concatenated, as `core/nets/pyramid_net.h` wants them."""
         return np.concatenate([tensor.detach().numpy().ravel() for tensor in self._ordered()])
 
     def load_flat(self, values: NDArray[np.float32]) -> None:
@@ -92,7 +93,9 @@ class Pyramid(nn.Module):
     def _ordered(self) -> list[Tensor]:
         return [self.rows.weight, self.bias, *self.layers.parameters()]
 
-    def forward(self, observations: Tensor, legal: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
+    def action_values(
+        self, observations: Tensor, legal: Tensor, rows: Tensor
+    ) -> tuple[Tensor, Tensor]:
         """Q values [L] of the legal actions, and each position's best of them [B]."""
         q_values, _ = self.dense(observations)
         chosen = q_values[rows, legal]
@@ -115,7 +118,3 @@ class Pyramid(nn.Module):
             return outputs
         value, advantages = outputs[:, :1], outputs[:, 1:]
         return value + advantages - advantages.mean(-1, keepdim=True)
-
-
-NETWORK = Pyramid
-SIZES = PyramidSizes

@@ -12,17 +12,16 @@ import numpy as np
 
 from rookery._core import Game, MoveError, sunfish_moves
 from rookery.engines.find import find_sunfish
-from rookery.players.base import Decision, Limits, Player
+from rookery.players.base import Capabilities, Decision, Limits, Player
 from rookery.players.engines import program_of, settings_of
-from rookery.players.spec import SpecError
+from rookery.players.spec import PlayerSpec, SpecError
 from rookery.players.uci_engine import UciPlayer
 
 
 class NativeSunfish:
     """Chooses as Sunfish does after `nodes` nodes."""
 
-    memoryless = True
-    timed = False
+    capabilities = Capabilities(memoryless=True)
 
     def __init__(self, name: str, nodes: int) -> None:
         """Take a name and a number of nodes."""
@@ -45,16 +44,16 @@ class NativeSunfish:
         """Nothing is held."""
 
 
-def sunfish_player(name: str, options: dict[str, Any]) -> Player:
+def sunfish_player(spec: PlayerSpec, options: dict[str, Any]) -> Player:
     """Sunfish with `nodes`, `depth` or `movetime`; with `native` a copy of its search."""
     if options.get("native"):
         if "nodes" not in options or len(options) > 2:
             raise SpecError("player 'sunfish': native=true goes with nodes=N and nothing else")
-        return NativeSunfish(name, options["nodes"])
+        return NativeSunfish(str(spec), options["nodes"])
     program = program_of(options, find_sunfish())
     if not program:
         raise SpecError(
             "player 'sunfish': Sunfish is not installed; 'make test' puts it into .venv-sunfish, "
             "or set ROOKERY_SUNFISH to the path of sunfish-uci"
         )
-    return UciPlayer(name, settings_of(program, {}, options))
+    return UciPlayer(str(spec), settings_of(program, {}, options))

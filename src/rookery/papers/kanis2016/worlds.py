@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from rookery._core import NOT_WON, EndingStates, Game, VectorGames, bot_names
 from rookery.papers.kanis2016.recipe import WorldSettings
-from rookery.players.base import Player
+from rookery.players.base import Player, capabilities_of
 from rookery.players.remembered import RememberedPlayer
 from rookery.runs.state import State
 
@@ -208,7 +208,8 @@ def make_opponent(name: str, remember: bool) -> Player:
     from rookery.players.uci_engine import UciPlayer
 
     player = make_player(name)
-    if remember and isinstance(player, UciPlayer | NativeSunfish) and player.timed is False:
+    engine = isinstance(player, UciPlayer | NativeSunfish)
+    if remember and engine and capabilities_of(player).timed is False:
         return RememberedPlayer(player, answers_file(name))
     return player
 

@@ -1,0 +1,58 @@
+"""The network families: what each registers about itself.
+
+Reading this table loads no family and no torch, so that model files can be listed and played with
+a native network on an installation that cannot train.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from rookery.base.registry import Registry
+
+# Which protocol of `rookery.nets` the family implements.
+Output = Literal["policy-value", "value", "action-values"]
+
+
+@dataclass(frozen=True)
+class NetworkFamily:
+    """A family; code is named as "module:attribute" and loaded when it is used."""
+
+    name: str  # as in model files
+    network: str  # the torch module; made with (observation, actions, sizes), typed by its `Sizes`
+    output: Output
+    player: str = "policy"  # kind of player for its model files, unless the algorithm names one
+    onnx: bool = False  # whether `rookery export` writes it
+    native: str = ""  # function(network) -> the core's copy of its weights, or None
+
+    def __post_init__(self) -> None:
+        """Refuse a value network that a policy is expected of."""
+        if self.output == "value" and self.player == "policy":
+            raise ValueError(f"network family {self.name!r} has no policy: name its kind of player")
+
+
+FAMILIES = Registry(
+    "network family",
+    "rookery.networks",
+    NetworkFamily,
+    (
+        NetworkFamily("endgame", "rookery.nets.endgame:Endgame", "action-values", player="endgame"),
+        NetworkFamily(
+            "giraffe", "rookery.nets.giraffe:Giraffe", "value", player="alpha-beta", onnx=True
+        ),
+        NetworkFamily("mlp", "rookery.nets.mlp:Mlp", "policy-value", onnx=True),
+        NetworkFamily("nnue", "rookery.nets.nnue:Nnue", "value", player="alpha-beta"),
+        NetworkFamily(
+            "pyramid", "rookery.papers.kanis2016.pyramid:Pyramid", "action-values", onnx=True
+        ),
+        NetworkFamily("resnet", "rookery.nets.resnet:Resnet", "policy-value", onnx=True),
+        NetworkFamily(
+            "squares",
+            "rookery.nets.squares:Squares",
+            "policy-value",
+            onnx=True,
+            native="rookery.nets.native:squares_net",
+        ),
+    ),
+)

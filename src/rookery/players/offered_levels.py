@@ -1,0 +1,93 @@
+"""Levels of strength at which the web page offers players to people.
+
+Weaker than full strength is a matter of limits and of random moves, both of which every player can
+be given. Our own engine has levels that make better mistakes (`rookery.players.levels`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from rookery.players.levels import CALIBRATED, level_parameters
+
+
+@dataclass(frozen=True)
+class Level:
+    """How strong a player is asked to be."""
+
+    id: str
+    title: str
+    wishes: Mapping[str, float] = field(default_factory=dict)  # limits of a search, before clamps
+    random: float = 0.0  # share of moves played at random, [0, 1]
+    settings: Mapping[str, str] = field(default_factory=dict)  # of a `Thinker`
+
+    @property
+    def full(self) -> bool:
+        """Whether nothing is held back, so that the level need not be named."""
+        return not (self.wishes or self.random or self.settings)
+
+
+@dataclass(frozen=True)
+class Levels:
+    """The levels of one kind of player."""
+
+    levels: tuple[Level, ...]
+    default: str  # id of the one that is chosen at first
+
+
+FULL = {"UCI_LimitStrength": "false", "Level": "0"}
+AS_MADE = {"UCI_LimitStrength": "", "UCI_Elo": "", "Level": ""}  # "": the player's own default
+_TIMES = (
+    Level("fast", "full strength, 0.2 s a move", {"movetime": 0.2}, settings=FULL),
+    Level("second", "full strength, 1 s a move", {"movetime": 1.0}, settings=FULL),
+    Level("three", "full strength, 3 s a move", {"movetime": 3.0}, settings=FULL),
+    Level("ten", "full strength, 10 s a move", {"movetime": 10.0}, settings=FULL),
+)
+_OWN_LEVELS = (1, 3, 5, 7, 9, 11, 13, 15, 17, 20)  # of the twenty that our engine has
+
+
+def _own_level(number: int) -> Level:
+    about = f" (about {level_parameters(number).elo} Elo)" if CALIBRATED else ""
+    settings = {"UCI_LimitStrength": "false", "Level": str(number)}
+    return Level(str(number), f"level {number} of 20{about}", settings=settings)
+
+
+PLAIN = Levels(
+    (
+        Level("1", "beginner: every second move at random", random=0.5),
+        Level("2", "careless: every fifth move at random", random=0.2),
+        Level("3", "as strong as it is"),
+    ),
+    "3",
+)
+SEARCH = Levels(
+    (
+        Level("1", "1: beginner (50 nodes, 3 of 10 moves random)", {"nodes": 50, "depth": 2}, 0.3),
+        Level("2", "2: casual (200 nodes, 1 of 10 moves random)", {"nodes": 200}, 0.1),
+        Level("3", "3: 500 nodes", {"nodes": 500}),
+        Level("4", "4: 2,000 nodes", {"nodes": 2000}),
+        Level("5", "5: 10,000 nodes", {"nodes": 10_000}),
+        *_TIMES,
+    ),
+    "4",
+)
+TREE_SEARCH = Levels(
+    (
+        Level("1", "1: 10 simulations, 1 of 5 moves random", {"simulations": 10}, 0.2),
+        Level("2", "2: 25 simulations", {"simulations": 25}),
+        Level("3", "3: 100 simulations", {"simulations": 100}),
+        Level("4", "4: 400 simulations", {"simulations": 400}),
+        *_TIMES,
+    ),
+    "3",
+)
+ENGINE = Levels((*(_own_level(number) for number in _OWN_LEVELS), *_TIMES), "9")
+# Of a player in the operator's own words, which may be any.
+GIVEN = Levels(
+    (
+        Level("given", "as given, at most 1 s a move", {"movetime": 1.0}, settings=AS_MADE),
+        *SEARCH.levels,
+    ),
+    "given",
+)
