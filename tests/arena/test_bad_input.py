@@ -13,16 +13,13 @@ from rookery.arena.pgn import StoredGame
 from rookery.arena.results import Tally, describe
 from rookery.arena.sprt import Sprt
 from rookery.cli import main
-from rookery.data.tablebases import find_tablebases
 from rookery.engines.find import find_stockfish
 from rookery.players.random import RandomPlayer
 from rookery.rating.ladder import Climb, LadderSettings
 from rookery.rating.rungs import Rung
+from support.needs import needs_stockfish, needs_tables
 
 MISSING = "uci,command=/no/such/engine"
-needs_tables = pytest.mark.skipif(
-    "KPvK" not in find_tablebases().endings(), reason="needs: apt install gaviotatb"
-)
 
 
 def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
@@ -65,7 +62,7 @@ def test_a_folder_is_no_engine(capsys: pytest.CaptureFixture[str], tmp_path: Pat
     assert "cannot start" in refused(capsys, "rate", f"uci,command={tmp_path}")
 
 
-@pytest.mark.skipif(find_stockfish() is None, reason="needs: apt install stockfish")
+@needs_stockfish
 @pytest.mark.parametrize(
     ("player", "message"),
     [

@@ -9,18 +9,10 @@ from pathlib import Path
 import pytest
 
 from rookery.cli import main
-from rookery.data.tablebases import find_tablebases
-from rookery.engines.find import find_stockfish
 from rookery.players.mcts import OPTIONS
 from rookery.players.registry import KINDS
+from support.needs import needs_stockfish, needs_tables
 from support.paths import SUPPORT
-
-needs_stockfish = pytest.mark.skipif(
-    find_stockfish() is None, reason="needs: apt install stockfish"
-)
-needs_tables = pytest.mark.skipif(
-    "KPvK" not in find_tablebases().endings(), reason="needs: apt install gaviotatb"
-)
 
 
 def bad_engine(mode: str) -> str:

@@ -16,6 +16,7 @@ from rookery.bench.measure import Comparison, Result, interleave, rate
 from rookery.bench.peer_process import PeerMissingError, PeerProcess
 from rookery.encodings import OBSERVATIONS
 from rookery.engines.find import find_stockfish
+from support.needs import needs_stockfish
 
 
 @pytest.fixture
@@ -160,10 +161,10 @@ def test_python_chess_counts_what_we_count() -> None:
         assert perft.count_nodes(chess.Board(fen), depth - 1) == core_perft(fen, depth - 1)
 
 
+@needs_stockfish
 def test_stockfish_counts_what_we_count() -> None:
     program = find_stockfish()
-    if program is None:
-        pytest.skip("needs Stockfish: apt install stockfish")
+    assert program is not None
     stockfish = perft.StockfishPerft(program)
     try:
         assert stockfish.name.startswith("Stockfish")

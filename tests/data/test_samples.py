@@ -16,9 +16,9 @@ from rookery.algorithms.supervised import SupervisedRecipe, SupervisedTrainer, s
 from rookery.cli import main
 from rookery.data.label_samples import policy_of, value_of
 from rookery.data.samples import SampleBlock, SampleError, read_samples, write_samples
-from rookery.engines.find import find_stockfish
 from rookery.learning.window import Sampler, SampleWindow
 from rookery.training.trainer import Context
+from support.needs import needs_stockfish
 
 GAMES = """[Event "a"]
 [Result "1-0"]
@@ -167,7 +167,7 @@ def test_scores_become_targets() -> None:
     assert policy["a2a3"] / policy["e2e4"] == pytest.approx(np.exp(-1.0))
 
 
-@pytest.mark.skipif(find_stockfish() is None, reason="needs stockfish")
+@needs_stockfish
 def test_an_engine_labels_positions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pgn = tmp_path / "games.pgn"
     pgn.write_text(GAMES)

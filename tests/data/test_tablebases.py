@@ -71,7 +71,7 @@ def test_random_positions_in_both_kinds_of_tables(tables: Tablebases, data_dir) 
 
 def test_syzygy_ground_truth(tables: Tablebases, data_dir) -> None:
     if not tables.syzygy_folders:
-        pytest.skip("needs Syzygy tables in ROOKERY_DATA/tablebases/syzygy")
+        pytest.skip("needs the data folder: Syzygy tables in tablebases/syzygy")
     checked = 0
     for row in rows_of(data_dir / "ground_truth" / "syzygy_wdl_dtz.csv"):
         if probe := tables.probe(f"{row['epd']} 0 1", metric="dtz"):

@@ -11,6 +11,7 @@ from rookery.data.tablebases import find_tablebases
 from rookery.envs.episode import Episode
 from rookery.envs.kpk_env import KPKEnv, PromotionRules
 from rookery.players.base import Decision
+from support.needs import needs_tables
 
 NORTH, SOUTH, PUSH, DOUBLE = 0, 4, 8, 9
 
@@ -146,11 +147,10 @@ def test_mate_goal_goes_on_after_the_promotion() -> None:
         KPKEnv(goal="draw")
 
 
+@needs_tables
 def test_perfect_play_wins_every_won_position_of_the_hard_level() -> None:
     """The rule about the queen makes a promotion worth exactly what the tables say."""
     tables = find_tablebases()
-    if not {"KPvK", "KQvK"} <= set(tables.endings()):
-        pytest.skip("needs KPK and KQK tables: install Debian's gaviotatb")
 
     class Perfect:
         name = "perfect"

@@ -1,7 +1,4 @@
-"""Watching training in a real Chromium: curves, boards of this moment, checkpoints to play.
-
-ROOKERY_SCREENSHOT_RUN names the run folder to make a picture of (see test_browser.py).
-"""
+"""Watching training in a real Chromium: curves, games in progress, checkpoints to play."""
 
 from __future__ import annotations
 
@@ -25,7 +22,6 @@ pytest.importorskip("uvicorn", reason="needs the extra web")
 from rookery._core import Game, play_random_plies
 from rookery.runs.live import write_live
 from support.browser_parts import Page, opened_page
-from support.web_parts import server
 
 pytestmark = pytest.mark.usefixtures("no_console_errors")
 
@@ -146,22 +142,6 @@ def test_watching_a_trainer_at_work(page: Page, runs: Path) -> None:
         trainer.wait(20)
         page.driver.get("about:blank")  # it would go on asking for the run
         shutil.rmtree(runs / "real", ignore_errors=True)
-
-
-def test_picture_of_a_run(page: Page) -> None:
-    if not os.environ.get("ROOKERY_SCREENSHOT_RUN"):
-        pytest.skip("needs ROOKERY_SCREENSHOT_RUN: a run folder to make a picture of")
-    run = Path(os.environ["ROOKERY_SCREENSHOT_RUN"]).resolve()
-    with server(run.parent) as other:
-        shown = Page(page.driver, other.url)
-        shown.open(f"#watch/{run.name}")
-        shown.until(lambda: shown.all("#curves .uplot canvas"), "curves are drawn")
-        shown.until(lambda: shown.all("#boards .small piece"), "games are shown")
-        time.sleep(3)  # into the games
-        page.driver.set_window_size(1280, 1500)
-        shown.picture("watch")
-        page.driver.set_window_size(1280, 900)
-        page.driver.get("about:blank")
 
 
 def test_games_of_evaluations_are_replayed(page: Page, runs: Path) -> None:
