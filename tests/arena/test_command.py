@@ -52,7 +52,7 @@ def test_human_readable_output(capsys: pytest.CaptureFixture[str]) -> None:
     assert "+10 =0 -0" in captured.out and "no bound" in captured.out
 
 
-def test_a_broken_engine_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_missing_engine_loses_every_game_by_a_fault(capsys: pytest.CaptureFixture[str]) -> None:
     found = run_json(capsys, "arena", "uci,command=/no/such/engine", "random", "--games", "4")
     assert found["losses"] == 4 and found["faults"] == {"first": 4, "second": 0}
     assert found["fault_kinds"]["first"] == {"missing": 4}  # type: ignore[index]
@@ -84,7 +84,7 @@ def test_errors_are_one_line(
     assert message in error and "\n" not in error
 
 
-def test_players_lists_them_all(capsys: pytest.CaptureFixture[str]) -> None:
+def test_players_command_lists_all_players(capsys: pytest.CaptureFixture[str]) -> None:
     found = run_json(capsys, "players")
     names = {row["name"] for row in found["players"]}  # type: ignore[attr-defined]
     assert {"random", "greedy", "greedy-safe", "stockfish", "sunfish", "tablebase"} <= names
@@ -94,7 +94,7 @@ def test_players_lists_them_all(capsys: pytest.CaptureFixture[str]) -> None:
     assert "depth" in next(row for row in found["networks"] if "engine" in row["name"])["options"]  # type: ignore[attr-defined]
 
 
-def test_listed_options_of_tree_searches_are_those_that_the_search_has() -> None:
+def test_listed_options_of_tree_searches_match_the_search() -> None:
     for name in ("ppo", "alphazero"):
         assert {option.name for option in KINDS[name].options} == set(OPTIONS)
 
@@ -153,7 +153,7 @@ def test_rate_keys(capsys: pytest.CaptureFixture[str]) -> None:
     assert len(ladder["rungs"]) >= 14  # type: ignore[arg-type]
 
 
-def test_rate_begins_where_it_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_rate_starts_at_the_given_rung(capsys: pytest.CaptureFixture[str]) -> None:
     found = run_json(capsys, "rate", "random", "--games", "8", "--start", "greedy-safe")
     assert [row["name"] for row in found["opponents"]] == ["greedy-safe"]  # type: ignore[attr-defined]
     assert main(["rate", "random", "--start", "greedy-sage"]) == 1
@@ -241,7 +241,7 @@ def test_a_defender_may_win(capsys: pytest.CaptureFixture[str]) -> None:
     assert found["win_rate"] == 1.0
 
 
-def test_a_stall_or_a_double_failure_blames_nobody(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_game_that_neither_player_can_start_is_void(capsys: pytest.CaptureFixture[str]) -> None:
     broken = "uci,command=/no/such/engine"
     assert main(["arena", broken, broken, "--games", "2"]) == 0
     captured = capsys.readouterr()

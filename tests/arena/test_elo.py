@@ -185,7 +185,7 @@ def test_llr_of_one_sided_results_is_finite() -> None:
     assert Sprt(0, 5).llr_of_games(0, 16700, 0) == pytest.approx(-16700 * t * t, abs=0.05)
 
 
-def test_sprt_refuses_nonsense() -> None:
+def test_invalid_sprt_settings_are_refused() -> None:
     with pytest.raises(ValueError, match="ELO0 < ELO1"):
         Sprt(5, 0)
     with pytest.raises(ValueError, match="unknown SPRT model"):
@@ -249,7 +249,7 @@ def test_davidson_recovers_its_own_model() -> None:
     assert table["x"].elo == pytest.approx(2 * half * 400 / math.log(10), rel=1e-3)
 
 
-def test_unconnected_players_are_named() -> None:
+def test_unconnected_players_are_reported() -> None:
     with pytest.raises(ValueError, match="no chain of games joins p, q"):
         rate([Encounter("a", "b", 1, 0, 1), Encounter("p", "q", 1, 0, 1)], {"a": 0.0})
     with pytest.raises(ValueError, match="at least one anchor"):
@@ -263,7 +263,7 @@ def test_misfit_points_at_the_odd_result() -> None:
     assert {first, second} == {"a", "c"} and abs(z) > 3
 
 
-def test_agreement_by_chance_is_no_certainty() -> None:
+def test_equal_results_by_chance_do_not_narrow_the_interval() -> None:
     def width(pairs: tuple[int, ...]) -> float:
         estimate = estimate_from_pairs(pairs)
         return estimate.elo_high - estimate.elo_low

@@ -116,7 +116,7 @@ def test_a_peer_that_dies_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path:
 
 
 @pytest.mark.usefixtures("short")
-def test_a_peer_that_dies_meanwhile_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_peer_that_dies_while_measuring_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     measure_peer = PeerProcess.measure
 
     def dying(self: PeerProcess, seconds: float) -> float:
@@ -155,14 +155,14 @@ def test_a_peer_answers_and_ends() -> None:
     assert process.returncode == 0
 
 
-def test_python_chess_counts_what_we_count() -> None:
+def test_perft_agrees_with_python_chess() -> None:
     """A faster perft that counts something else would be worth nothing."""
     for fen, _, depth in perft.POSITIONS:
         assert perft.count_nodes(chess.Board(fen), depth - 1) == core_perft(fen, depth - 1)
 
 
 @needs_stockfish
-def test_stockfish_counts_what_we_count() -> None:
+def test_perft_agrees_with_stockfish() -> None:
     program = find_stockfish()
     assert program is not None
     stockfish = perft.StockfishPerft(program)
@@ -174,12 +174,12 @@ def test_stockfish_counts_what_we_count() -> None:
         stockfish.close()
 
 
-def test_random_play_in_the_benchmark_really_plays() -> None:
+def test_random_play_moves_the_games_on() -> None:
     assert env.random_play("planes19")(0.05) > 0
     assert set(env.PEERS.values()) <= set(OBSERVATIONS)
 
 
-def test_a_peer_may_keep_time_itself(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_peer_may_measure_its_own_time(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Units and seconds as a pair: the clock of the measurement does not count."""
     script = tmp_path / "timed.py"
     script.write_text(

@@ -23,7 +23,7 @@ def test_the_result_is_plain_data(result) -> None:
     assert result["problems"] == []
 
 
-def test_missing_things_name_the_way_out(result) -> None:
+def test_missing_software_comes_with_a_remedy(result) -> None:
     for row in [*result["packages"], *result["engines"]]:
         there = row.get("version") or row.get("path")
         assert bool(there) != bool(row["remedy"]), row
@@ -31,7 +31,7 @@ def test_missing_things_name_the_way_out(result) -> None:
     assert "Machine" in text and "Endgame tables" in text
 
 
-def test_an_empty_machine(tmp_path, monkeypatch) -> None:
+def test_a_machine_without_optional_software(tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("ROOKERY_DATA", str(tmp_path))
     monkeypatch.setenv("PATH", "")
     monkeypatch.delenv("SYZYGY_PATH", raising=False)

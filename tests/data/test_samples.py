@@ -74,7 +74,7 @@ def test_samples_come_back_from_parquet(tmp_path: Path, observation: str) -> Non
         read_samples(path, "vector66")
 
 
-def test_files_that_are_no_samples_are_refused(tmp_path: Path) -> None:
+def test_other_files_are_refused(tmp_path: Path) -> None:
     with pytest.raises(SampleError, match="no folder"):
         read_samples(tmp_path, "tactical70")
     broken = tmp_path / "broken.parquet"
@@ -116,7 +116,7 @@ def test_minibatches_hold_whole_samples_and_prefer_surprises() -> None:
     assert float((even.surprise == 1.0).mean()) < 0.1
 
 
-def test_games_are_split_whole() -> None:
+def test_training_and_validation_share_no_game() -> None:
     made = block(samples=200)
     learnt, held = split_by_game(made, 0.3)
     assert held is not None

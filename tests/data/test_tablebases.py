@@ -36,7 +36,7 @@ def test_known_positions(tables: Tablebases, fen: str, wdl: int, distance: int) 
     assert probe == tables.probe(Game(fen))
 
 
-def test_what_no_table_holds(tables: Tablebases) -> None:
+def test_positions_without_a_table(tables: Tablebases) -> None:
     assert tables.probe(Game()) is None
     assert tables.probe("4k3/8/8/8/8/8/8/4K2R w K - 0 1") is None  # castling
     assert "up to" in tables.describe()

@@ -67,7 +67,7 @@ def compare(layout: Layout, found: np.ndarray, board: chess.Board) -> None:
 # --- the tables ---------------------------------------------------------------------------------
 
 
-def test_the_tables_know_every_layout() -> None:
+def test_every_layout_is_in_the_tables() -> None:
     assert sorted(observation_names()) == sorted(OBSERVATIONS) == sorted(ENCODERS)
     for name, layout in OBSERVATIONS.items():
         assert observation_allows_uint8(name) == ("uint8" in layout.dtypes)

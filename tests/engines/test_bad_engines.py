@@ -331,7 +331,7 @@ def test_match_limits_reach_the_engine(
     assert first == told
 
 
-def test_more_memory_than_there_can_be_is_no_limit(tmp_path: Path) -> None:
+def test_a_memory_limit_beyond_the_machine_is_harmless(tmp_path: Path) -> None:
     player = make_player(engine("honest", tmp_path / "log", memory=10**15))
     player.new_game()
     player.close()
@@ -347,7 +347,7 @@ def test_stray_bestmoves_are_counted(tmp_path: Path) -> None:
     assert player.stray_moves == 2  # the third has not been looked for yet
 
 
-def test_a_forgotten_player_takes_its_engine_along(tmp_path: Path) -> None:
+def test_a_garbage_collected_player_ends_its_engine(tmp_path: Path) -> None:
     player = UciPlayer("bad", settings("ignores-signals", tmp_path))
     player.new_game()
     assert len(marked_processes()) == 1

@@ -187,7 +187,7 @@ def test_positions_are_read_back_from_observations(layout: str) -> None:
             game.push_action(int(rng.choice(actions)))
 
 
-def test_a_player_behind_two_adaptors_plays_the_same() -> None:
+def test_a_player_behind_two_adapters_plays_the_same_game() -> None:
     def player() -> AgentPlayer:
         return AgentPlayer(PlayerAgent(MateFinder(), generator(1)), name="wrapped")
 

@@ -136,7 +136,7 @@ def test_repetitions_do_not_count_and_fifty_moves_truncate() -> None:
     assert (steps, terminated, truncated, info["ending"]) == (50, False, True, "ply_cap")
 
 
-def test_mate_goal_goes_on_after_the_promotion() -> None:
+def test_with_the_goal_mate_the_game_continues_after_promotion() -> None:
     env = KPKEnv(Script("h1g1"), goal="mate", observation="planes12", actions="az4672")
     env.reset(options={"fen": "8/P7/8/8/8/8/8/K6k w - - 0 1"})
     _, reward, terminated, _, _ = env.step(env.episode.game.action_of("a7a8q"))

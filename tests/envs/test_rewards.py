@@ -176,7 +176,7 @@ class Closable:
         self.closed += 1
 
 
-def test_what_an_episode_opened_it_closes(book: Book, monkeypatch) -> None:
+def test_an_episode_closes_what_it_opened(book: Book, monkeypatch) -> None:
     pytest.importorskip("pettingzoo", reason="needs pettingzoo: the extra 'envs'")
     from rookery.envs.aec import ChessAECEnv
 

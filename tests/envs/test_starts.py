@@ -165,7 +165,7 @@ def test_names_with_spaces_are_files_too(tmp_path) -> None:
 @pytest.mark.parametrize(
     "text", ["x" * 300, "x" * 5000, "x/" * 3000, "8/" * 300 + " w - - 0 1", "\0"]
 )
-def test_texts_that_no_file_can_be_named_are_refused_in_few_words(text: str) -> None:
+def test_texts_that_cannot_be_file_names_are_refused_briefly(text: str) -> None:
     with pytest.raises(ValueError) as caught:
         start_positions(text)
     assert len(str(caught.value)) < 500

@@ -21,7 +21,7 @@ from rookery.runs.checkpoint import STATE, Checkpoints
 from rookery.training.progress import Snapshot
 from rookery.training.registry import register
 from rookery.training.view import PlainView
-from support import tiny_algorithm  # noqa: F401 (imported once, for all children)
+from support import tiny_algorithm  # noqa: F401 (loaded once, here, for all children)
 
 torch.set_num_threads(1)
 register("tiny", "support.tiny_algorithm")

@@ -26,8 +26,6 @@ WORTH = np.array([0, 1, 3, 3, 5, 9, 0, -1, -3, -3, -5, -9, 0], dtype=np.float32)
 
 
 class TinySettings(Section):
-    """Settings of the tests' algorithm."""
-
     learning_rate: float = Field(default=1e-2, gt=0)
     """Step size of Adam at the start; falls linearly to half of it."""
     games: int = Field(default=8, ge=1, le=1024)
@@ -55,8 +53,6 @@ class TinyRecipe(Recipe):
 
 
 class TinyTrainer:
-    """Trains a tiny value network; can be told to fail."""
-
     def __init__(self, context: Context[TinyRecipe]) -> None:
         self.context = context
         self.settings = context.recipe.tiny
@@ -145,7 +141,6 @@ class TinyTrainer:
         return self.network
 
     def evaluate(self, rng: np.random.Generator) -> Sequence[Evaluation]:
-        """Report an invented match, with a game whose tags must never be taken for HTML."""
         wins = int(rng.integers(0, 6))
         game = '[Event "<script>alert(1)</script>"]\n[White "tiny"]\n[Black "random"]\n'
         game += '[Result "1-0"]\n\n1. e4 e5 2. Qh5 Nc6 3. Bc4 Nf6 4. Qxf7# 1-0\n'

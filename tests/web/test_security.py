@@ -427,6 +427,6 @@ def test_names_cannot_break_out_of_pgn_tags(client: Client) -> None:
 
 
 @pytest.mark.parametrize("port", [-1, 65536, 99999])
-def test_what_is_no_port_is_refused(port: int) -> None:
+def test_invalid_ports_are_refused(port: int) -> None:
     with pytest.raises(ValueError, match=f"--port {port} is no port"):
         listen("127.0.0.1", port)
