@@ -1,4 +1,4 @@
-"""What the measuring commands refuse, before the first game and in one line."""
+"""Invalid input of the measuring commands: refused before the first game, in one line."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MISSING = "uci,command=/no/such/engine"
 
 
 def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
-    """The one line with which a command refuses its input."""
+    """Run a command that must fail; returns its one line of error."""
     assert main(words) == 1
     captured = capsys.readouterr()
     assert captured.out == "" and captured.err.count("\n") == 1
@@ -192,7 +192,7 @@ def test_unpaired_games_are_counted_and_reported(
     captured = capsys.readouterr()
     assert json.loads(captured.out)["unpaired_games"] == 1
     assert "1 game counts in the score but" in captured.err
-    # Of a single game all is counted everywhere; of whole pairs as well.
+    # A single game is counted everywhere, and so are complete pairs.
     for games in ("1", "2"):
         assert main(["arena", "random", "random", "--games", games]) == 0
         assert "in the score" not in capsys.readouterr().err

@@ -16,7 +16,7 @@ from support.paths import SUPPORT
 
 
 def bad_engine(mode: str) -> str:
-    """An engine that starts but misbehaves, as a player in words."""
+    """Return the player spec of an engine that starts but misbehaves."""
     return f"uci,command={sys.executable} -E -u {SUPPORT / 'bad_engine.py'} {mode}"
 
 
@@ -218,7 +218,7 @@ def test_endgame_of_a_defender(capsys: pytest.CaptureFixture[str]) -> None:
         assert (held["won_positions"], held["won"], held["win_rate"]) == (0, 0, None)
         levels = held["levels"]
         assert levels and all(keys <= set(level) for level in levels.values())  # type: ignore[attr-defined]
-    # The player's own fault fails the position, the opponent's takes it out.
+    # A fault of the player fails the position, one of the opponent excludes it.
     broken = bad_engine("illegal")
     failed = defend("KPK", broken)
     assert failed["drawn_held"] == 0 and failed["faults"] == failed["drawn_positions"] > 0  # type: ignore[operator]

@@ -268,7 +268,7 @@ def test_equal_results_by_chance_do_not_narrow_the_interval() -> None:
         estimate = estimate_from_pairs(pairs)
         return estimate.elo_high - estimate.elo_low
 
-    # The odd pair out is no reason to be surer.
+    # One deviating pair must not make the estimate more certain.
     assert width((0, 0, 0, 49, 1)) >= width((0, 0, 0, 50, 0)) > 10
     assert width((0, 0, 1, 49, 0)) > 0.97 * width((0, 0, 0, 50, 0))  # nearer to one half
     assert width((0, 1, 98, 1, 0)) >= width((0, 0, 100, 0, 0)) > 3
@@ -287,7 +287,7 @@ def test_far_hypotheses_can_be_tested(elo1: float) -> None:
     for pairs in ((0, 0, 0, 0, 1), (1, 0, 0, 0, 0), (0, 0, 1, 0, 0), (3, 10, 20, 15, 4)):
         llr = Sprt(0, elo1).llr_of_pairs(pairs)
         assert math.isfinite(llr)
-        # Turned round, the same test of the other player.
+        # Mirrored: the same test from the other player's side.
         assert Sprt(-elo1, 0).llr_of_pairs(pairs[::-1]) == pytest.approx(-llr, abs=1e-6)
     assert Sprt(0, elo1).llr_of_pairs((0, 0, 0, 0, 1)) > 0
     assert Sprt(0, elo1).llr_of_pairs((0, 0, 5, 0, 0)) < 0

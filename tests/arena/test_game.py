@@ -37,7 +37,7 @@ def test_time_controls() -> None:
 
 
 class FakeTime:
-    """A clock that only moves when somebody thinks."""
+    """A clock that only moves when a player thinks."""
 
     def __init__(self) -> None:
         self.now = 100.0
@@ -47,7 +47,7 @@ class FakeTime:
 
 
 class Thinker(Scripted):
-    """Thinks for a while by that clock, or gives up with a fault."""
+    """Takes so long by that clock, then moves or raises a fault."""
 
     def __init__(
         self, clock: FakeTime, seconds: float, fault: tuple[str, float | None] | None = None

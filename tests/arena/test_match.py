@@ -61,9 +61,7 @@ def results_of(path: Path) -> dict[str, tuple[str, list[str]]]:
 
 
 def test_random_against_random_is_even() -> None:
-    began = time.monotonic()
     result = match("random", "random", games=1000, seed=1)
-    assert time.monotonic() - began < 30
     summary = result.to_json()
     assert summary["games"] == 1000
     assert summary["wins"] + summary["draws"] + summary["losses"] == 1000  # type: ignore[operator]
@@ -154,7 +152,7 @@ def test_a_torn_last_game_is_replayed(tmp_path: Path) -> None:
     for cut in (len(whole) - 1, starts[-1] + 8, starts[-1] + 200, starts[3] + 5, 40):
         path.write_bytes(whole[:cut])
         if cut == 40:
-            # Not even the name of the match is left: this might be anybody's file.
+            # Not even the name of the match is left: this might be any file.
             with pytest.raises(PgnError, match="something else"):
                 match("random", "greedy", games=6, pgn=path)
             continue

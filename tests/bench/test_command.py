@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import chess
 import pytest
 
-from rookery import bench
+from rookery import Game, VectorGames, bench
 from rookery._core import perft as core_perft
 from rookery.bench import encode, env, mcts, measure, peer_process, perft, ppo, prediction
 from rookery.bench.measure import Comparison, Result, interleave, rate
@@ -36,9 +37,16 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ppo, "BATCHES", ((32, 2),))
 
 
-def test_rate_counts_units_per_second() -> None:
-    value = rate(lambda: 1000, seconds=0.02)
-    assert value > 1000 / 0.03
+def test_rate_counts_units_per_second(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [5.0]
+
+    def work() -> int:
+        now[0] += 0.25
+        return 100
+
+    monkeypatch.setattr(measure.time, "perf_counter", lambda: now[0])
+    assert rate(work, seconds=0.9) == 400.0
+    assert now[0] == 6.0  # four calls: the last began before the time was over
 
 
 def test_repetitions_are_taken_in_turn() -> None:
@@ -102,7 +110,6 @@ def test_unknown_benchmarks_are_refused_before_measuring() -> None:
 
 
 def test_a_missing_peer_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Without its package a peer is left out; the rest is measured all the same."""
     (tmp_path / "pyspiel.py").write_text("raise ImportError('No module named pyspiel')\n")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     with pytest.raises(PeerMissingError, match=r"pyspiel.*make bench"):
@@ -156,7 +163,7 @@ def test_a_peer_answers_and_ends() -> None:
 
 
 def test_perft_agrees_with_python_chess() -> None:
-    """A faster perft that counts something else would be worth nothing."""
+    """The speeds are comparable only if all count the same nodes."""
     for fen, _, depth in perft.POSITIONS:
         assert perft.count_nodes(chess.Board(fen), depth - 1) == core_perft(fen, depth - 1)
 
@@ -174,8 +181,18 @@ def test_perft_agrees_with_stockfish() -> None:
         stockfish.close()
 
 
-def test_random_play_moves_the_games_on() -> None:
+def test_random_play_moves_the_games_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[VectorGames] = []
+
+    def recorded(*arguments: Any, **options: Any) -> VectorGames:
+        made.append(VectorGames(*arguments, **options))
+        return made[-1]
+
+    monkeypatch.setattr(env, "VectorGames", recorded)
     assert env.random_play("planes19")(0.05) > 0
+    (games,) = made
+    start = Game().fen()
+    assert sum(fen != start for fen in games.fens()) > env.NUM_GAMES // 2
     assert set(env.PEERS.values()) <= set(OBSERVATIONS)
 
 

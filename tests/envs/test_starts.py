@@ -77,9 +77,13 @@ def test_kpk_fens_name_all_positions_once() -> None:
 
 def test_same_seed_same_positions() -> None:
     for what in ("random:2-8", "KRvK:random", "kpk:hard", ["8/8/8/8/8/k7/8/KR6 w - - 0 1"] * 3):
-        one, other = start_positions(what), start_positions(what)
-        first = [one.sample(generator(5)).fen() for _ in range(5)]
-        assert first == [other.sample(generator(5)).fen() for _ in range(5)]
+
+        def draw(seed: int, what=what) -> list[str]:
+            start, rng = start_positions(what), generator(seed)
+            return [start.sample(rng).fen() for _ in range(5)]
+
+        assert draw(5) == draw(5)
+        assert (draw(5) != draw(6)) == isinstance(what, str)  # the list holds one position
 
 
 def test_random_plies_keep_the_history() -> None:

@@ -86,7 +86,7 @@ def test_files(tmp_path: Path) -> None:
 def test_a_search_ends_when_it_sees_the_mate() -> None:
     player = make_player(ENGINE)
     mate = Mate("", IN_TWO, 2, "g3g6")
-    # The time is only there to fail the test: a search that goes on would take all of it.
+    # A search that does not end at the mate would take all of this time.
     answer = solve_mate(player, mate, np.random.default_rng(0), Limits(movetime=PATIENCE))
     assert answer.solved and answer.announced == 2 and answer.seconds < PATIENCE / 2
     short = solve_mate(player, mate, np.random.default_rng(0), Limits(nodes=3))

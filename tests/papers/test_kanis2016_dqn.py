@@ -405,8 +405,9 @@ def test_remembered_replies_are_those_that_would_be_given_again(
 
 def test_any_player_can_be_the_opponent() -> None:
     world = make_world(WorldSettings(opponent="random,claims=false"), 4, 5)
-    for _ in range(5):
-        world.step(world.legal.argmax(1))
+    king = world.squares[:, 2].copy()
+    step = world.step(world.legal.argmax(1))
+    assert (world.squares[~step.ended, 2] != king[~step.ended]).all() and not step.ended.all()
     world.close()
 
 

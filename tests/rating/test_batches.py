@@ -1,4 +1,4 @@
-"""Ratings that were stopped go on from their journal."""
+"""Interrupted ratings resume from their journal."""
 
 from __future__ import annotations
 

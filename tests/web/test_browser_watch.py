@@ -8,7 +8,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -76,8 +75,10 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def page(runs: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
-    with opened_page(runs, tmp_path_factory.mktemp("downloads")) as found:
-        yield found
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("rookery.web.choices.REFRESH_SECONDS", 0.0)  # new checkpoints show at once
+        with opened_page(runs, tmp_path_factory.mktemp("downloads")) as found:
+            yield found
 
 
 def test_watching_a_run(page: Page, runs: Path) -> None:
@@ -169,7 +170,6 @@ def test_a_checkpoint_is_played_with_one_click(page: Page, runs: Path) -> None:
     save_model(
         step / "model.safetensors", make_network("mlp", "vector66", "az4672", {"hidden": [8]})
     )
-    time.sleep(2.1)  # until the list of players is made again
     page.open("#watch/demo")
     page.until(lambda: page.all('#checkpoints [data-player="run:demo@12"]'), "it is offered")
     page.click('#checkpoints [data-player="run:demo@12"]')
