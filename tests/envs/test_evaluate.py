@@ -189,11 +189,11 @@ def test_positions_are_read_back_from_observations(layout: str) -> None:
 
 
 class ByPosition(RandomPlayer):
-    """Chooses by the legal moves alone: the same position, the same move."""
+    """Chooses by the legal actions alone, which look the same to both colours."""
 
     def choose(self, game, rng, limits=None) -> Decision:
-        moves = sorted(game.legal_moves())
-        return Decision(moves[zlib.crc32(" ".join(moves).encode()) % len(moves)])
+        actions = np.sort(game.legal_actions())
+        return Decision(game.move_of(int(actions[zlib.crc32(actions.tobytes()) % len(actions)])))
 
 
 def test_a_player_behind_two_adapters_plays_the_same_game() -> None:
