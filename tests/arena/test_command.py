@@ -111,6 +111,7 @@ def test_suite_and_puzzles(capsys: pytest.CaptureFixture[str], tmp_path: Path) -
 
 
 @needs_tables
+@pytest.mark.slow
 def test_endgame_keys(capsys: pytest.CaptureFixture[str]) -> None:
     found = run_json(capsys, "endgame", "KPK", "tablebase", "--positions", "80")
     keys = "ending against positions won_positions won win_rate drawn_positions won_from_drawn"

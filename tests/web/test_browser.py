@@ -192,9 +192,11 @@ def test_reload_finds_the_game_again(page: Page) -> None:
     page.open()
     page.click_move("e2e4")
     page.wait_for_moves(2)
+    moves = page.moves()
     page.driver.refresh()
     page.ready()
     page.wait_for_moves(2)
+    assert page.moves() == moves
 
 
 def test_the_pgn_is_copied(page: Page) -> None:
