@@ -170,7 +170,7 @@ def collector(count: int = 16, **options: Any) -> Collector:
 
 
 def test_rollouts_only_ever_play_legal_actions() -> None:
-    """VectorGames refuses illegal ones; here that recorded places point into the legal lists."""
+    """VectorGames refuses illegal ones; here also that the recorded place is the action taken."""
     network = make_network("squares", "tactical70", "az4672", {"width": 16, "key_width": 8})
     rollout = collector(learn_both=True, rival_share=0.5).collect(network, 30, rival=network)
     assert rollout.learning.mean() > 0.5

@@ -249,7 +249,7 @@ def test_davidson_recovers_its_own_model() -> None:
     assert table["x"].elo == pytest.approx(2 * half * 400 / math.log(10), rel=1e-3)
 
 
-def test_unconnected_players_are_reported() -> None:
+def test_unconnected_players_are_named() -> None:
     with pytest.raises(ValueError, match="no chain of games joins p, q"):
         rate([Encounter("a", "b", 1, 0, 1), Encounter("p", "q", 1, 0, 1)], {"a": 0.0})
     with pytest.raises(ValueError, match="at least one anchor"):
@@ -263,7 +263,7 @@ def test_misfit_points_at_the_odd_result() -> None:
     assert {first, second} == {"a", "c"} and abs(z) > 3
 
 
-def test_equal_results_by_chance_do_not_narrow_the_interval() -> None:
+def test_agreement_by_chance_is_no_certainty() -> None:
     def width(pairs: tuple[int, ...]) -> float:
         estimate = estimate_from_pairs(pairs)
         return estimate.elo_high - estimate.elo_low

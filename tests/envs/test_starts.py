@@ -12,7 +12,6 @@ from rookery.data.kpk_levels import LEVELS, kpk_fen, kpk_fens, kpk_squares
 from rookery.data.paths import MissingDataError
 from rookery.data.tablebases import find_tablebases
 from rookery.envs.starts import FenList, KpkLevel, Material, read_positions, start_positions
-from support.needs import needs_tables
 
 # Level: positions, and how many of them are won with the pawn side to move (exact counts).
 LEVEL_COUNTS = {
@@ -39,9 +38,10 @@ def test_kpk_levels_are_legal_positions(level: str) -> None:
 
 
 @pytest.mark.parametrize("level", LEVELS)
-@needs_tables
 def test_kpk_levels_have_the_won_shares_of_table_4(level: str) -> None:
     tables = find_tablebases()
+    if "KPvK" not in tables.endings():
+        pytest.skip("needs endgame tables: install Debian's gaviotatb")
     won = 0
     with tables:
         for row in kpk_squares(level):

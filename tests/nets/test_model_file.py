@@ -5,6 +5,7 @@ import json
 import pickle
 import re
 import struct
+from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -353,3 +354,8 @@ def test_policy_player_from_a_file(tmp_path: Path) -> None:
             policy_player(str(path), options)
     with pytest.raises(ValueError, match="no model file"):
         policy_player("nowhere.safetensors")
+
+
+def test_information_survives_replacement() -> None:
+    info = describe(small())
+    assert replace(info, totals={"samples": 1}).totals == {"samples": 1}

@@ -22,6 +22,7 @@ from rookery.selfplay import server as prediction_server
 from rookery.selfplay.collector import COUNTERS, Order, prepare
 from rookery.selfplay.local import BatchCollector
 from rookery.selfplay.server import PredictionError, ServerCollector
+from support.paths import TESTS
 
 OPTIONS: dict[str, Any] = {
     "games": 4, "observation": "tactical70", "simulations": 6, "max_plies": 24,
@@ -154,17 +155,17 @@ def test_a_network_that_fails_ends_the_processes(collector: ServerCollector) -> 
 def test_processes_end_when_their_server_dies(tmp_path: Path) -> None:
     script = textwrap.dedent(
         """
-        import ast, os, signal, sys
-        from rookery.nets.evaluator import FakeEvaluator
+        import os, signal, sys
+        sys.path.insert(0, sys.argv[1])
+        from test_prediction_server import OPTIONS, SEEDS, fake, pids
         from rookery.selfplay.server import ServerCollector
-        options, seeds = map(ast.literal_eval, sys.argv[1:])
-        collector = ServerCollector(options, seeds, lambda network: FakeEvaluator("tactical70"))
-        print(*(peer.process.pid for peer in collector.peers), flush=True)
+        collector = ServerCollector(OPTIONS, SEEDS, fake)
+        print(*pids(collector), flush=True)
         os.kill(os.getpid(), signal.SIGKILL)
         """
     )
     done = subprocess.run(
-        [sys.executable, "-c", script, repr(OPTIONS), repr(SEEDS)],
+        [sys.executable, "-c", script, str(TESTS)],
         capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
     # The pipe of standard error is closed when the last process has ended.
