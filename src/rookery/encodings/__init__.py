@@ -1,22 +1,22 @@
-"""Named observation and action layouts, as tables in words.
+"""Named observation and action layouts, as tables.
 
-This is the single place where a layout is described: what each entry of an observation means, in
-which range and from whose point of view, and which index stands for which move. The numbers
-themselves are computed in C++ (`core/encode/`); a test compares both, entry by entry, with slow
-Python encoders written from these tables. `docs/encodings.md` is generated from here (`doc.py`).
+Layouts are described here and nowhere else: the meaning, range and point of view of each entry of
+an observation, and the move of each action index. The core computes the numbers (`core/encode/`);
+a test compares it, entry by entry, with slow Python encoders written from these tables.
+`docs/encodings.md` is generated from them (`doc.py`).
 
 Words used in the tables:
 
-- *own* is the side to move, *opponent* the other one.
+- *own* is the side to move (the mover), *opponent* the other side.
 - *White's orientation*: rank index 0 is rank 1, file index 0 is the a-file.
 - *Mover's orientation*: the same for White; for Black the ranks are flipped (rank index 0 is
   rank 8) and the files are not. A position and its colour-mirrored twin (colours swapped, ranks
-  flipped) therefore look the same to their movers.
+  flipped) therefore look the same to the side to move.
 - A square has the index `8 * rank + file` in the orientation of its layout.
 - Planes are indexed `[plane][rank][file]`; pieces come in the order P N B R Q K.
 
-A layout's version rises whenever the meaning of any entry changes, so that a network trained on
-one version is never fed another (`require_version`).
+A layout's version rises whenever the meaning of an entry changes, so a network trained on one
+version is never fed another (`require_version`).
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ __all__ = [
     "layout_version", "require_observation", "require_version",
 ]  # fmt: skip
 
-# What networks may name although it is no array: sparse observations, and `none` for the actions
-# of a network that judges positions and has no policy.
+# Layouts that are not arrays: sparse observations, and `none` for the actions of a network that
+# evaluates positions and has no policy.
 SPARSE_OBSERVATIONS = {"nnue768": 1}
 NO_ACTIONS = "none"
 

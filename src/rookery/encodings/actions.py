@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from rookery.encodings.layout import MOVER, P000, P003, PAWN_SIDE, ActionLayout, Row, Slice, stack
+from rookery.encodings.layout import (
+    KANIS,
+    MOVER,
+    PAWN_SIDE,
+    SALISCH,
+    ActionLayout,
+    Row,
+    Slice,
+    stack,
+)
 from rookery.encodings.observations import SLIDER_DIRECTIONS
 
 DIRECTIONS = SLIDER_DIRECTIONS["queen"]  # N is towards the opponent in the mover's orientation
@@ -38,11 +47,12 @@ _CLAIM = (Slice("claim", 4672, 1, "claim a draw", (4672.0, 4672.0)),)
 _KING_STEPS = ("king step", 8, f"of the king to move: {' '.join(DIRECTIONS)}", (0.0, 7.0))
 _ACTION_LIST = (
     ActionLayout(
-        "az4672", 4672, 1, MOVER, 64, _az_planes(), (), "001, 002 (AlphaZero)", _AZ_SUMMARY
+        "az4672", 4672, 1, MOVER, 64, _az_planes(), (), "AlphaZero (Silver et al. 2018)",
+        _AZ_SUMMARY,
     ),
     ActionLayout(
-        "az4673", 4673, 1, MOVER, 64, _az_planes(), _CLAIM, f"{P000}, version 1",
-        "As `az4672`, and one action more.",
+        "az4673", 4673, 1, MOVER, 64, _az_planes(), _CLAIM, f"{SALISCH}, version 1",
+        "As `az4672`, plus one action that claims a draw.",
     ),
     ActionLayout(
         "kpk", 10, 1, PAWN_SIDE, 1,
@@ -53,7 +63,7 @@ _ACTION_LIST = (
                 ("pawn double step", 1, "two squares", (9.0, 9.0)),
             ]
         ),
-        (), P003, "King and pawn against king; promotions to other pieces have no action.",
+        (), KANIS, "King and pawn against king; underpromotions have no action.",
     ),
 )  # fmt: skip
 ACTIONS: dict[str, ActionLayout] = {layout.name: layout for layout in _ACTION_LIST}

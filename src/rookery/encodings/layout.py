@@ -1,4 +1,4 @@
-"""What a layout is: named runs of entries, each with its meaning, range and point of view."""
+"""Layouts: named runs of entries, each with its meaning, range and point of view."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from dataclasses import dataclass
 MOVER = "mover's"
 WHITE = "White's"
 PAWN_SIDE = "pawn side's"
-P000 = "000 (Salisch 2023)"
-P001 = "001 (Deep Pepper revisited 2023)"
-P002 = "002 (Vanhoutte 2022)"
-P003 = "003 (Kanis 2016)"
-P004 = "004 (Inman and Ezra Marin)"
+SALISCH = "Salisch 2023"
+PEPPER = "Deep Pepper revisited 2023"
+VANHOUTTE = "Vanhoutte 2022"
+KANIS = "Kanis 2016"
+INMAN = "Inman and Ezra Marin"
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class ActionLayout:
     """One action layout: `index = origin * planes + plane`, then the extra actions.
 
     `origins` is 64 where an action names its origin square and 1 where it does not; the slices
-    describe the planes, `extra` the actions behind them (their start is the action's own index).
+    describe the planes, `extra` the actions after them (their start is the action's own index).
     """
 
     name: str

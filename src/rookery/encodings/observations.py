@@ -5,13 +5,13 @@ from __future__ import annotations
 from rookery.encodings.layout import (
     COUNT,
     FLAG,
+    INMAN,
+    KANIS,
     MOVER,
-    P000,
-    P001,
-    P002,
-    P003,
-    P004,
     PAWN_SIDE,
+    PEPPER,
+    SALISCH,
+    VANHOUTTE,
     WHITE,
     Layout,
     Row,
@@ -48,7 +48,7 @@ def _castling(owners: tuple[str, str]) -> list[Row]:
 SQUARE_CODES: Row = (
     "squares",
     64,
-    "row by row from the mover's top left corner (his last rank first, a-file to h-file): "
+    "row by row from the mover's top left corner (last rank first, a-file to h-file): "
     "0 empty, 1-6 own P N B R Q K, 7-12 the opponent's",
     (0.0, 12.0),
 )
@@ -108,8 +108,13 @@ def _planes119() -> tuple[Slice, ...]:
     for age in range(8):
         when = "present" if age == 0 else f"{age} {'ply' if age == 1 else 'plies'} ago"
         rows += [
-            (f"own, {when}", 6, "P N B R Q K of today's mover, 1 on their squares", FLAG),
-            (f"opponent, {when}", 6, "P N B R Q K of today's opponent", FLAG),
+            (
+                f"own, {when}",
+                6,
+                "P N B R Q K of the present side to move, 1 on their squares",
+                FLAG,
+            ),
+            (f"opponent, {when}", 6, "P N B R Q K of its opponent", FLAG),
             (f"occurred before, {when}", 1, "all 1 if that position occurred before it", FLAG),
             (f"occurred twice, {when}", 1, "all 1 if it occurred at least twice before", FLAG),
         ]
@@ -218,29 +223,28 @@ def _giraffe363() -> tuple[Slice, ...]:
 
 BOTH = ("float32", "uint8")
 FLOAT = ("float32",)
-# The five papers that encodings come from, by their numbers in the documentation.
 
 _LIST = (
     Layout(
-        "vector69", (69,), 1, FLOAT, MOVER, _vector69(), f"{P000}, version 1",
+        "vector69", (69,), 1, FLOAT, MOVER, _vector69(), f"{SALISCH}, version 1",
         "The board as 64 piece codes, clocks, castling and the repetition claim.",
     ),
     Layout(
         "vector66", (66,), 1, BOTH, MOVER, stack([SQUARE_CODES, *CASTLING_CODES]),
-        f"{P000}, versions 2-10", "The board as 64 piece codes, and castling.",
+        f"{SALISCH}, versions 2-10", "The board as 64 piece codes, and castling.",
     ),
     Layout(
-        "planes19", (19, 8, 8), 1, BOTH, WHITE, _planes19(), P002,
-        "Everything a FEN tells except the clocks.",
+        "planes19", (19, 8, 8), 1, BOTH, WHITE, _planes19(), VANHOUTTE,
+        "All of a FEN except the clocks.",
     ),
     Layout(
-        "planes119", (119, 8, 8), 1, FLOAT, MOVER, _planes119(), "001, 002 (AlphaZero)",
-        "AlphaZero's input: the last eight positions, all as today's mover sees them; a position "
-        "before the start of the game is all 0.",
+        "planes119", (119, 8, 8), 1, FLOAT, MOVER, _planes119(), "AlphaZero (Silver et al. 2018)",
+        "AlphaZero's input: the last eight positions, all from the view of the present side to "
+        "move; positions before the start of the game are all 0.",
     ),
     Layout(
         "planes12", (12, 8, 8), 1, BOTH, MOVER, stack([*_pieces("own"), *_pieces("opponent")]),
-        P004, "Piece planes only.",
+        INMAN, "Piece planes only.",
     ),
     Layout(
         "planes14", (14, 8, 8), 1, BOTH, MOVER,
@@ -252,27 +256,27 @@ _LIST = (
                 ("opponent attacks", 1, "1 on every square the opponent attacks or defends", FLAG),
             ]
         ),
-        P004, "Piece planes and the squares attacked by each side (pins ignored).",
+        INMAN, "Piece planes and the squares attacked by each side (pins ignored).",
     ),
     Layout(
         "planes22", (22, 8, 8), 1, FLOAT, MOVER, _planes22(), "ours",
-        "All that the rules need except the repetitions to come, and the last move.",
+        "All that the rules need except the history for later repetitions, plus the last move.",
     ),
     Layout(
         "tactical70", (70,), 2, BOTH, MOVER, _tactical70(), "ours",
-        "Piece codes joined with who attacks each square, for lookup tables and embeddings.",
+        "Piece codes combined with attacks on each square, for lookup tables and embeddings.",
     ),
     Layout(
-        "kpk3", (3, 8, 8), 1, FLOAT, PAWN_SIDE, _kpk3(), P003,
+        "kpk3", (3, 8, 8), 1, FLOAT, PAWN_SIDE, _kpk3(), KANIS,
         "King and pawn against king, seen by the side with the pawn (ranks flipped if it is "
         "Black). Any other material is refused.",
     ),
     Layout(
-        "pepper353", (353,), 1, FLOAT, MOVER, _pepper353(), P001,
+        "pepper353", (353,), 1, FLOAT, MOVER, _pepper353(), PEPPER,
         "Deep Pepper's features: 17 global + 208 piece-centred + 128 square-centred numbers.",
     ),
     Layout(
-        "giraffe363", (363,), 1, FLOAT, MOVER, _giraffe363(), "001 (Giraffe)",
+        "giraffe363", (363,), 1, FLOAT, MOVER, _giraffe363(), "Giraffe (Lai 2015)",
         "Giraffe's features: 15 global + 220 piece-centred + 128 square-centred numbers.",
     ),
 )  # fmt: skip
