@@ -6,7 +6,7 @@
 PYTHON ?= python3
 # Workers of the tests. Each test uses one thread, so this is also the number of cores used.
 WORKERS ?= 2
-# Further arguments for pytest, e.g. make test ARGS="tests/test_rules.py -k castling"
+# Further arguments for pytest, e.g. make test ARGS="tests/core/test_perft.py -k divide"
 ARGS ?=
 
 VENV := .venv
@@ -44,7 +44,7 @@ setup: $(VENV)/.dependencies ## Make .venv with every dependency (not the native
 
 build: $(WEB)/.complete $(VENV)/.built ## Compile the native module and install Rookery into .venv, editable
 
-test: build packages $(VENV)-sunfish/.dependencies ## Run all tests (ARGS="..." goes to pytest)
+test: build packages $(VENV)-sunfish/.dependencies ## Run all tests and list the skipped ones (ARGS="..." goes to pytest)
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
 check: build ## Lint, formatting and types: everything but the tests

@@ -1,21 +1,29 @@
-"""Shared by all tests: where the data lies, one thread each, reproducible property tests."""
+"""Shared by all tests: the data folder, one thread each, fixed random seeds, skips by reason."""
 
 from __future__ import annotations
 
 import os
+import random
 import signal
+import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
-# Before numpy or torch load: tests run beside each other on small machines.
+# Before NumPy or torch are imported: several tests run at once on small machines.
 for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_variable, "1")
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
-# Started in the background of a shell, everything inherits an ignored SIGINT; the tests send it.
+if TYPE_CHECKING:
+    from support.browser_parts import Page
+
+pytest_plugins = ["support.skips"]
+
+# A process started in the background of a shell ignores SIGINT; the tests send that signal.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -29,9 +37,17 @@ settings.register_profile(
 settings.load_profile("rookery")
 
 
+def pytest_runtest_setup() -> None:
+    """Seed the global random streams, so that no test depends on those that ran before it."""
+    random.seed(0)
+    np.random.seed(0)
+    if "torch" in sys.modules:
+        sys.modules["torch"].manual_seed(0)
+
+
 @pytest.fixture(scope="session")
 def data_dir() -> Path:
-    """The data folder; skips the test if there is none."""
+    """Return the data folder; skips the test if there is none."""
     from rookery.data.paths import data_folder
 
     folder = data_folder()
@@ -41,8 +57,8 @@ def data_dir() -> Path:
 
 
 @pytest.fixture
-def no_console_errors(page: Any) -> Iterator[None]:
-    """For tests of a web page (`support.browser_parts.Page`): nothing was logged as an error."""
+def no_console_errors(page: Page) -> Iterator[None]:
+    """Check that the browser's console shows no error after a test of a web page."""
     page.console()
     yield
     assert page.console() == []

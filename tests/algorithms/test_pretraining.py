@@ -14,9 +14,9 @@ import torch
 from rookery.cli import main
 from rookery.data.label_samples import LabelSettings, label_of
 from rookery.data.samples import read_samples
-from rookery.engines.find import find_stockfish
 from rookery.engines.label_engine import Ranked, read_line
 from rookery.nets.model_file import load_model
+from support.needs import needs_stockfish
 
 torch.set_num_threads(1)
 
@@ -70,7 +70,7 @@ def learn_and_play(
     return load_model(taught / "model.safetensors")[0], load_model(first)[0]
 
 
-@pytest.mark.skipif(find_stockfish() is None, reason="needs stockfish")
+@needs_stockfish
 def test_labels_teach_a_network_that_goes_on_by_itself(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -98,7 +98,7 @@ def test_games_teach_a_network_that_goes_on_by_itself(
     assert torch.equal(taught.value.weight, first.value.weight)
 
 
-@pytest.mark.skipif(find_stockfish() is None, reason="needs stockfish")
+@needs_stockfish
 def test_labels_do_not_depend_on_the_number_of_engines(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

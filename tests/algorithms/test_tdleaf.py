@@ -15,6 +15,7 @@ from rookery.algorithms.tdleaf import (
     Learner,
     NnueLeaves,
     TdLeafSettings,
+    TdLeafTrainer,
     material_value,
     targets,
 )

@@ -1,4 +1,4 @@
-"""What the measuring commands refuse, before the first game and in one line."""
+"""Invalid input of the measuring commands: refused before the first game, in one line."""
 
 from __future__ import annotations
 
@@ -13,20 +13,17 @@ from rookery.arena.pgn import StoredGame
 from rookery.arena.results import Tally, describe
 from rookery.arena.sprt import Sprt
 from rookery.cli import main
-from rookery.data.tablebases import find_tablebases
 from rookery.engines.find import find_stockfish
 from rookery.players.random import RandomPlayer
 from rookery.rating.ladder import Climb, LadderSettings
 from rookery.rating.rungs import Rung
+from support.needs import needs_stockfish, needs_tables
 
 MISSING = "uci,command=/no/such/engine"
-needs_tables = pytest.mark.skipif(
-    "KPvK" not in find_tablebases().endings(), reason="needs: apt install gaviotatb"
-)
 
 
 def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
-    """The one line with which a command refuses its input."""
+    """Run a command that must fail; returns its one line of error."""
     assert main(words) == 1
     captured = capsys.readouterr()
     assert captured.out == "" and captured.err.count("\n") == 1
@@ -46,7 +43,7 @@ def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
         ["endgame", "KQK", "greedy-safe", "--against", MISSING],
     ],
 )
-def test_an_engine_that_is_not_there_plays_no_game(
+def test_missing_engines_are_refused_before_the_first_game(
     words: list[str],
     capsys: pytest.CaptureFixture[str],
     tmp_path: Path,
@@ -61,11 +58,13 @@ def test_an_engine_that_is_not_there_plays_no_game(
     assert not list(tmp_path.glob("*.tsv"))
 
 
-def test_a_folder_is_no_engine(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_a_folder_is_refused_as_an_engine(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
     assert "cannot start" in refused(capsys, "rate", f"uci,command={tmp_path}")
 
 
-@pytest.mark.skipif(find_stockfish() is None, reason="needs: apt install stockfish")
+@needs_stockfish
 @pytest.mark.parametrize(
     ("player", "message"),
     [
@@ -74,7 +73,7 @@ def test_a_folder_is_no_engine(capsys: pytest.CaptureFixture[str], tmp_path: Pat
         (f"uci,command={find_stockfish()},option.Nope=3", "has no option 'Nope'"),
     ],
 )
-def test_an_option_that_the_engine_refuses(
+def test_options_that_the_engine_refuses_are_named(
     player: str, message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     found = refused(capsys, "rate", player)
@@ -132,7 +131,7 @@ def test_options_out_of_range_are_named(
     assert message in refused(capsys, *words.split())
 
 
-def test_long_but_finite_clocks_are_taken() -> None:
+def test_long_but_finite_time_controls_are_accepted() -> None:
     assert parse_time_control("999999:59+1").seconds == 999999 * 60 + 59
     with pytest.raises(ValueError, match="too long"):
         parse_time_control("1+" + "9" * 400)
@@ -140,7 +139,7 @@ def test_long_but_finite_clocks_are_taken() -> None:
 
 @pytest.mark.parametrize("model", ["normalized", "logistic"])
 @pytest.mark.parametrize("pairs", [[9, 0, 0, 0, 0], [0, 0, 9, 0, 0], [0, 0, 0, 0, 9]])
-def test_the_widest_sprt_has_an_answer(model: str, pairs: list[int]) -> None:
+def test_the_widest_sprt_gives_a_finite_llr(model: str, pairs: list[int]) -> None:
     assert math.isfinite(Sprt(-4000, 4000, model=model).llr_of_pairs(pairs))
 
 
@@ -159,7 +158,7 @@ def test_a_file_without_calibration_games_is_named(
     ("player", "start", "first"),
     [("low", "low", "second"), ("high", "high", "third"), ("other", "third", "third")],
 )
-def test_a_climb_begins_next_to_the_players_own_rung(
+def test_a_climb_starts_next_to_the_players_own_rung(
     player: str, start: str, first: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Begun(Exception):
@@ -181,7 +180,7 @@ def stored(pair: int, index: int, result: str) -> StoredGame:
     return StoredGame(pair, index, result, "mate", None, "", False, 2 * pair + index, 9, 0.0)
 
 
-def test_games_without_a_partner_are_counted_and_mentioned(
+def test_unpaired_games_are_counted_and_reported(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     tally = Tally()
@@ -193,7 +192,7 @@ def test_games_without_a_partner_are_counted_and_mentioned(
     captured = capsys.readouterr()
     assert json.loads(captured.out)["unpaired_games"] == 1
     assert "1 game counts in the score but" in captured.err
-    # Of a single game all is counted everywhere; of whole pairs as well.
+    # A single game is counted everywhere, and so are complete pairs.
     for games in ("1", "2"):
         assert main(["arena", "random", "random", "--games", games]) == 0
         assert "in the score" not in capsys.readouterr().err
@@ -201,7 +200,7 @@ def test_games_without_a_partner_are_counted_and_mentioned(
 
 @needs_tables
 @pytest.mark.parametrize("side", ["attack", "defend"])
-def test_every_level_is_there_in_the_smallest_sample(
+def test_every_level_is_reported_even_for_one_position(
     side: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ["endgame", "KPK", "greedy-safe", "--positions", "1", "--side", side]
@@ -222,7 +221,7 @@ def test_every_level_is_there_in_the_smallest_sample(
         ("x" * 300_000 + ",FEN,Moves\n", 1),
     ],
 )
-def test_a_field_without_end_is_named_by_its_line(
+def test_an_oversized_field_is_reported_with_its_line(
     text: str, line: int, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     path = tmp_path / "puzzles.csv"
@@ -231,7 +230,7 @@ def test_a_field_without_end_is_named_by_its_line(
     assert f"{str(path)!r}, line {line}: field larger than" in found
 
 
-def test_a_rating_that_is_no_number_is_named(
+def test_an_invalid_rating_is_reported_with_its_line(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     path = tmp_path / "puzzles.csv"

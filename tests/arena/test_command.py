@@ -10,22 +10,14 @@ from pathlib import Path
 import pytest
 
 from rookery.cli import main
-from rookery.data.tablebases import find_tablebases
-from rookery.engines.find import find_stockfish
 from rookery.players.mcts import MctsSettings
 from rookery.players.registry import KINDS
+from support.needs import needs_stockfish, needs_tables
 from support.paths import SUPPORT
-
-needs_stockfish = pytest.mark.skipif(
-    find_stockfish() is None, reason="needs: apt install stockfish"
-)
-needs_tables = pytest.mark.skipif(
-    "KPvK" not in find_tablebases().endings(), reason="needs: apt install gaviotatb"
-)
 
 
 def bad_engine(mode: str) -> str:
-    """An engine that starts but misbehaves, as a player in words."""
+    """Return the player spec of an engine that starts but misbehaves."""
     return f"uci,command={sys.executable} -E -u {SUPPORT / 'bad_engine.py'} {mode}"
 
 
@@ -61,7 +53,7 @@ def test_human_readable_output(capsys: pytest.CaptureFixture[str]) -> None:
     assert "+10 =0 -0" in captured.out and "no bound" in captured.out
 
 
-def test_a_broken_engine_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_missing_engine_loses_every_game_by_a_fault(capsys: pytest.CaptureFixture[str]) -> None:
     found = run_json(capsys, "arena", "uci,command=/no/such/engine", "random", "--games", "4")
     assert found["losses"] == 4 and found["faults"] == {"first": 4, "second": 0}
     assert found["fault_kinds"]["first"] == {"missing": 4}  # type: ignore[index]
@@ -93,7 +85,7 @@ def test_errors_are_one_line(
     assert message in error and "\n" not in error
 
 
-def test_players_lists_them_all(capsys: pytest.CaptureFixture[str]) -> None:
+def test_players_command_lists_all_players(capsys: pytest.CaptureFixture[str]) -> None:
     found = run_json(capsys, "players")
     names = {row["name"] for row in found["players"]}  # type: ignore[attr-defined]
     assert {"random", "greedy", "greedy-safe", "stockfish", "sunfish", "tablebase"} <= names
@@ -103,7 +95,7 @@ def test_players_lists_them_all(capsys: pytest.CaptureFixture[str]) -> None:
     assert "depth" in next(row for row in found["networks"] if "engine" in row["name"])["options"]  # type: ignore[attr-defined]
 
 
-def test_listed_options_of_tree_searches_are_those_that_the_search_has() -> None:
+def test_listed_options_of_tree_searches_match_the_search() -> None:
     for name in ("ppo", "alphazero"):
         listed = {option.name for option in KINDS[name].options}
         assert listed == {field.name for field in fields(MctsSettings)}
@@ -121,6 +113,7 @@ def test_suite_and_puzzles(capsys: pytest.CaptureFixture[str], tmp_path: Path) -
 
 
 @needs_tables
+@pytest.mark.slow
 def test_endgame_keys(capsys: pytest.CaptureFixture[str]) -> None:
     found = run_json(capsys, "endgame", "KPK", "tablebase", "--positions", "80")
     keys = "ending against positions won_positions won win_rate drawn_positions won_from_drawn"
@@ -163,7 +156,7 @@ def test_rate_keys(capsys: pytest.CaptureFixture[str]) -> None:
     assert len(ladder["rungs"]) >= 14  # type: ignore[arg-type]
 
 
-def test_rate_begins_where_it_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_rate_starts_at_the_given_rung(capsys: pytest.CaptureFixture[str]) -> None:
     found = run_json(capsys, "rate", "random", "--games", "8", "--start", "greedy-safe")
     assert [row["name"] for row in found["opponents"]] == ["greedy-safe"]  # type: ignore[attr-defined]
     assert main(["rate", "random", "--start", "greedy-sage"]) == 1
@@ -228,7 +221,7 @@ def test_endgame_of_a_defender(capsys: pytest.CaptureFixture[str]) -> None:
         assert (held["won_positions"], held["won"], held["win_rate"]) == (0, 0, None)
         levels = held["levels"]
         assert levels and all(keys <= set(level) for level in levels.values())  # type: ignore[attr-defined]
-    # The player's own fault fails the position, the opponent's takes it out.
+    # A fault of the player fails the position, one of the opponent excludes it.
     broken = bad_engine("illegal")
     failed = defend("KPK", broken)
     assert failed["drawn_held"] == 0 and failed["faults"] == failed["drawn_positions"] > 0  # type: ignore[operator]
@@ -251,7 +244,7 @@ def test_a_defender_may_win(capsys: pytest.CaptureFixture[str]) -> None:
     assert found["win_rate"] == 1.0
 
 
-def test_a_stall_or_a_double_failure_blames_nobody(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_game_that_neither_player_can_start_is_void(capsys: pytest.CaptureFixture[str]) -> None:
     broken = "uci,command=/no/such/engine"
     assert main(["arena", broken, broken, "--games", "2"]) == 0
     captured = capsys.readouterr()

@@ -185,7 +185,7 @@ def test_llr_of_one_sided_results_is_finite() -> None:
     assert Sprt(0, 5).llr_of_games(0, 16700, 0) == pytest.approx(-16700 * t * t, abs=0.05)
 
 
-def test_sprt_refuses_nonsense() -> None:
+def test_invalid_sprt_settings_are_refused() -> None:
     with pytest.raises(ValueError, match="ELO0 < ELO1"):
         Sprt(5, 0)
     with pytest.raises(ValueError, match="unknown SPRT model"):
@@ -251,7 +251,7 @@ def test_agreement_by_chance_is_no_certainty() -> None:
         estimate = estimate_from_pairs(pairs)
         return estimate.elo_high - estimate.elo_low
 
-    # The odd pair out is no reason to be surer.
+    # One deviating pair must not make the estimate more certain.
     assert width((0, 0, 0, 49, 1)) >= width((0, 0, 0, 50, 0)) > 10
     assert width((0, 0, 1, 49, 0)) > 0.97 * width((0, 0, 0, 50, 0))  # nearer to one half
     assert width((0, 1, 98, 1, 0)) >= width((0, 0, 100, 0, 0)) > 3
@@ -270,7 +270,7 @@ def test_far_hypotheses_can_be_tested(elo1: float) -> None:
     for pairs in ((0, 0, 0, 0, 1), (1, 0, 0, 0, 0), (0, 0, 1, 0, 0), (3, 10, 20, 15, 4)):
         llr = Sprt(0, elo1).llr_of_pairs(pairs)
         assert math.isfinite(llr)
-        # Turned round, the same test of the other player.
+        # Mirrored: the same test from the other player's side.
         assert Sprt(-elo1, 0).llr_of_pairs(pairs[::-1]) == pytest.approx(-llr, abs=1e-6)
     assert Sprt(0, elo1).llr_of_pairs((0, 0, 0, 0, 1)) > 0
     assert Sprt(0, elo1).llr_of_pairs((0, 0, 5, 0, 0)) < 0

@@ -37,7 +37,7 @@ def test_time_controls() -> None:
 
 
 class FakeTime:
-    """A clock that only moves when somebody thinks."""
+    """A clock that only moves when a player thinks."""
 
     def __init__(self) -> None:
         self.now = 100.0
@@ -47,7 +47,7 @@ class FakeTime:
 
 
 class Thinker(Scripted):
-    """Thinks for a while by that clock, or gives up with a fault."""
+    """Takes so long by that clock, then moves or raises a fault."""
 
     def __init__(
         self, clock: FakeTime, seconds: float, fault: tuple[str, float | None] | None = None
@@ -73,7 +73,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> FakeTime:
     return fake
 
 
-def test_the_clock_runs_and_falls(clock: FakeTime) -> None:
+def test_the_clock_runs_down_and_the_flag_falls(clock: FakeTime) -> None:
     slow = Thinker(clock, 0.06)
     record = play_game(
         slow,
@@ -121,7 +121,7 @@ def test_increment_is_added(clock: FakeTime) -> None:
         (0.05, ("crash", None), 60.0, False),
     ],
 )
-def test_only_a_stall_that_explains_it_excuses(
+def test_only_a_stall_long_enough_excuses_a_fault(
     seconds: float,
     fault: tuple[str, float | None] | None,
     stall: float,
@@ -164,7 +164,7 @@ def test_only_a_stall_that_explains_it_excuses(
         Decision("e2e4", details=None),  # type: ignore[arg-type]
     ],
 )
-def test_an_answer_that_is_none_loses(answer: object) -> None:
+def test_malformed_decisions_lose_the_game(answer: object) -> None:
     class Odd(Scripted):
         def choose(self, *_: object) -> Decision:
             return answer  # type: ignore[return-value]
@@ -175,7 +175,7 @@ def test_an_answer_that_is_none_loses(answer: object) -> None:
     to_pgn(record, {})
 
 
-def test_text_that_is_no_text_is_an_illegal_move() -> None:
+def test_invalid_unicode_is_an_illegal_move() -> None:
     class Odd(Scripted):
         def choose(self, *_: object) -> Decision:
             return Decision("\ud800")
@@ -185,7 +185,7 @@ def test_text_that_is_no_text_is_an_illegal_move() -> None:
     to_pgn(record, {}).encode()
 
 
-def test_an_error_that_cannot_be_printed_loses_too() -> None:
+def test_an_exception_that_cannot_be_printed_loses_the_game() -> None:
     class Mute(Exception):
         def __str__(self) -> str:
             raise RuntimeError("no words")
@@ -239,7 +239,7 @@ def test_adjudication_needs_both_players(
     assert game.headers["Termination"] == "adjudication"
 
 
-def test_value_judge_forgets_after_a_change_of_mind() -> None:
+def test_value_judge_starts_counting_again_after_another_value() -> None:
     judge = ValueJudge(Adjudication(resign_value=0.9, resign_moves=2))
     assert judge.verdict(True, 0.95, 10) is None
     assert judge.verdict(False, -0.95, 10) is None

@@ -5,17 +5,19 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import chess
 import pytest
 
-from rookery import bench
+from rookery import Game, VectorGames, bench
 from rookery._core import perft as core_perft
 from rookery.bench import encode, env, mcts, measure, peer_process, perft, ppo, prediction
 from rookery.bench.measure import Comparison, Result, interleave, rate
 from rookery.bench.peer_process import PeerMissingError, PeerProcess
 from rookery.encodings import OBSERVATIONS
 from rookery.engines.find import find_stockfish
+from support.needs import needs_stockfish
 
 
 @pytest.fixture
@@ -35,9 +37,16 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ppo, "BATCHES", ((32, 2),))
 
 
-def test_rate_counts_units_per_second() -> None:
-    value = rate(lambda: 1000, seconds=0.02)
-    assert value > 1000 / 0.03
+def test_rate_counts_units_per_second(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [5.0]
+
+    def work() -> int:
+        now[0] += 0.25
+        return 100
+
+    monkeypatch.setattr(measure.time, "perf_counter", lambda: now[0])
+    assert rate(work, seconds=0.9) == 400.0
+    assert now[0] == 6.0  # four calls: the last began before the time was over
 
 
 def test_repetitions_are_taken_in_turn() -> None:
@@ -101,7 +110,6 @@ def test_unknown_benchmarks_are_refused_before_measuring() -> None:
 
 
 def test_a_missing_peer_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Without its package a peer is left out; the rest is measured all the same."""
     (tmp_path / "pyspiel.py").write_text("raise ImportError('No module named pyspiel')\n")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     with pytest.raises(PeerMissingError, match=r"pyspiel.*make bench"):
@@ -115,7 +123,7 @@ def test_a_peer_that_dies_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path:
 
 
 @pytest.mark.usefixtures("short")
-def test_a_peer_that_dies_meanwhile_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_peer_that_dies_while_measuring_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     measure_peer = PeerProcess.measure
 
     def dying(self: PeerProcess, seconds: float) -> float:
@@ -154,16 +162,16 @@ def test_a_peer_answers_and_ends() -> None:
     assert process.returncode == 0
 
 
-def test_python_chess_counts_what_we_count() -> None:
-    """A faster perft that counts something else would be worth nothing."""
+def test_perft_agrees_with_python_chess() -> None:
+    """The speeds are comparable only if all count the same nodes."""
     for fen, _, depth in perft.POSITIONS:
         assert perft.count_nodes(chess.Board(fen), depth - 1) == core_perft(fen, depth - 1)
 
 
-def test_stockfish_counts_what_we_count() -> None:
+@needs_stockfish
+def test_perft_agrees_with_stockfish() -> None:
     program = find_stockfish()
-    if program is None:
-        pytest.skip("needs Stockfish: apt install stockfish")
+    assert program is not None
     stockfish = perft.StockfishPerft(program)
     try:
         assert stockfish.name.startswith("Stockfish")
@@ -173,12 +181,22 @@ def test_stockfish_counts_what_we_count() -> None:
         stockfish.close()
 
 
-def test_random_play_in_the_benchmark_really_plays() -> None:
+def test_random_play_moves_the_games_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[VectorGames] = []
+
+    def recorded(*arguments: Any, **options: Any) -> VectorGames:
+        made.append(VectorGames(*arguments, **options))
+        return made[-1]
+
+    monkeypatch.setattr(env, "VectorGames", recorded)
     assert env.random_play("planes19")(0.05) > 0
+    (games,) = made
+    start = Game().fen()
+    assert sum(fen != start for fen in games.fens()) > env.NUM_GAMES // 2
     assert set(env.PEERS.values()) <= set(OBSERVATIONS)
 
 
-def test_a_peer_may_keep_time_itself(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_peer_may_measure_its_own_time(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Units and seconds as a pair: the clock of the measurement does not count."""
     script = tmp_path / "timed.py"
     script.write_text(

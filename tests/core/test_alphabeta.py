@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 
 import chess
@@ -33,7 +32,6 @@ from rookery.players.alphabeta import (
 from rookery.players.base import Limits, Player
 from rookery.players.levels import level_parameters
 from rookery.players.registry import make_player
-from rookery.players.spec import SpecError
 from rookery.players.thinking import Thinker, Thought
 
 SIGNATURE = 4091835
@@ -235,7 +233,6 @@ def test_control_c_ends_a_search() -> None:
     )
     assert process.stdout is not None
     process.stdout.readline()  # it is searching
-    time.sleep(0.1)
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=60)
     assert process.returncode != 0 and "KeyboardInterrupt" in errors
@@ -338,13 +335,10 @@ def test_playing_needs_no_torch() -> None:
     assert Game().is_legal(done.stdout.strip())
 
 
-def test_the_shipped_network_or_how_to_get_one() -> None:
-    try:
-        player = make_player("rookery,depth=1")
-    except SpecError as error:
-        assert "rookery train engine" in str(error)
-    else:
-        assert Game().is_legal(player.choose(Game(), rng()).move)
+def test_the_shipped_network_plays() -> None:
+    player = make_player("rookery,depth=1")
+    assert Game().is_legal(player.choose(Game(), rng()).move)
+    player.close()
 
 
 # Values

@@ -118,7 +118,7 @@ def test_divide_splits_the_count_by_first_move() -> None:
 def test_every_line_of_the_suites(name: str, data_dir: Path) -> None:
     path = data_dir / "perft" / name
     if not path.exists():
-        pytest.skip(f"needs perft/{name} in the data folder")
+        pytest.skip(f"needs the data folder: perft/{name}")
     tested = 0
     for line in perft_suites.read_suite(path):
         depth = line.deepest(NODE_CAP)

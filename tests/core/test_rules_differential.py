@@ -334,7 +334,7 @@ def test_polyglot_keys_of_the_specification(moves: str, key: int) -> None:
 def test_polyglot_keys_of_the_data_folder(data_dir: Path) -> None:
     path = data_dir / "ground_truth" / "polyglot_hash.csv"
     if not path.exists():
-        pytest.skip("needs ground_truth/polyglot_hash.csv in the data folder")
+        pytest.skip("needs the data folder: ground_truth/polyglot_hash.csv")
     with path.open() as file:
         rows = list(csv.DictReader(file))
     assert rows

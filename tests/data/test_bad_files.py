@@ -1,4 +1,4 @@
-"""Damaged, foreign and impossible files: one line that names them, and nothing is spoilt."""
+"""Damaged, foreign and unusable files: one line that names them, and nothing is overwritten."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import os
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from rookery import Game
@@ -24,7 +25,7 @@ EPD = 'rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - bm d5; id "x";\n'
 
 
 def error_of(capsys: pytest.CaptureFixture[str], *words: str) -> str:
-    """The one line that a command fails with."""
+    """Run a command that must fail; returns its one line of error."""
     assert main(words) == 1
     captured = capsys.readouterr()
     assert captured.out == "" and len(captured.err.splitlines()) == 1
@@ -53,7 +54,7 @@ def test_a_cut_off_gzip_file_is_named(
     assert os.listdir(tmp_path) == ["cut.gz"]
 
 
-def test_every_damage_of_a_gzip_file_is_told(tmp_path: Path) -> None:
+def test_every_damage_of_a_gzip_file_is_reported(tmp_path: Path) -> None:
     whole = gzip.compress(EPD.encode() * 5)
     file = tmp_path / "x.gz"
     torn = [whole[:length] for length in range(2, len(whole), 5)]
@@ -64,7 +65,7 @@ def test_every_damage_of_a_gzip_file_is_told(tmp_path: Path) -> None:
             read_text(file)
 
 
-def test_an_endless_field_of_a_puzzle_is_told(
+def test_an_oversized_field_of_a_puzzle_is_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "p.csv"
@@ -73,10 +74,10 @@ def test_an_endless_field_of_a_puzzle_is_told(
     assert "p.csv" in text and "line 2" in text and len(text) < 300
 
 
-# --- The person at the terminal ---
+# --- A human player at the terminal ---
 
 
-def test_a_person_leaves_standard_output_alone(
+def test_a_human_player_does_not_write_to_standard_output(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(sys, "stdin", io.StringIO(""))
@@ -87,11 +88,9 @@ def test_a_person_leaves_standard_output_alone(
     assert "White: " in captured.err
 
 
-def test_a_person_is_asked_on_standard_error(
+def test_a_human_player_is_asked_on_standard_error(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    import numpy as np
-
     monkeypatch.setattr(sys, "stdin", io.StringIO("e4\n"))
     player = HumanPlayer()
     assert player.choose(Game(), np.random.default_rng(0)).move == "e2e4"
@@ -104,28 +103,32 @@ def test_a_person_is_asked_on_standard_error(
 # --- remember=FILE ---
 
 
-@pytest.mark.parametrize("content", ["hello\n", "hello", EPD, "a\tb\n", "\n\n"])
-def test_remembering_spares_a_file_that_is_not_its_own(tmp_path: Path, content: str) -> None:
+@pytest.mark.parametrize("content", ["hello\n", "hello", EPD, "a\tb\n"])
+def test_remember_does_not_overwrite_other_files(tmp_path: Path, content: str) -> None:
     file = tmp_path / "x.txt"
     file.write_text(content)
-    if not content.strip():
-        make_player(f"greedy,remember={file}").close()
-        return
     with pytest.raises(SpecError, match=r"x\.txt' holds something else.*remember=auto"):
         make_player(f"greedy,remember={file}")
     assert file.read_text() == content
 
 
-def test_remembering_needs_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_remember_uses_a_file_that_holds_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "x.txt"
+    file.write_text("\n\n")
+    player = make_player(f"greedy,remember={file}")
+    move = player.choose(Game(), np.random.default_rng(0)).move
+    player.close()
+    assert file.read_text().strip() == f"{Game().epd()}\t{move}"
+
+
+def test_remember_needs_a_regular_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = error_of(capsys, "arena", f"greedy,remember={tmp_path}", "random", "--games", "2")
     assert str(tmp_path) in text and "is a folder" in text
     with pytest.raises(SpecError, match="not a regular file"):
         make_player("greedy,remember=/dev/full")
 
 
-def test_a_torn_answer_does_not_spoil_the_next_one(tmp_path: Path) -> None:
-    import numpy as np
-
+def test_a_truncated_line_does_not_damage_the_next_one(tmp_path: Path) -> None:
     file = tmp_path / "answers.tsv"
     rng = np.random.default_rng(0)
     file.write_text(Game().epd()[:20])  # the machine stopped in the middle of the first line
@@ -143,12 +146,12 @@ def test_a_torn_answer_does_not_spoil_the_next_one(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("device", ["/dev/null", "/dev/full", "/dev/zero"])
-def test_a_journal_is_a_regular_file(device: str) -> None:
+def test_a_journal_must_be_a_regular_file(device: str) -> None:
     with pytest.raises(PgnError, match=f"{device} is not a regular file"):
         Journal(Path(device), "match", {})
 
 
-def test_samples_go_into_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_samples_need_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pgn, taken = tmp_path / "g.pgn", tmp_path / "taken"
     pgn.write_text('[Event "a"]\n[Result "1-0"]\n\n1. e4 e5 1-0\n')
     taken.write_text("mine")
@@ -168,7 +171,7 @@ def test_samples_go_into_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[
         ["book", "x.pgn", "--least-games", "0"],
     ],
 )
-def test_numbers_that_make_no_sense_are_named(
+def test_numbers_out_of_range_are_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str]
 ) -> None:
     text = error_of(capsys, "data", *words, "--out", str(tmp_path / "o.bin"))

@@ -135,7 +135,7 @@ def test_weights_fit_into_sixteen_bits() -> None:
 def test_the_book_is_the_one_that_polyglot_makes(tmp_path: Path) -> None:
     program = shutil.which("polyglot", path=f"{os.environ.get('PATH', '')}:/usr/games")
     if program is None:
-        pytest.skip("needs polyglot: apt install polyglot")
+        pytest.skip("needs polyglot: install Debian's polyglot")
     pgn, theirs = tmp_path / "games.pgn", tmp_path / "theirs.bin"
     pgn.write_text(GAMES)
     for least in (1, 2):

@@ -48,7 +48,7 @@ def test_random_plies_are_drawn_once_a_pair() -> None:
     assert load_openings("random:60").opening(3).game().outcome() is None
 
 
-def test_balanced_openings_leave_nobody_behind() -> None:
+def test_balanced_openings_leave_neither_side_behind() -> None:
     """Of 200 random openings some lose a piece; of the balanced ones none does."""
     plain, balanced = load_openings("random:8", seed=1), load_openings("balanced:8", seed=1)
     lost = sum(abs(settled_material(plain.opening(pair).game())) > 100 for pair in range(200))

@@ -17,9 +17,9 @@ from rookery.base.scales import value_of_score
 from rookery.cli import main
 from rookery.data.label_samples import policy_of
 from rookery.data.samples import SampleBlock, SampleError, read_samples, write_samples
-from rookery.engines.find import find_stockfish
 from rookery.learning.window import Sampler, SampleWindow
 from rookery.training.trainer import Context
+from support.needs import needs_stockfish
 
 GAMES = """[Event "a"]
 [Result "1-0"]
@@ -75,7 +75,7 @@ def test_samples_come_back_from_parquet(tmp_path: Path, observation: str) -> Non
         read_samples(path, "vector66")
 
 
-def test_files_that_are_no_samples_are_refused(tmp_path: Path) -> None:
+def test_other_files_are_refused(tmp_path: Path) -> None:
     with pytest.raises(SampleError, match="nor a folder"):
         read_samples(tmp_path, "tactical70")
     broken = tmp_path / "broken.parquet"
@@ -117,7 +117,7 @@ def test_minibatches_hold_whole_samples_and_prefer_surprises() -> None:
     assert float((even.surprise == 1.0).mean()) < 0.1
 
 
-def test_games_are_split_whole() -> None:
+def test_training_and_validation_share_no_game() -> None:
     made = block(samples=200)
     learnt, held = split_by_game(made, 0.3)
     assert held is not None
@@ -168,7 +168,7 @@ def test_scores_become_targets() -> None:
     assert policy["a2a3"] / policy["e2e4"] == pytest.approx(np.exp(-1.0))
 
 
-@pytest.mark.skipif(find_stockfish() is None, reason="needs stockfish")
+@needs_stockfish
 def test_an_engine_labels_positions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pgn = tmp_path / "games.pgn"
     pgn.write_text(GAMES)

@@ -42,7 +42,7 @@ def test_kpk_levels_are_legal_positions(level: str) -> None:
 def test_kpk_levels_have_the_won_shares_of_table_4(level: str) -> None:
     tables = find_tablebases()
     if "KPvK" not in tables.endings():
-        pytest.skip("needs a KPK table: install Debian's gaviotatb")
+        pytest.skip("needs endgame tables: install Debian's gaviotatb")
     won = 0
     with tables:
         for row in kpk_squares(level):
@@ -78,9 +78,13 @@ def test_kpk_fens_name_all_positions_once() -> None:
 
 def test_same_seed_same_positions() -> None:
     for what in ("random:2-8", "KRvK:random", "kpk:hard", ["8/8/8/8/8/k7/8/KR6 w - - 0 1"] * 3):
-        one, other = start_positions(what), start_positions(what)
-        first = [one.sample(generator(5)).fen() for _ in range(5)]
-        assert first == [other.sample(generator(5)).fen() for _ in range(5)]
+
+        def draw(seed: int, what=what) -> list[str]:
+            start, rng = start_positions(what), generator(seed)
+            return [start.sample(rng).fen() for _ in range(5)]
+
+        assert draw(5) == draw(5)
+        assert (draw(5) != draw(6)) == isinstance(what, str)  # the list holds one position
 
 
 def test_random_plies_keep_the_history() -> None:
@@ -169,7 +173,7 @@ def test_names_with_spaces_are_files_too(tmp_path) -> None:
 @pytest.mark.parametrize(
     "text", ["x" * 300, "x" * 5000, "x/" * 3000, "8/" * 300 + " w - - 0 1", "\0"]
 )
-def test_texts_that_no_file_can_be_named_are_refused_in_few_words(text: str) -> None:
+def test_texts_that_cannot_be_file_names_are_refused_briefly(text: str) -> None:
     with pytest.raises(ValueError) as caught:
         start_positions(text)
     assert len(str(caught.value)) < 500

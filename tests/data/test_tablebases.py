@@ -36,7 +36,7 @@ def test_known_positions(tables: Tablebases, fen: str, wdl: int, distance: int) 
     assert probe == tables.probe(Game(fen))
 
 
-def test_what_no_table_holds(tables: Tablebases) -> None:
+def test_positions_without_a_table(tables: Tablebases) -> None:
     assert tables.probe(Game()) is None
     assert tables.probe("4k3/8/8/8/8/8/8/4K2R w K - 0 1") is None  # castling
     assert "up to" in tables.describe()
@@ -71,7 +71,7 @@ def test_random_positions_in_both_kinds_of_tables(tables: Tablebases, data_dir) 
 
 def test_syzygy_ground_truth(tables: Tablebases, data_dir) -> None:
     if not tables.syzygy_folders:
-        pytest.skip("needs Syzygy tables in ROOKERY_DATA/tablebases/syzygy")
+        pytest.skip("needs the data folder: Syzygy tables in tablebases/syzygy")
     checked = 0
     for row in rows_of(data_dir / "ground_truth" / "syzygy_wdl_dtz.csv"):
         if probe := tables.probe(f"{row['epd']} 0 1", metric="dtz"):

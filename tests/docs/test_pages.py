@@ -13,7 +13,7 @@ import pytest
 from support.paths import PROJECT
 
 DOCS = PROJECT / "docs"
-# What an example needs beside the package itself, by a word that stands in it.
+# Packages that an example needs, by a word in its code.
 NEEDS = {"aec": "pettingzoo", "ray.rllib": "ray", "sb3_contrib": "sb3_contrib", "torch": "torch"}
 BLOCKS = [
     pytest.param(code, id=f"{name}-{number}")

@@ -38,7 +38,7 @@ def random_walk(family: str, rng: random.Random, plies: int) -> tuple[chess.Boar
     return board, game
 
 
-def test_the_tables_know_every_layout() -> None:
+def test_every_layout_is_in_the_tables() -> None:
     assert sorted(action_names()) == sorted(ACTIONS)
     for name, layout in ACTIONS.items():
         assert action_count(name) == layout.count == reference.ACTION_COUNTS[name]

@@ -67,7 +67,7 @@ def compare(layout: Layout, found: np.ndarray, board: chess.Board) -> None:
 # --- the tables ---------------------------------------------------------------------------------
 
 
-def test_the_tables_know_every_layout() -> None:
+def test_every_layout_is_in_the_tables() -> None:
     assert sorted(observation_names()) == sorted(OBSERVATIONS) == sorted(ENCODERS)
     for name, layout in OBSERVATIONS.items():
         assert observation_allows_uint8(name) == ("uint8" in layout.dtypes)
@@ -122,7 +122,7 @@ def test_observations_agree_with_the_reference(name: str, family: str) -> None:
 
 
 def test_repetition_entries_are_not_always_zero() -> None:
-    """The comparison above must have met repetitions: shows one of each kind."""
+    """The comparison above is only worth something if repetitions occur: one of each kind."""
     board = chess.Board()
     game = Game()
     for uci in ["g1f3", "g8f6", "f3g1", "f6g8", "g1f3", "g8f6", "f3g1", "f6g8"]:
@@ -300,7 +300,9 @@ def test_a_part_of_a_larger_array_can_be_filled() -> None:
 
 
 def test_an_empty_batch_writes_nothing() -> None:
-    encode_batch([], "planes19", np.zeros((0, 19, 8, 8), np.float32))
+    out = np.full((2, 19, 8, 8), 7, np.float32)
+    encode_batch([], "planes19", out[1:1])
+    assert (out == 7).all()
 
 
 def read_only() -> np.ndarray:

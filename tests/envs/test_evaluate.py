@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import zlib
 
 import numpy as np
 import pytest
@@ -119,7 +120,7 @@ def test_protocols() -> None:
 
 
 class FirstLegal:
-    """An agent of paper 000: takes the first action of the mask."""
+    """An agent as in Salisch (2023): takes the first action of the mask."""
 
     def compute_single_action(self, observation):
         assert observation["observation"].shape == (66,)
@@ -187,9 +188,18 @@ def test_positions_are_read_back_from_observations(layout: str) -> None:
             game.push_action(int(rng.choice(actions)))
 
 
-def test_a_player_behind_two_adaptors_plays_the_same() -> None:
-    def player() -> AgentPlayer:
-        return AgentPlayer(PlayerAgent(MateFinder(), generator(1)), name="wrapped")
+class ByPosition(RandomPlayer):
+    """Chooses by the legal actions alone, which look the same to both colours."""
 
-    record = run(player(), player(), generator(2), max_plies=60)
-    assert record.plies == 60
+    def choose(self, game, rng, limits=None) -> Decision:
+        actions = np.sort(game.legal_actions())
+        return Decision(game.move_of(int(actions[zlib.crc32(actions.tobytes()) % len(actions)])))
+
+
+def test_a_player_behind_two_adapters_plays_the_same_game() -> None:
+    def wrapped() -> AgentPlayer:
+        return AgentPlayer(PlayerAgent(ByPosition(), generator(1)), name="wrapped")
+
+    plain = run(ByPosition(), ByPosition(), generator(2), max_plies=60)
+    assert plain.plies == 60
+    assert run(wrapped(), wrapped(), generator(2), max_plies=60).moves == plain.moves

@@ -11,6 +11,7 @@ from rookery.data.tablebases import find_tablebases
 from rookery.envs.episode import Episode
 from rookery.envs.kpk_env import KPKEnv, PromotionRules
 from rookery.players.base import Decision
+from support.needs import needs_tables
 
 NORTH, SOUTH, PUSH, DOUBLE = 0, 4, 8, 9
 
@@ -135,7 +136,7 @@ def test_repetitions_do_not_count_and_fifty_moves_truncate() -> None:
     assert (steps, terminated, truncated, info["ending"]) == (50, False, True, "ply_cap")
 
 
-def test_mate_goal_goes_on_after_the_promotion() -> None:
+def test_with_the_goal_mate_the_game_continues_after_promotion() -> None:
     env = KPKEnv(Script("h1g1"), goal="mate", observation="planes12", actions="az4672")
     env.reset(options={"fen": "8/P7/8/8/8/8/8/K6k w - - 0 1"})
     _, reward, terminated, _, _ = env.step(env.episode.game.action_of("a7a8q"))
@@ -146,11 +147,10 @@ def test_mate_goal_goes_on_after_the_promotion() -> None:
         KPKEnv(goal="draw")
 
 
+@needs_tables
 def test_perfect_play_wins_every_won_position_of_the_hard_level() -> None:
     """The rule about the queen makes a promotion worth exactly what the tables say."""
     tables = find_tablebases()
-    if not {"KPvK", "KQvK"} <= set(tables.endings()):
-        pytest.skip("needs KPK and KQK tables: install Debian's gaviotatb")
 
     class Perfect:
         name = "perfect"

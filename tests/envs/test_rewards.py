@@ -15,6 +15,7 @@ from rookery.envs import rewards as rewards_module
 from rookery.envs.chess_env import ChessEnv
 from rookery.envs.episode import Episode
 from rookery.envs.rewards import PRESETS, Distance, InterimRewards, Rewards, rewards_of
+from support.needs import needs_tables
 
 
 class FakeTables:
@@ -175,7 +176,7 @@ class Closable:
         self.closed += 1
 
 
-def test_what_an_episode_opened_it_closes(book: Book, monkeypatch) -> None:
+def test_an_episode_closes_what_it_opened(book: Book, monkeypatch) -> None:
     pytest.importorskip("pettingzoo", reason="needs pettingzoo: the extra 'envs'")
     from rookery.envs.aec import ChessAECEnv
 
@@ -194,10 +195,9 @@ def test_what_an_episode_opened_it_closes(book: Book, monkeypatch) -> None:
     assert given.closed == 0 and len(book) == 1
 
 
+@needs_tables
 def test_real_tables_reward_the_way_to_mate() -> None:
     tables = find_tablebases()
-    if "KRvK" not in tables.endings():
-        pytest.skip("needs a KRK table: install Debian's gaviotatb")
     start = "8/8/8/3k4/8/8/8/KR6 w - - 0 1"
     with tables:
         episode = begin(rewards={"tablebase": 10.0}, tablebases=tables, start=[start])

@@ -32,8 +32,11 @@ def test_maskable_ppo_trains(name: str, options) -> None:
         device="cpu",
         policy_kwargs={"net_arch": [32]},
     )
+    before = [parameter.clone() for parameter in model.policy.parameters()]
     model.learn(2048)
     assert model.num_timesteps == 2048
+    after = model.policy.parameters()
+    assert not all(torch.equal(old, new) for old, new in zip(before, after, strict=True))
     observation, _ = env.reset(seed=0)
     masks = env.get_wrapper_attr("action_masks")()
     action, _ = model.predict(observation, action_masks=masks, deterministic=True)

@@ -42,9 +42,14 @@ def test_the_single_environment_works_in_gymnasiums_own_vectors(mode: AutoresetM
         max_plies=6,
     )
     _, infos = envs.reset(seed=1)
-    for _ in range(2):
+    ended = np.zeros(2, dtype=bool)
+    for _ in range(3):
+        assert not ended.any()
         actions = [np.flatnonzero(mask)[0] for mask in infos["action_mask"]]
-        _, _, _, _, infos = envs.step(np.array(actions))
+        observations, _, terminations, truncations, infos = envs.step(np.array(actions))
+        assert observations in envs.observation_space and not terminations.any()
+        ended = truncations
+    assert ended.any()  # max_plies is reached after three moves of White, or before
     envs.close()
 
 

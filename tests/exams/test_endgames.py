@@ -37,7 +37,7 @@ from rookery.players.tablebase import CachedTables, TablebasePlayer, rank_moves
 def tables() -> CachedTables:
     found = find_tablebases()
     if "KPvK" not in found.endings():
-        pytest.skip("needs endgame tables: apt install gaviotatb, or set ROOKERY_DATA")
+        pytest.skip("needs endgame tables: install Debian's gaviotatb")
     return CachedTables(found)
 
 

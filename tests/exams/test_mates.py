@@ -32,7 +32,7 @@ IN_TWO = "2rr3k/pp3pp1/1nnqbN1p/3pN3/2pP4/2P3Q1/PPB4P/R4RK1 w - - 0 1"  # Qg6, a
 TWO_ROOKS = "7k/8/8/8/8/8/R7/1R4K1 w - - 0 1"  # two ways to mate in two
 
 
-def test_proofs() -> None:
+def test_forced_mates_are_proven() -> None:
     game = Game(IN_ONE)
     assert not is_forced(game, 3)  # White is to move, and is not the one who is mated
     game.push("d1d8")
@@ -86,7 +86,7 @@ def test_files(tmp_path: Path) -> None:
 def test_a_search_ends_when_it_sees_the_mate() -> None:
     player = make_player(ENGINE)
     mate = Mate("", IN_TWO, 2, "g3g6")
-    # The time is only there to fail the test: a search that goes on would take all of it.
+    # A search that does not end at the mate would take all of this time.
     answer = solve_mate(player, mate, np.random.default_rng(0), Limits(movetime=PATIENCE))
     assert answer.solved and answer.announced == 2 and answer.seconds < PATIENCE / 2
     short = solve_mate(player, mate, np.random.default_rng(0), Limits(nodes=3))
@@ -94,7 +94,7 @@ def test_a_search_ends_when_it_sees_the_mate() -> None:
     player.close()
 
 
-def test_a_player_that_does_not_think_aloud() -> None:
+def test_players_without_search_reports_announce_no_mate() -> None:
     mates = [Mate("a", IN_ONE, 1, "d1d8"), Mate("b", TWO_ROOKS, 2)]
     answers = run_mates(lambda: make_player("greedy-safe"), mates, Limits())
     summary = summarise_mates("greedy-safe", answers)
@@ -102,7 +102,7 @@ def test_a_player_that_does_not_think_aloud() -> None:
     assert summary["total"] == 2 and summary["announced"] == 0 and summary["faults"] == 0
 
 
-def test_answers_that_are_none() -> None:
+def test_illegal_answers_are_faults() -> None:
     class Illegal:
         name = "illegal"
 

@@ -196,7 +196,7 @@ def test_every_public_suite_and_puzzle_file_runs(data_dir: Path) -> None:
         assert 0 < sum(answer.solved for answer in answers) < len(answers) / 10
 
 
-def test_an_illegal_move_avoids_nothing() -> None:
+def test_an_illegal_move_does_not_count_as_avoiding() -> None:
     position = parse_line(f"{MATE} am Kf1;")
     epd = Game(position.fen).epd()
     for move, solved, faults in (("h2h3", 1, 0), ("g1f1", 0, 0), ("a1a8", 0, 1), ("", 0, 1)):

@@ -8,7 +8,6 @@ import pytest
 import torch
 
 from rookery._core import Game, PyramidNet, sunfish_moves
-from rookery.engines.find import find_sunfish
 from rookery.nets import make_network
 from rookery.papers.kanis2016.dqn import (
     DQNTrainer,
@@ -24,6 +23,7 @@ from rookery.players.registry import make_player
 from rookery.players.remembered import RememberedPlayer
 from rookery.training.recipe import RecipeError, load_recipe
 from rookery.training.trainer import Context
+from support.needs import needs_sunfish
 
 torch.set_num_threads(1)
 
@@ -324,7 +324,7 @@ def test_answers_are_remembered_by_position_and_over_runs(tmp_path: Path) -> Non
     second.close()
 
 
-@pytest.mark.skipif(find_sunfish() is None, reason="needs Sunfish in .venv-sunfish")
+@needs_sunfish
 def test_sunfish_answers_alike_whenever_it_is_asked(tmp_path: Path) -> None:
     rng = np.random.default_rng(4)
     world: Any = make_world(WorldSettings(), 12, 8)
@@ -364,7 +364,7 @@ def test_the_copy_of_sunfish_plays_as_the_program_did(fen: str, nodes: int, move
     assert sunfish_moves([fen], nodes) == [move]
 
 
-@pytest.mark.skipif(find_sunfish() is None, reason="needs Sunfish in .venv-sunfish")
+@needs_sunfish
 def test_the_copy_of_sunfish_plays_as_the_program_does() -> None:
     rng = np.random.default_rng(5)
     program, copy = make_player("sunfish,nodes=200"), make_player("sunfish,nodes=200,native=true")
@@ -405,8 +405,9 @@ def test_remembered_replies_are_those_that_would_be_given_again(
 
 def test_any_player_can_be_the_opponent() -> None:
     world = make_world(WorldSettings(opponent="random,claims=false"), 4, 5)
-    for _ in range(5):
-        world.step(world.legal.argmax(1))
+    king = world.squares[:, 2].copy()
+    step = world.step(world.legal.argmax(1))
+    assert (world.squares[~step.ended, 2] != king[~step.ended]).all() and not step.ended.all()
     world.close()
 
 

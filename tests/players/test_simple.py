@@ -73,7 +73,7 @@ def test_mixed_share_of_random_moves() -> None:
 def table_player() -> Iterator[TablebasePlayer]:
     tables = find_tablebases()
     if "KRvK" not in tables.endings():
-        pytest.skip("needs endgame tables: apt install gaviotatb, or set ROOKERY_DATA")
+        pytest.skip("needs endgame tables: install Debian's gaviotatb")
     player = TablebasePlayer(tables)
     yield player
     player.close()
@@ -100,7 +100,7 @@ def test_tables_refuse_what_they_do_not_know(table_player: TablebasePlayer) -> N
 
 def test_book_then_inner_player() -> None:
     if not book_paths():
-        pytest.skip("needs a Polyglot book in the folder 'openings' of ROOKERY_DATA")
+        pytest.skip("needs an opening book: install Debian's gnuchess-book")
     player = BookPlayer(BotPlayer("greedy"), None)
     decision = player.choose(Game(), RNG(0))
     assert decision.details.get("book") is True

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from rookery.engines.faults import EngineFault
-from rookery.engines.find import find_stockfish, find_sunfish
 from rookery.players.base import Player
 from rookery.players.mixed import MixedPlayer
 from rookery.players.registry import check_player, make_player, named_kinds
@@ -23,11 +22,7 @@ from rookery.players.spec import (
     whole,
 )
 from rookery.players.uci_engine import UciPlayer
-
-needs_stockfish = pytest.mark.skipif(
-    find_stockfish() is None, reason="needs: apt install stockfish"
-)
-needs_sunfish = pytest.mark.skipif(find_sunfish() is None, reason="needs Sunfish in .venv-sunfish")
+from support.needs import needs_stockfish, needs_sunfish
 
 
 @pytest.mark.parametrize(

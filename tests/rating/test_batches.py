@@ -1,4 +1,4 @@
-"""Ratings that were stopped go on from their journal."""
+"""Interrupted ratings resume from their journal."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def climb(batches: BatchFile | None, after: int = 10**9) -> Climb:
     )
 
 
-def test_a_rating_stopped_anywhere_ends_as_if_it_had_not_been(tmp_path: Path) -> None:
+def test_a_resumed_rating_equals_an_uninterrupted_one(tmp_path: Path) -> None:
     straight = climb(None).run().to_json()
     for after in (1, 3):
         path = tmp_path / f"journal{after}"
@@ -88,7 +88,7 @@ def test_a_rating_stopped_anywhere_ends_as_if_it_had_not_been(tmp_path: Path) ->
         assert resumed == straight
 
 
-def test_the_command_goes_on(tmp_path: Path) -> None:
+def test_the_command_resumes_from_its_journal(tmp_path: Path) -> None:
     path = tmp_path / "journal"
     command = [sys.executable, "-m", "rookery.cli", "rate", "random", "--games", "20"]
     command += ["--journal", str(path), "--json"]

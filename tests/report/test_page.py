@@ -182,7 +182,7 @@ console.log(JSON.stringify(log));
 
 def test_script_steps_through_games(page: str) -> None:
     if shutil.which("node") is None:
-        pytest.skip("needs node")
+        pytest.skip("needs Node: install Debian's nodejs")
     script = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)[0]
     data = re.search(r'id="games-data">(.*?)</script>', page, re.DOTALL)
     assert data is not None

@@ -1,8 +1,7 @@
 """A UCI engine that misbehaves on purpose: `python bad_engine.py MISBEHAVIOUR [LOG]`.
 
-Run as a program by `test_bad_engines.py`. It knows no chess: it keeps the position as text and
-asks python-chess only where a misbehaviour needs a legal move. Fast to start: python-chess is
-imported when the first move is due. What it is told is appended to LOG.
+It starts fast: the position is kept as text, and python-chess is imported only when the first legal
+move is due. Every line that it receives is appended to LOG.
 """
 
 from __future__ import annotations
@@ -12,26 +11,33 @@ import signal
 import subprocess
 import sys
 import time
-from typing import Any
+from typing import TYPE_CHECKING, NoReturn
+
+if TYPE_CHECKING:
+    import chess
 
 MODE = sys.argv[1] if len(sys.argv) > 1 else "honest"
 LOG = sys.argv[2] if len(sys.argv) > 2 else ""
 
 
 def raw(data: bytes) -> None:
+    """Write bytes without any buffer."""
     os.write(1, data)
 
 
 def say(text: str) -> None:
+    """Write a line."""
     raw(text.encode() + (b"\r" if MODE == "carriage-returns" else b"\n"))
 
 
-def sleep_forever() -> None:
+def sleep_forever() -> NoReturn:
+    """Do nothing until killed."""
     while True:
         time.sleep(3600)
 
 
-def board_of(position: str) -> Any:
+def board_of(position: str) -> chess.Board:
+    """Set up the position of a `position fen` command."""
     import chess
 
     fen, _, moves = position.partition(" moves ")
@@ -42,24 +48,27 @@ def board_of(position: str) -> Any:
 
 
 def legal_move(position: str) -> str:
-    return str(min(move.uci() for move in board_of(position).legal_moves))
+    """Return the alphabetically first legal move."""
+    return min(move.uci() for move in board_of(position).legal_moves)
 
 
 def opponents_move(position: str) -> str:
+    """Return a move of the side that is not to move."""
     import chess
 
     board = board_of(position)
     board.push(chess.Move.null())
-    return str(next(iter(board.legal_moves)).uci())
+    return next(iter(board.legal_moves)).uci()
 
 
 def spawn_children(new_session: bool) -> None:
+    """Start processes that outlive the engine unless they are ended with it."""
     for _ in range(2):
         subprocess.Popen(["sleep", "600"], start_new_session=new_session)
 
 
 def start() -> None:
-    """What goes wrong before or in answer to `uci`."""
+    """Misbehave before the first command."""
     if MODE == "exit-at-start":
         sys.exit(3)
     if MODE == "ignores-signals":
@@ -77,6 +86,7 @@ def start() -> None:
 
 
 def answer_uci() -> None:
+    """Answer `uci`."""
     if MODE == "no-uciok":
         say("id name Bad")
         sleep_forever()
@@ -93,6 +103,7 @@ def answer_uci() -> None:
 
 
 def answer_ready() -> None:
+    """Answer `isready`."""
     if MODE == "no-readyok":
         sleep_forever()
     if MODE == "crash-at-ready":
@@ -101,7 +112,7 @@ def answer_ready() -> None:
 
 
 def answer_go(position: str, go_count: int) -> None:
-    """The misbehaviours of a search, one branch each."""
+    """Answer `go`: the misbehaviours of a search, one branch each."""
     if MODE == "crash-on-go":
         print("assertion failed: everything", file=sys.stderr, flush=True)
         os.abort()
@@ -154,7 +165,7 @@ def answer_go(position: str, go_count: int) -> None:
     elif MODE == "opponents-move":
         say("bestmove " + opponents_move(position))
     elif MODE == "stale-move":
-        # The move of the very first position, again and again.
+        # The move of the very first position, every time.
         global first_answer
         first_answer = first_answer or legal_move(position)
         say("bestmove " + first_answer)
@@ -193,6 +204,7 @@ first_answer = ""
 
 
 def main() -> None:
+    """Answer commands until `quit`."""
     start()
     position = "position fen rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
     go_count = 0
@@ -217,7 +229,7 @@ def main() -> None:
                 sleep_forever()
             return
     if MODE in ("ignores-quit", "ignores-signals"):
-        sleep_forever()  # nor does the end of its input impress it
+        sleep_forever()  # nor does it end when its input does
 
 
 if __name__ == "__main__":

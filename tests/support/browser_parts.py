@@ -1,8 +1,7 @@
-"""A real Chromium for the tests, and the few things that they do with it."""
+"""The web page in a real Chromium."""
 
 from __future__ import annotations
 
-import os
 import shutil
 import time
 from collections.abc import Callable, Iterator
@@ -21,8 +20,7 @@ from selenium.webdriver.remote.webelement import WebElement
 
 from support.web_parts import server
 
-IMAGES = "ROOKERY_SCREENSHOTS"  # environment variable: the folder that screenshots go to
-LONGEST = 60.0  # seconds until something that must happen counts as missing
+PATIENCE = 60.0  # seconds until a test gives up waiting
 
 
 def open_browser(downloads: Path) -> webdriver.Chrome:
@@ -30,7 +28,7 @@ def open_browser(downloads: Path) -> webdriver.Chrome:
     browser = shutil.which("chromium") or shutil.which("chromium-browser")
     driver = shutil.which("chromedriver")
     if browser is None or driver is None:
-        pytest.skip("needs Chromium: apt-get install chromium chromium-driver")
+        pytest.skip("needs Chromium: install Debian's chromium and chromium-driver")
     options = webdriver.ChromeOptions()
     options.binary_location = browser
     for argument in (
@@ -55,7 +53,7 @@ def open_browser(downloads: Path) -> webdriver.Chrome:
 
 
 class Page:
-    """The page as a person uses it."""
+    """The page as a visitor uses it."""
 
     def __init__(self, driver: webdriver.Chrome, url: str) -> None:
         self.driver, self.url = driver, url
@@ -70,48 +68,100 @@ class Page:
         self.ready()
 
     def ready(self) -> None:
+        """Wait until the page has loaded."""
         self.until(
             lambda: self.script("return document.documentElement.dataset.ready") == "true",
             "the page is ready",
         )
 
     def script(self, text: str, *arguments: object) -> Any:
-        return self.driver.execute_script(text, *arguments)  # type: ignore[no-untyped-call]
+        """Run JavaScript in the page."""
+        return self.driver.execute_script(text, *arguments)
 
     def find(self, selector: str) -> WebElement:
+        """Return the first element that matches."""
         return self.driver.find_element(By.CSS_SELECTOR, selector)
 
     def all(self, selector: str) -> list[WebElement]:
+        """Return all elements that match."""
         return self.driver.find_elements(By.CSS_SELECTOR, selector)
 
     def text(self, selector: str) -> str:
+        """Return the text of the first element that matches."""
         return str(self.script("return document.querySelector(arguments[0]).textContent", selector))
 
     def texts(self, selector: str) -> list[str]:
-        """Texts of all that fit, in one look: the page may redraw them at any time."""
+        """Return the texts of all that match, read at once since the page may redraw them."""
         script = "return [...document.querySelectorAll(arguments[0])].map(e => e.textContent)"
         return list(self.script(script, selector))
 
     def click(self, selector: str) -> None:
+        """Click the first element that matches."""
         self.find(selector).click()
 
     def until(self, condition: Callable[[], object], what: str) -> None:
-        end = time.monotonic() + LONGEST
+        """Wait for a condition that must become true."""
+        end = time.monotonic() + PATIENCE
         while not condition():
             assert time.monotonic() < end, f"never happened: {what}; {self.text('body')[:800]}"
             time.sleep(0.02)
 
     def moves(self) -> list[str]:
-        """The moves in the list, in SAN."""
+        """Return the moves of the list, in SAN."""
         return self.texts("#moves button")
 
     def wait_for_moves(self, count: int) -> None:
+        """Wait until the list has so many moves."""
         self.until(lambda: len(self.moves()) == count, f"{count} moves; there are {self.moves()}")
+
+    def new_game(
+        self,
+        player: str,
+        color: str = "white",
+        level: str = "",
+        position: str = "",
+        moves: int = 0,
+        name: str = "",
+    ) -> None:
+        """Start a game through the dialog.
+
+        Args:
+            player: Id of the opponent.
+            color: Of the visitor.
+            level: Id of the opponent's level; "" leaves the default.
+            position: A FEN or a PGN to start from; "" leaves the player's usual start.
+            moves: Moves in the list when the game begins.
+            name: Beginning of the opponent's name on the page, the id unless given.
+        """
+        self.click("#new-game")
+        self.until(lambda: self.find("#setup").is_displayed(), "the dialog opens")
+        self.click(f'#setup [value="{color}"]')
+        self.script(
+            "const s = document.querySelector('#seat-first [name=player]');"
+            "s.value = arguments[0]; s.dispatchEvent(new Event('change'));"
+            "if (arguments[1]) document.querySelector('#position').value = arguments[1];"
+            "if (arguments[2])"
+            " document.querySelector('#seat-first [name=level]').value = arguments[2]",
+            player,
+            position,
+            level,
+        )
+        before = self.script("return sessionStorage.getItem('rookery-game')")
+        self.click('#setup button[type="submit"]')
+        self.until(
+            lambda: (
+                self.script("return sessionStorage.getItem('rookery-game')") != before
+                and not self.find("#setup").is_displayed()
+                and self.text("#bar-top .name").startswith(name or player)
+                and len(self.moves()) == moves
+            ),
+            "the game begins",
+        )
 
     # --- The board ---
 
     def point(self, square: str) -> tuple[int, int]:
-        """The middle of a square, relative to the middle of the board."""
+        """Return the centre of a square, relative to that of the board."""
         size = self.find("#board cg-board").size["width"]
         column, row = "abcdefgh".index(square[0]), int(square[1]) - 1
         if "orientation-black" in str(self.find("#board").get_attribute("class")):
@@ -135,42 +185,22 @@ class Page:
         actions.perform()
 
     def placement(self) -> dict[str, str]:
-        """What stands where, as drawn: square -> "white knight"."""
+        """Return the pieces as drawn: square -> "white knight"."""
         found = self.script(
             "return [...document.querySelectorAll('#board piece:not(.ghost):not(.fading)')]"
             ".filter(p => p.cgKey).map(p => [p.cgKey, p.cgPiece])"
         )
         return {square: piece for square, piece in found}
 
-    # --- Evidence ---
-
     def console(self) -> list[str]:
-        """Errors and warnings on the console since the last look."""
+        """Return errors and warnings logged since the last call."""
         entries = self.driver.get_log("browser")  # type: ignore[no-untyped-call]
         return [f"{e['level']}: {e['message']}" for e in entries if e["level"] != "INFO"]
-
-    def picture(self, name: str) -> None:
-        """Keep a screenshot if somebody asked for them."""
-        folder = os.environ.get(IMAGES)
-        if folder:
-            Path(folder).mkdir(parents=True, exist_ok=True)
-            path = Path(folder) / f"{name}.png"
-            time.sleep(0.5)  # pieces come to rest
-            self.driver.save_screenshot(str(path))
-            shrink(path)
-
-
-def shrink(path: Path) -> None:
-    """Make a screenshot smaller: a page has few colours."""
-    image = pytest.importorskip("PIL.Image", reason="screenshots need pillow")
-    with image.open(path) as picture:
-        small = picture.convert("RGB").quantize(128)
-    small.save(path, optimize=True)
 
 
 @contextmanager
 def opened_page(runs: Path, downloads: Path, **options: Any) -> Iterator[Page]:
-    """The page of a server for a folder of runs, in a browser of its own."""
+    """Open the page of a server for a folder of runs, in a browser of its own."""
     driver = open_browser(downloads)
     try:
         with server(runs, **options) as running:

@@ -13,8 +13,8 @@ PAWNS = np.array([1, 3, 3, 5, 9, 0], dtype=np.float32)
 
 
 def random_games(count: int, seed: int = 0) -> list[Game]:
-    """Unfinished games after 1 to 120 random plies."""
-    games = []
+    """Play 1 to 120 random plies each; games that ended are replaced by others."""
+    games: list[Game] = []
     while len(games) < count:
         game = Game()
         play_random_plies(game, 1 + (7 * seed) % 120, seed)
@@ -25,7 +25,7 @@ def random_games(count: int, seed: int = 0) -> list[Game]:
 
 
 def random_samples(count: int, seed: int = 0) -> NDArray[np.uint8]:
-    """Samples of them with random scores and results."""
+    """Pack the positions of such games with random scores and results."""
     rng = np.random.default_rng(seed)
     scores = rng.integers(-900, 901, count).tolist()
     results = rng.integers(-1, 2, count).tolist()
@@ -33,7 +33,7 @@ def random_samples(count: int, seed: int = 0) -> NDArray[np.uint8]:
 
 
 def random_weights(hidden: int, seed: int = 0, buckets: int = 8, size: float = 0.1) -> Weights:
-    """Weights in all ranges of the activation."""
+    """Draw weights that reach every range of the activation: clipped, linear and zero."""
     rng = np.random.default_rng(seed)
 
     def draw(*shape: int) -> NDArray[np.float32]:
@@ -48,7 +48,7 @@ def random_weights(hidden: int, seed: int = 0, buckets: int = 8, size: float = 0
 
 
 def material_weights(hidden: int = 16, sign: float = 1.0) -> Weights:
-    """A network that counts material, and nothing else; with sign -1 it gives material away."""
+    """Make a network that counts material and nothing else; with sign -1 it gives material away."""
     weights = {
         "feature_weights": np.zeros((768, hidden), dtype=np.float32),
         "feature_bias": np.zeros(hidden, dtype=np.float32),

@@ -1,4 +1,4 @@
-"""Where tests find files of the project."""
+"""Folders of the project."""
 
 from pathlib import Path
 

@@ -1,6 +1,6 @@
-"""Helpers for tests of runs: quiet views, and commands in forked children that can be killed.
+"""Training runs for tests: a quiet view, and commands in forked children that can be killed.
 
-A fork has torch loaded already, so that a run starts in milliseconds instead of seconds.
+A fork has torch imported already, so that a run starts in milliseconds instead of seconds.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ import time
 import traceback
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import torch
 
 from rookery.cli import main
 from rookery.runs.algorithms import ALGORITHMS
 from rookery.runs.checkpoint import STATE, Checkpoints
+from rookery.training.progress import Snapshot
 from rookery.training.view import PlainView
 from support import tiny_algorithm  # loaded once, here, for all children
 
@@ -40,28 +40,37 @@ games = 4
 
 
 class QuietView(PlainView):
-    """Collects messages."""
+    """Keeps messages and snapshots instead of showing them."""
 
     def __init__(self) -> None:
         super().__init__()
         self.messages: list[str] = []
-        self.updates: list[Any] = []
+        self.updates: list[Snapshot] = []
 
     def message(self, text: str) -> None:
+        """Keep a message."""
         self.messages.append(text)
 
-    def update(self, snapshot: Any) -> None:
+    def update(self, snapshot: Snapshot) -> None:
+        """Keep a snapshot."""
         self.updates.append(snapshot)
 
 
 def write_recipe(folder: Path, text: str = RECIPE, name: str = "tiny") -> str:
+    """Write a recipe file; returns its path."""
     path = folder / f"{name}.toml"
     path.write_text(text)
     return str(path)
 
 
 class Child:
-    """A command in a forked process, its output in files."""
+    """A command in a forked process, its output in files.
+
+    Args:
+        folder: Where the output goes.
+        words: The command line, without the name of the program.
+        before: Called in the child before the command.
+    """
 
     def __init__(self, folder: Path, *words: str, before: Callable[[], None] | None = None) -> None:
         self.out, self.err = folder / "child.out", folder / "child.err"
@@ -91,10 +100,11 @@ class Child:
             os._exit(status)
 
     def send(self, number: int) -> None:
+        """Send a signal."""
         os.kill(self.pid, number)
 
     def wait(self, seconds: float = 60.0) -> int:
-        """Exit status, negative for a signal as in subprocess."""
+        """Wait for the end; returns the exit status, negative for a signal as in subprocess."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             pid, status = os.waitpid(self.pid, os.WNOHANG)
@@ -106,6 +116,7 @@ class Child:
         raise AssertionError(f"still running after {seconds} s: {self.err.read_text()}")
 
     def wait_for(self, condition: Callable[[], bool], seconds: float = 30.0) -> None:
+        """Wait until a condition becomes true; kills the child if it does not."""
         end = time.monotonic() + seconds
         while not condition():
             if time.monotonic() > end:
@@ -116,7 +127,7 @@ class Child:
 
 
 def rows(run: Path, name: str = "metrics.jsonl") -> int:
-    """Complete lines of a run's records."""
+    """Count the complete lines of a run's metrics."""
     try:
         return (run / name).read_bytes().count(b"\n")
     except FileNotFoundError:
@@ -124,13 +135,13 @@ def rows(run: Path, name: str = "metrics.jsonl") -> int:
 
 
 def final_state(run: Path) -> bytes:
-    """The tensors of the newest checkpoint, as stored."""
+    """Read the tensors of the newest checkpoint, as stored."""
     checkpoints = Checkpoints(run / "checkpoints")
     return checkpoints.read(checkpoints.steps()[-1]).read(STATE)
 
 
 def run_to_end(folder: Path, *words: str) -> tuple[int, str, str]:
-    """Status, output and errors of a command in a fork."""
+    """Run a command in a fork; returns status, output and errors."""
     child = Child(folder, *words)
     status = child.wait()
     return status, child.out.read_text(), child.err.read_text()

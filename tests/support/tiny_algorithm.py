@@ -1,8 +1,8 @@
-"""A small but real algorithm for the tests of the machinery: values by regression on material.
+"""A small but real algorithm for tests of training runs: a value network fitted to material.
 
-Each iteration plays random moves in a few games, and fits the value head of a tiny network to the
-balance of material. It uses everything that a large algorithm uses: vector games, an optimiser
-with moments, NumPy's and torch's random streams, a schedule, evaluation.
+Each iteration plays random moves in a few games and fits the value head of a tiny network to the
+material balance. It has everything that a large algorithm has: vector games, an optimiser with
+moments, random streams of NumPy and torch, a schedule and evaluations.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ WORTH = np.array([0, 1, 3, 3, 5, 9, 0, -1, -3, -3, -5, -9, 0], dtype=np.float32)
 
 
 class TinySettings(Section):
+    """The algorithm."""
+
     RENAMED: ClassVar = {"boards": "games"}
     learning_rate: float = Field(default=1e-2, gt=0)
     """Step size of Adam at the start; falls linearly to half of it."""
@@ -49,10 +51,14 @@ class TinySettings(Section):
 
 
 class TinyRecipe(Recipe):
+    """A recipe of the tests' algorithm."""
+
     tiny: TinySettings = TinySettings()
 
 
 class TinyTrainer(Trainer):
+    """Learns material by random games, in milliseconds."""
+
     def __init__(self, context: Context[TinyRecipe]) -> None:
         self.context = context
         self.settings = context.recipe.tiny
@@ -71,6 +77,7 @@ class TinyTrainer(Trainer):
         self.average = 0.0
 
     def iterate(self) -> Metrics:
+        """Play a few random moves in every game and take one step of Adam."""
         if self.settings.pause:
             time.sleep(self.settings.pause)
         number = self.context.iteration + 1
@@ -92,7 +99,7 @@ class TinyTrainer(Trainer):
                 terminations["any"] = terminations.get("any", 0) + ended
         inputs = torch.from_numpy(np.concatenate(boards))
         targets = torch.from_numpy(WORTH[inputs[:, :64].long().numpy()].sum(1) / 10)
-        # Noise from both of torch's kinds of streams, so that losing either shows.
+        # Noise from both kinds of random streams of torch, so that losing either shows.
         targets = targets + 0.01 * torch.randn(targets.shape, generator=self.noise)
         targets = targets + 0.01 * torch.randn(targets.shape)
         values = self.network.dense(inputs)[1]
@@ -116,6 +123,7 @@ class TinyTrainer(Trainer):
         )
 
     def state(self) -> State:
+        """Return everything that the next iteration depends on."""
         state = State()
         state.put_module("network", self.network)
         state.put_optimizer("optimizer", self.optimizer)
@@ -126,6 +134,7 @@ class TinyTrainer(Trainer):
         return state
 
     def load_state(self, state: State) -> None:
+        """Restore what `state` returned."""
         state.get_module("network", self.network)
         state.get_optimizer("optimizer", self.optimizer)
         state.get_generator("moves", self.rng)
@@ -134,9 +143,11 @@ class TinyTrainer(Trainer):
         self.average = state.value("average")
 
     def model(self) -> Any:
+        """Return the network to be saved."""
         return self.network
 
     def evaluate(self, rng: np.random.Generator) -> Sequence[MatchScore]:
+        """Make up a score, with a game whose event is a script."""
         wins = int(rng.integers(0, 6))
         game = '[Event "<script>alert(1)</script>"]\n[White "tiny"]\n[Black "random"]\n'
         game += '[Result "1-0"]\n\n1. e4 e5 2. Qh5 Nc6 3. Bc4 Nf6 4. Qxf7# 1-0\n'

@@ -1,4 +1,4 @@
-"""Runs the command line with the tests' algorithm registered: python tiny_driver.py train ..."""
+"""The command line with the algorithm `tiny` registered: python tiny_driver.py train ..."""
 
 from __future__ import annotations
 

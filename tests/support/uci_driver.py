@@ -1,9 +1,10 @@
-"""A UCI engine around a player of tests/support/thinkers.py, as a process: uci_driver.py [KIND]."""
+"""A UCI engine around a player of `support.thinkers`, as a program: uci_driver.py [KIND]."""
 
 from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -23,26 +24,29 @@ class Stuck(RandomPlayer):
     def choose(
         self, game: Game, rng: np.random.Generator, limits: Limits | None = None
     ) -> Decision:
+        """Sleep for longer than any test waits."""
         time.sleep(3600)
-        raise AssertionError
+        raise AssertionError("the test should have ended this process")
 
 
 def slow_to_load() -> Player:
+    """Take two seconds, as a large network does."""
     time.sleep(2.0)
     return SlowThinker()
 
 
-def refuses_to_load() -> Player:
+def fail_to_load() -> Player:
+    """Fail as a player without its network does."""
     raise ValueError("the network is missing; train one")
 
 
-KINDS = {
+KINDS: dict[str, Callable[[], Player]] = {
     "slow": SlowThinker,
     "quick": lambda: SlowThinker(depth_seconds=0.0),
     "deaf": lambda: SlowThinker(deaf=True),
     "stuck": lambda: Stuck("stuck"),
     "loading": slow_to_load,
-    "failing": refuses_to_load,
+    "failing": fail_to_load,
 }
 
 if __name__ == "__main__":

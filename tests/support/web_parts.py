@@ -1,152 +1,46 @@
-"""Helpers for the tests of the web page: players that do as told, and clients without a browser."""
+"""A web server with players for tests, and clients of it without a browser."""
 
 from __future__ import annotations
 
 import contextlib
 import http.client
 import json
-import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
-from rookery._core import Game
-from rookery.players.base import Decision, Limits, Player
+from rookery.players.base import Player
 from rookery.players.offered_levels import PLAIN, Level, Levels
 from rookery.players.registry import make_player
-from rookery.players.thinking import Line, MoveNote, Setting, Thought
 from rookery.web.choices import Choice
 from rookery.web.serve import Running, require_assets, start
+from support.scripted import Failing, Replies
+from support.thinkers import CountingThinker
 
 ABSURD = Level("absurd", "absurd", {"simulations": 1e9, "movetime": 1e12})
 LEVELS = Levels((*PLAIN.levels, ABSURD), PLAIN.default)
 
 
-class Replies:
-    """Answers with the moves of a list, whatever happens; then with the first legal move."""
-
-    def __init__(self, moves: Sequence[str], value: float | None = None) -> None:
-        self.name = "replies"
-        self.moves = moves
-        self.value = value
-
-    def choose(
-        self, game: Game, rng: np.random.Generator, limits: Limits | None = None
-    ) -> Decision:
-        place = game.ply // 2
-        move = self.moves[place] if place < len(self.moves) else sorted(game.legal_moves())[0]
-        return Decision(move, self.value, (move,) if self.value is not None else ())
-
-    def new_game(self) -> None:
-        pass
-
-    def close(self) -> None:
-        pass
-
-
-class SlowThinker:
-    """Thinks until it is stopped or its time is over, and says what it sees."""
-
-    settings: tuple[Setting, ...] = ()
-    begun = 0
-    ended = 0
-    limits: Limits | None = None
-
-    def __init__(self) -> None:
-        self.name = "slow"
-        self._stopping = threading.Event()
-
-    def configure(self, name: str, value: str) -> None:
-        raise ValueError(f"no setting {name!r}")
-
-    def think(
-        self,
-        game: Game,
-        limits: Limits,
-        report: Callable[[Thought], None] | None = None,
-        *,
-        lines: int = 1,
-        search_moves: Sequence[str] | None = None,
-        pondering: bool = False,
-    ) -> Decision:
-        self._stopping.clear()
-        SlowThinker.begun += 1
-        SlowThinker.limits = limits
-        moves = sorted(game.legal_moves())
-        began = time.monotonic()
-        depth = 0
-        try:
-            while not self._stopping.is_set() and time.monotonic() - began < (
-                limits.movetime or 60
-            ):
-                depth += 1
-                if report is not None:
-                    report(thought(moves, depth, time.monotonic() - began))
-                self._stopping.wait(0.02)
-        finally:
-            SlowThinker.ended += 1
-        return Decision(moves[0], 0.25, (moves[0],))
-
-    def stop(self) -> None:
-        self._stopping.set()
-
-    def ponderhit(self) -> None:
-        pass
-
-    def choose(
-        self, game: Game, rng: np.random.Generator, limits: Limits | None = None
-    ) -> Decision:
-        return self.think(game, limits or Limits(movetime=0.1))
-
-    def new_game(self) -> None:
-        pass
-
-    def close(self) -> None:
-        pass
-
-
-def thought(moves: Sequence[str], depth: int, seconds: float) -> Thought:
-    """A thought about the first few moves."""
-    notes = tuple(
-        MoveNote(move, prior=0.5 / (place + 1), visits=100 // (place + 1), value=0.2 - 0.1 * place)
-        for place, move in enumerate(moves[:5])
-    )
-    line = Line((moves[0],), 0.25, centipawns=80, win_draw_loss=(500, 250, 250))
-    return Thought((line,), depth=depth, nodes=1000 * depth, seconds=seconds, notes=notes)
-
-
-class Broken(Replies):
-    """Fails when asked for a move."""
-
-    def choose(
-        self, game: Game, rng: np.random.Generator, limits: Limits | None = None
-    ) -> Decision:
-        if self.moves:
-            return Decision(self.moves[0])
-        raise RuntimeError("the engine <b>died</b>")
-
-
-# By their specs; every test file may add its own.
+# Makers by spec; a test file may add its own.
 PLAYERS: dict[str, Callable[[], Player]] = {
-    "test:slow": SlowThinker,
-    "test:broken": lambda: Broken([]),
-    "test:illegal": lambda: Broken(["e2e5"]),
+    "test:slow": CountingThinker,
+    "test:broken": Failing,
+    "test:illegal": lambda: Replies(["e2e5"]),
     "test:knights": lambda: Replies(["g8f6", "f6g8", "g8f6", "f6g8", "g8f6", "f6g8"], 0.1),
 }
 
 
 def make(spec: str) -> Player:
-    """A player of the tests, or any other."""
+    """Make a player of the tests, or any other that the spec names."""
     maker = PLAYERS.get(spec)
     return maker() if maker is not None else make_player(spec)
 
 
 def choices_for_tests() -> list[Choice]:
-    """All of them; one has a name that must never be taken for HTML."""
+    """Offer all of them on the page; one title would be a script if it were not escaped."""
     names = [name.removeprefix("test:") for name in PLAYERS]
     titles = {"knights": "knights <script>alert(1)</script>"}
     return [Choice(name, titles.get(name, name), "Tests", f"test:{name}", LEVELS) for name in names]
@@ -154,7 +48,7 @@ def choices_for_tests() -> list[Choice]:
 
 @contextlib.contextmanager
 def server(runs: Path, **options: Any) -> Iterator[Running]:
-    """A real server on a free port of this machine; skips without the files from npm."""
+    """Run a real server on a free local port; skips the test without the files from npm."""
     try:
         require_assets()
     except ValueError as error:
@@ -182,7 +76,14 @@ class Client:
         body: object = None,
         headers: Mapping[str, str | None] | None = None,
     ) -> tuple[int, dict[str, str], bytes]:
-        """Send a request; headers given replace or (None) remove the usual ones."""
+        """Send a request; returns status, headers and content.
+
+        Args:
+            method: GET, POST and so on.
+            path: With the query, if any.
+            body: Bytes as they are, anything else as JSON.
+            headers: Replace the usual ones; None leaves one out.
+        """
         data = body if isinstance(body, bytes) else None
         if body is not None and data is None:
             data = json.dumps(body).encode()
@@ -213,10 +114,11 @@ class Client:
         return answer.status, found, content
 
     def cookie_header(self) -> str:
+        """Return the cookies as the header that sends them."""
         return "; ".join(f"{key}={value}" for key, value in self.cookies.items())
 
     def hello(self) -> dict[str, Any]:
-        """Begin a session."""
+        """Begin a session and keep its token."""
         status, _, content = self.ask("GET", "/api/session")
         assert status == 200, content
         session: dict[str, Any] = json.loads(content)
@@ -224,12 +126,13 @@ class Client:
         return session
 
     def new_game(self, **wishes: object) -> str:
+        """Start a game; returns its id."""
         status, _, content = self.ask("POST", "/api/games", wishes)
         assert status == 201, content
         return str(json.loads(content)["id"])
 
     def play(self, **wishes: object) -> Seat:
-        """A new game with its websocket."""
+        """Start a game and connect to its websocket."""
         return Seat(self, self.new_game(**wishes))
 
 
@@ -238,13 +141,14 @@ class Seat:
 
     def __init__(self, client: Client, game: str, token: str | None = None) -> None:
         from websockets.sync.client import connect
+        from websockets.typing import Origin
 
         self.game = game
         self._stack = contextlib.ExitStack()
         self.socket = self._stack.enter_context(
             connect(
                 f"ws://{client.address}/api/games/{game}/socket",
-                origin=f"http://{client.address}",  # type: ignore[arg-type]
+                origin=Origin(f"http://{client.address}"),
                 additional_headers={"Cookie": client.cookie_header()},
             )
         )
@@ -253,9 +157,11 @@ class Seat:
         self.entries: list[dict[str, Any]] = []
 
     def send(self, message: object) -> None:
+        """Send a message as JSON."""
         self.socket.send(json.dumps(message))
 
     def receive(self) -> dict[str, Any]:
+        """Wait for the next message; keeps the list of moves up to date."""
         message: dict[str, Any] = json.loads(self.socket.recv(timeout=20))
         self.messages.append(message)
         if message["type"] == "state":
@@ -263,31 +169,35 @@ class Seat:
         return message
 
     def wait(self, condition: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
-        """The first message that fulfils a condition."""
+        """Receive messages until one fulfils the condition; returns that one."""
         while True:
             message = self.receive()
             if condition(message):
                 return message
 
     def state(self, condition: Callable[[dict[str, Any]], bool] = lambda s: True) -> dict[str, Any]:
+        """Wait for a state of the game that fulfils the condition."""
         return self.wait(lambda m: m["type"] == "state" and condition(m))
 
     def error(self) -> str:
+        """Wait for an error; returns its text."""
         return str(self.wait(lambda m: m["type"] == "error")["text"])
 
     def move(self, move: str) -> None:
+        """Ask to play a move in the present position."""
         self.send({"type": "move", "move": move, "ply": len(self.entries)})
 
     def until(self, plies: int) -> dict[str, Any]:
-        """The state after so many plies, nobody thinking."""
+        """Wait until so many plies have been played and no search is running."""
         return self.state(lambda s: len(self.entries) >= plies and not s["thinking"])
 
     def close(self) -> None:
+        """Disconnect."""
         self._stack.close()
 
 
 def eventually(condition: Callable[[], bool], what: str, seconds: float = 20.0) -> None:
-    """Wait for something that must become true."""
+    """Wait for a condition that must become true."""
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, f"never came true: {what}"

@@ -155,12 +155,10 @@ def test_second_signal_stops_at_once(tmp_path: Path) -> None:
     recipe, run = write_recipe(tmp_path), tmp_path / "run"
     child = Child(tmp_path, "train", recipe, "--run", str(run), "--set", "tiny.pause=30")
     child.wait_for(lambda: bool(Checkpoints(run / "checkpoints").steps()))
-    time.sleep(0.1)
     child.send(signal.SIGINT)
-    time.sleep(0.2)
+    child.wait_for(lambda: "a second signal stops at once" in child.err.read_text())
     child.send(signal.SIGINT)
-    assert child.wait(5) == 130
-    assert "a second signal stops at once" in child.err.read_text()
+    assert child.wait(20) == 130  # the iteration would take 30 seconds
     assert RunFolder.open(run).checkpoints.newest() is not None
 
 

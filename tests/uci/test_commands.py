@@ -52,7 +52,7 @@ def test_absurd_limits_are_clamped() -> None:
     assert Go(wtime=5).limits().black_time == 0.005
 
 
-def test_scores_as_words() -> None:
+def test_info_lines() -> None:
     line = Line(("e2e4",), 0.5, centipawns=31, bound="lower")
     mated = Line(("e2e4", "e7e5"), -1.0, mate=-2, win_draw_loss=(0, 0, 1000))
     thought = Thought((line, mated), 7, 9, 1000, 0.5, 1001)
@@ -86,7 +86,7 @@ def test_lines_are_cut_wherever_the_bytes_arrive() -> None:
         assert lines == ["uci", "isready\r", "\ufffd\ufffd\x00", "", "go"]
 
 
-def test_a_line_without_end_is_dropped() -> None:
+def test_a_line_that_is_too_long_is_dropped() -> None:
     buffer = LineBuffer(longest=100)
     lines: list[str | None] = []
     for _ in range(1000):

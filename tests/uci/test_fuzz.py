@@ -19,7 +19,7 @@ GAMES = ["", "e2e4", "e2e4 e7e5 g1f3", "f2f3 e7e5 g2g4 d8h4"]  # the last one is
 
 
 class AnyOrder(RuleBasedStateMachine):
-    """A client that does as it likes, and what it may rely on all the same."""
+    """A client that sends commands in any order, and what it may rely on."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -33,7 +33,7 @@ WHITE_SEED, BLACK_SEED = 75, 76  # a game with a promotion and castling, and mat
 def program(name: str) -> str:
     found = shutil.which(name, path=os.pathsep.join([os.environ.get("PATH", ""), GAMES_FOLDER]))
     if found is None:
-        pytest.skip(f"needs {name}: apt install {name}")
+        pytest.skip(f"needs {name}: install Debian's {name.lower()}")
     return found
 
 
@@ -122,7 +122,7 @@ def display(tmp_path: Path):
     with os.fdopen(reading) as pipe:
         number = pipe.readline().strip()
     if not number:
-        pytest.skip("Xvfb does not start here")
+        pytest.skip("needs Xvfb, which does not start on this machine")
     yield f":{number}"
     server.terminate()
     server.wait()

@@ -18,7 +18,9 @@ def _tables(kind: str, usual: tuple[str, ...], pattern: str) -> str:
     for folder in search_folders(f"tablebases/{kind}", usual):
         if any(folder.glob(pattern)):
             return str(folder)
-    pytest.skip(f"needs {kind} tables of three pieces")
+    if kind == "syzygy":
+        pytest.skip("needs the data folder: Syzygy tables in tablebases/syzygy")
+    pytest.skip("needs endgame tables: install Debian's gaviotatb")
 
 
 @pytest.fixture
@@ -31,7 +33,7 @@ def tables(request: pytest.FixtureRequest) -> str:
 
 def test_book_moves_come_first_if_wanted() -> None:
     if not book_paths():
-        pytest.skip("needs a Polyglot book")
+        pytest.skip("needs an opening book: install Debian's gnuchess-book")
     with find_book() as book:
         known = {entry.move for entry in book.moves(Game())}
     thinker = SlowThinker()

@@ -16,7 +16,6 @@ import pytest
 
 from support.paths import PROJECT
 
-PROJECT = PROJECT
 SCRIPT = PROJECT / "scripts" / "fetch_web_assets.py"
 
 

@@ -1,7 +1,4 @@
-"""The web page in a real Chromium: a whole game by mouse, screens small and dark.
-
-Screenshots are kept if ROOKERY_SCREENSHOTS names a folder (docs/images for those of the docs).
-"""
+"""The web page in a real Chromium: a whole game by mouse, screens small and dark."""
 
 from __future__ import annotations
 
@@ -18,7 +15,8 @@ pytest.importorskip("uvicorn", reason="needs the extra web")
 from rookery._core import Game
 from rookery.web.choices import shipped_engine
 from support.browser_parts import Page, opened_page
-from support.web_parts import PLAYERS, Replies
+from support.scripted import Replies
+from support.web_parts import PLAYERS
 
 pytestmark = pytest.mark.usefixtures("no_console_errors")
 
@@ -99,7 +97,7 @@ def test_names_are_shown_as_text(page: Page) -> None:
     page.first["note"] = "a <b>note</b>"  # type: ignore[attr-defined]
     page.open()
     del page.first["note"]  # type: ignore[attr-defined]
-    start_from(page, "", "knights")
+    page.new_game("knights")
     assert "<script>alert(1)</script>" in page.text("#bar-top .name")
     assert page.text("#note") == "a <b>note</b>"
     assert not page.all("#play script, #setup script, #watch img, #watch script")
@@ -107,7 +105,7 @@ def test_names_are_shown_as_text(page: Page) -> None:
 
 def test_castling_onto_the_rook_and_material(page: Page) -> None:
     page.open()
-    start_from(page, "r3k2r/8/8/8/8/8/8/RQ2K2R w KQkq - 0 1", "random")
+    page.new_game("random", position="r3k2r/8/8/8/8/8/8/RQ2K2R w KQkq - 0 1")
     assert page.text("#bar-bottom .material").endswith("+9")
     assert page.text("#bar-top .material") == ""
     page.drag_move("e1h1")
@@ -126,7 +124,7 @@ def test_legal_destinations_and_illegal_drags(page: Page) -> None:
 
 def test_promotion_can_be_cancelled(page: Page) -> None:
     page.open()
-    start_from(page, "k7/7P/8/8/8/8/8/K7 w - - 0 1", "random")
+    page.new_game("random", position="k7/7P/8/8/8/8/8/K7 w - - 0 1")
     page.drag_move("h7h8")
     page.until(lambda: page.find("#promotion").is_displayed(), "promotion is offered")
     page.find("#promotion button").send_keys("\ue00c")  # Escape
@@ -137,7 +135,7 @@ def test_promotion_can_be_cancelled(page: Page) -> None:
 
 def test_premove_is_played_when_its_time_comes(page: Page) -> None:
     page.open()
-    start_from(page, "", "slow")
+    page.new_game("slow")
     page.click_move("e2e4")
     page.until(lambda: len(page.moves()) == 1, "the move is made")
     page.drag_move("d2d4")
@@ -150,7 +148,7 @@ def test_premove_is_played_when_its_time_comes(page: Page) -> None:
 
 def test_what_the_engine_thinks(page: Page) -> None:
     page.open()
-    start_from(page, "", "slow")
+    page.new_game("slow")
     page.click_move("e2e4")
     page.until(lambda: len(page.all("#notes tbody tr")) == 5, "moves are listed")
     assert page.texts("#notes thead th") == ["Move", "Visits", "Prior", "Value"]
@@ -194,9 +192,11 @@ def test_reload_finds_the_game_again(page: Page) -> None:
     page.open()
     page.click_move("e2e4")
     page.wait_for_moves(2)
+    moves = page.moves()
     page.driver.refresh()
     page.ready()
     page.wait_for_moves(2)
+    assert page.moves() == moves
 
 
 def test_the_pgn_is_copied(page: Page) -> None:
@@ -225,7 +225,6 @@ def test_new_game_dialog(page: Page) -> None:
     page.script("document.querySelector('#setup [name=seconds]').value = '300'")
     page.script("document.querySelector('#seat-first [name=level]').value = '2'")
     page.script("return fetch('/api/players').then((answer) => answer.text())")
-    page.picture("new-game")
     page.click('#setup button[type="submit"]')
     name = "greedy-safe, every fifth move at random"
     page.until(lambda: page.text("#bar-top .name") == name, "the game begins")
@@ -269,7 +268,7 @@ def test_the_shipped_engine(page: Page) -> None:
         pytest.skip("needs the shipped engine: src/rookery/networks/rookery.safetensors")
     page.open()
     opening = "1. e4 e5 2. Nf3 Nc6 3. Bc4 Bc5 4. c3 Nf6 5. d3 d6 6. O-O O-O"
-    start_from(page, opening, "rookery", "second", moves=12)
+    page.new_game("rookery", level="second", position=opening, moves=12)
     page.click_move("f1e1")
     page.until(lambda: page.all("#board svg.cg-shapes line"), "its best move is drawn")
     page.until(lambda: "nodes" in page.text("#thought-facts"), "it tells how much it has seen")
@@ -277,7 +276,6 @@ def test_the_shipped_engine(page: Page) -> None:
     page.click("#hint")
     page.until(lambda: page.text("#said").startswith("Hint: "), "it gives a hint")
     page.until(lambda: len(page.texts("#lines li")) == 3, "three lines are shown")
-    page.picture("play")
 
 
 def test_phone_and_dark(page: Page) -> None:
@@ -295,12 +293,11 @@ def test_phone_and_dark(page: Page) -> None:
         assert width <= 390, "nothing sticks out of a small screen"
         assert page.find("#board").size["width"] > 300
         if shipped_engine() is not None:
-            start_from(page, "", "rookery", "9")
+            page.new_game("rookery", level="9")
         page.click_move("e2e4")
         page.wait_for_moves(2)
         ground = page.script("return getComputedStyle(document.body).backgroundColor")
         assert ground == "rgb(29, 31, 33)"
-        page.picture("phone-dark")
         page.click("#theme")
         ground = page.script("return getComputedStyle(document.body).backgroundColor")
         assert ground == "rgb(246, 243, 236)"
@@ -308,30 +305,3 @@ def test_phone_and_dark(page: Page) -> None:
     finally:
         page.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
         page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
-
-
-def start_from(page: Page, fen: str, player: str, level: str = "", moves: int = 0) -> None:
-    """A new game from a position (or a PGN of so many moves), through the dialog."""
-    page.click("#new-game")
-    page.until(lambda: page.find("#setup").is_displayed(), "the dialog opens")
-    page.script(
-        "const s = document.querySelector('#seat-first [name=player]');"
-        "s.value = arguments[0]; s.dispatchEvent(new Event('change'));"
-        "document.querySelector('#setup [value=white]').checked = true;"
-        "document.querySelector('#position').value = arguments[1];"
-        "if (arguments[2]) document.querySelector('#seat-first [name=level]').value = arguments[2]",
-        player,
-        fen,
-        level,
-    )
-    before = page.script("return sessionStorage.getItem('rookery-game')")
-    page.click('#setup button[type="submit"]')
-    page.until(
-        lambda: (
-            page.script("return sessionStorage.getItem('rookery-game')") != before
-            and not page.find("#setup").is_displayed()
-            and page.text("#bar-top .name").startswith(player)
-            and len(page.moves()) == moves
-        ),
-        "the game begins",
-    )

@@ -36,38 +36,21 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
         yield found
 
 
-def choose(page: Page, player: str, color: str, level: str = "") -> None:
-    """A new game through the dialog."""
-    page.open()
-    page.click("#new-game")
-    page.until(lambda: page.find("#setup").is_displayed(), "the dialog opens")
-    page.click(f'#setup [value="{color}"]')
-    page.script(
-        "const s = document.querySelector('#seat-first [name=player]');"
-        "s.value = arguments[0]; s.dispatchEvent(new Event('change'));"
-        "if (arguments[1]) document.querySelector('#seat-first [name=level]').value = arguments[1]",
-        player,
-        level,
-    )
-    page.click('#setup button[type="submit"]')
-    page.until(lambda: not page.find("#setup").is_displayed(), "the game begins")
-
-
 def test_the_endgame_network_tells_its_q_values(page: Page) -> None:
-    choose(page, "kqk", "black")
-    # A player of one ending begins there, without a position being asked for.
-    page.until(lambda: len(page.moves()) == 1, "the network moves")
+    page.open()
+    # A player of one ending starts there, without a position being asked for, and moves first.
+    page.new_game("kqk", "black", moves=1)
     assert len(page.placement()) == 3
     page.find("body").send_keys("\ue012")  # back to the position that it thought about
     page.until(lambda: "Value" in page.texts("#notes thead th"), "Q values are shown")
     words = page.texts("#notes tbody tr td:last-child")
     assert any(text.startswith("wins in ") for text in words), words
     page.until(lambda: page.all("#board svg.cg-shapes line"), "arrows are drawn")
-    page.picture("endgame")
 
 
 def test_a_tree_search_tells_visits_and_priors(page: Page) -> None:
-    choose(page, "run:az@1", "white", "3")
+    page.open()
+    page.new_game("run:az@1", level="3", name="az")
     page.click_move("e2e4")
     page.wait_for_moves(2)
     page.find("body").send_keys("\ue012")

@@ -1,7 +1,4 @@
-"""Watching training in a real Chromium: curves, boards of this moment, checkpoints to play.
-
-ROOKERY_SCREENSHOT_RUN names the run folder to make a picture of (see test_browser.py).
-"""
+"""Watching training in a real Chromium: curves, games in progress, checkpoints to play."""
 
 from __future__ import annotations
 
@@ -11,7 +8,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -25,7 +21,6 @@ pytest.importorskip("uvicorn", reason="needs the extra web")
 from rookery._core import Game, play_random_plies
 from rookery.runs.live import write_live
 from support.browser_parts import Page, opened_page
-from support.web_parts import server
 
 pytestmark = pytest.mark.usefixtures("no_console_errors")
 
@@ -80,8 +75,10 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def page(runs: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
-    with opened_page(runs, tmp_path_factory.mktemp("downloads")) as found:
-        yield found
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("rookery.web.choices.REFRESH_SECONDS", 0.0)  # new checkpoints show at once
+        with opened_page(runs, tmp_path_factory.mktemp("downloads")) as found:
+            yield found
 
 
 def test_watching_a_run(page: Page, runs: Path) -> None:
@@ -148,22 +145,6 @@ def test_watching_a_trainer_at_work(page: Page, runs: Path) -> None:
         shutil.rmtree(runs / "real", ignore_errors=True)
 
 
-def test_picture_of_a_run(page: Page) -> None:
-    if not os.environ.get("ROOKERY_SCREENSHOT_RUN"):
-        pytest.skip("needs ROOKERY_SCREENSHOT_RUN: a run folder to make a picture of")
-    run = Path(os.environ["ROOKERY_SCREENSHOT_RUN"]).resolve()
-    with server(run.parent) as other:
-        shown = Page(page.driver, other.url)
-        shown.open(f"#watch/{run.name}")
-        shown.until(lambda: shown.all("#curves .uplot canvas"), "curves are drawn")
-        shown.until(lambda: shown.all("#boards .small piece"), "games are shown")
-        time.sleep(3)  # into the games
-        page.driver.set_window_size(1280, 1500)
-        shown.picture("watch")
-        page.driver.set_window_size(1280, 900)
-        page.driver.get("about:blank")
-
-
 def test_games_of_evaluations_are_replayed(page: Page, runs: Path) -> None:
     (runs / "demo" / "live.json").unlink(missing_ok=True)
     page.open("#watch/demo")
@@ -189,7 +170,6 @@ def test_a_checkpoint_is_played_with_one_click(page: Page, runs: Path) -> None:
     save_model(
         step / "model.safetensors", make_network("mlp", "vector66", "az4672", {"hidden": [8]})
     )
-    time.sleep(2.1)  # until the list of players is made again
     page.open("#watch/demo")
     page.until(lambda: page.all('#checkpoints [data-player="run:demo@12"]'), "it is offered")
     page.click('#checkpoints [data-player="run:demo@12"]')

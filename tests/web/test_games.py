@@ -36,7 +36,8 @@ from rookery.web.rooms import Rooms
 from rookery.web.serve import Running
 from rookery.web.shelf import Shelf
 from rookery.web.thinking import Search, Searches, Wish, thought_of
-from support.web_parts import Client, Seat, SlowThinker, eventually, server
+from support.thinkers import CountingThinker
+from support.web_parts import Client, Seat, eventually, server
 
 
 @pytest.fixture(scope="module")
@@ -131,14 +132,14 @@ def test_take_back_goes_to_the_persons_last_turn(client: Client) -> None:
 def test_take_back_while_the_player_thinks(client: Client) -> None:
     seat = client.play(player="slow", color="white")
     seat.state()
+    begun = CountingThinker.begun
     seat.move("e4")
     seat.state(lambda s: s["thinking"])
-    begun = SlowThinker.begun
-    eventually(lambda: SlowThinker.begun >= begun, "search begins")
+    eventually(lambda: CountingThinker.begun == begun + 1, "search begins")
     seat.send({"type": "takeback"})
     state = seat.state(lambda s: s["base"] == 0 and not s["thinking"])
     assert state["entries"] == []
-    eventually(lambda: SlowThinker.ended == SlowThinker.begun, "search ends")
+    eventually(lambda: CountingThinker.ended == CountingThinker.begun, "search ends")
     seat.close()
 
 
@@ -227,8 +228,8 @@ def test_thoughts_arrive_and_moving_now_ends_them(client: Client) -> None:
     assert told["lines"][0]["centipawns"] == -80
     assert told["lines"][0]["wdl"] == [250, 250, 500]
     assert told["notes"][0]["visits"] == 100 and told["notes"][0]["san"]
-    assert SlowThinker.limits is not None
-    assert SlowThinker.limits.movetime == 30.0 and SlowThinker.limits.simulations == 100_000
+    assert CountingThinker.limits is not None
+    assert CountingThinker.limits.movetime == 30.0 and CountingThinker.limits.simulations == 100_000
     seat.send({"type": "now"})
     seat.until(2)
     assert seat.entries[1]["value"] == -0.25
@@ -238,15 +239,15 @@ def test_thoughts_arrive_and_moving_now_ends_them(client: Client) -> None:
 def test_closing_the_tab_cancels_the_search(client: Client) -> None:
     seat = client.play(player="slow", color="black", level="absurd")
     seat.wait(lambda m: m["type"] == "thought")
-    assert SlowThinker.begun > SlowThinker.ended
+    assert CountingThinker.begun > CountingThinker.ended
     seat.close()
-    eventually(lambda: SlowThinker.ended == SlowThinker.begun, "search ends", 5.0)
+    eventually(lambda: CountingThinker.ended == CountingThinker.begun, "search ends", 5.0)
     # Whoever comes back finds the game, and the player thinking again.
     again = Seat(client, seat.game)
     assert again.state()["turn"] == "white"
     again.wait(lambda m: m["type"] == "thought")
     again.close()
-    eventually(lambda: SlowThinker.ended == SlowThinker.begun, "search ends", 5.0)
+    eventually(lambda: CountingThinker.ended == CountingThinker.begun, "search ends", 5.0)
 
 
 def test_ending_the_server_ends_searches(tmp_path: Path) -> None:
@@ -255,17 +256,22 @@ def test_ending_the_server_ends_searches(tmp_path: Path) -> None:
         client.hello()
         seat = client.play(player="slow", color="black", level="absurd")
         seat.wait(lambda m: m["type"] == "thought")
-        assert SlowThinker.begun > SlowThinker.ended
-    assert SlowThinker.begun == SlowThinker.ended
+        assert CountingThinker.begun > CountingThinker.ended
+    assert CountingThinker.begun == CountingThinker.ended
 
 
-def test_waiting_searches_are_cancelled_before_they_begin(client: Client) -> None:
-    seats = [client.play(player="slow", color="black", level="absurd") for _ in range(6)]
-    for seat in seats:
-        seat.state(lambda s: s["thinking"])
-    for seat in seats:
-        seat.close()
-    eventually(lambda: SlowThinker.ended == SlowThinker.begun, "searches end", 5.0)
+def test_waiting_searches_are_cancelled_before_they_begin(tmp_path: Path) -> None:
+    with server(tmp_path, workers=1) as one_worker:
+        client = Client(one_worker)
+        client.hello()
+        begun = CountingThinker.begun
+        seats = [client.play(player="slow", color="black", level="absurd") for _ in range(6)]
+        for seat in seats:
+            seat.state(lambda s: s["thinking"])
+        for seat in reversed(seats):  # the first is the one whose search is running
+            seat.close()
+        eventually(lambda: CountingThinker.ended == begun + 1, "the first search ends", 5.0)
+    assert CountingThinker.begun == begun + 1
 
 
 def test_hint(client: Client) -> None:
@@ -336,8 +342,8 @@ def test_a_searching_player_keeps_its_clock(client: Client) -> None:
     seat.state()
     seat.move("e4")
     seat.until(2)
-    assert SlowThinker.limits is not None and SlowThinker.limits.movetime is not None
-    assert SlowThinker.limits.movetime <= 1.0
+    assert CountingThinker.limits is not None and CountingThinker.limits.movetime is not None
+    assert CountingThinker.limits.movetime <= 1.0
     seat.close()
 
 

@@ -48,7 +48,7 @@ def client(running: Running) -> Client:
     return visitor
 
 
-# --- 55: hosts and origins ---
+# --- hosts and origins ---
 
 HOSTS = [
     EVIL,
@@ -112,7 +112,7 @@ def test_cross_site_navigation_may_only_open_the_page(client: Client) -> None:
     assert client.ask("GET", "/api/session", headers=cross)[0] == 403
 
 
-# --- 56: changes need the token, and a body that forms cannot send ---
+# --- changes need the token, and a body that forms cannot send ---
 
 
 def test_changes_without_token_are_refused(client: Client) -> None:
@@ -168,7 +168,7 @@ def test_websocket_without_token_is_closed(client: Client) -> None:
     assert closed.value.rcvd is not None and closed.value.rcvd.code == 1008
 
 
-# --- 57: beyond this machine only with a token ---
+# --- beyond this machine only with a token ---
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.5", "example.org"])
@@ -204,7 +204,7 @@ def test_access_token_lets_in(tmp_path: Path) -> None:
         assert visitor.ask("GET", "/api/session", headers={"Host": EVIL})[0] == 403
 
 
-# --- 58: ids, not paths ---
+# --- ids, not paths ---
 
 PATHS = [
     "../../etc/passwd",
@@ -267,7 +267,7 @@ def test_links_and_odd_names_are_not_listed(tmp_path: Path) -> None:
     assert "run:good@7" in Choices(tmp_path).all()
 
 
-# --- 59: absurd wishes and too many of them ---
+# --- absurd wishes and too many of them ---
 
 
 @pytest.mark.parametrize("value", [1e9, 1e12, 10**30, math.inf, -5, 0])
@@ -316,7 +316,7 @@ def test_too_many_messages_are_refused(client: Client) -> None:
     assert "too many messages" in seat.error()
 
 
-# --- 60: large and deep bodies ---
+# --- large and deep bodies ---
 
 
 def test_large_body_is_refused(client: Client) -> None:
@@ -345,7 +345,7 @@ def test_nested_variations_do_not_recurse() -> None:
         game_of_pgn("(" * 10**5)
 
 
-# --- 61: large frames, slow readers ---
+# --- large frames, slow readers ---
 
 
 def test_large_frame_closes_the_connection(client: Client) -> None:
@@ -398,7 +398,7 @@ def test_senseless_messages_leave_the_game_alone(client: Client, text: str) -> N
     assert after["fen"] == before["fen"]
 
 
-# --- 62: names are text ---
+# --- names are text ---
 
 
 def test_policy_allows_no_inline_script(client: Client) -> None:
@@ -427,6 +427,6 @@ def test_names_cannot_break_out_of_pgn_tags(client: Client) -> None:
 
 
 @pytest.mark.parametrize("port", [-1, 65536, 99999])
-def test_what_is_no_port_is_refused(port: int) -> None:
+def test_invalid_ports_are_refused(port: int) -> None:
     with pytest.raises(ValueError, match=f"--port {port} is not a port"):
         listen("127.0.0.1", port)

@@ -12,6 +12,7 @@ ACTION_COUNTS = {"az4672": 4672, "az4673": 4673, "kpk": 10}
 
 
 def sign(number: int) -> int:
+    """Return -1, 0 or 1."""
     return (number > 0) - (number < 0)
 
 

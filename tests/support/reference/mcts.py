@@ -19,6 +19,8 @@ Answer = tuple[dict[str, float], float]  # logits by UCI move, value of the side
 
 @dataclass
 class Edge:
+    """A move of a node, with its statistics and what has been proven about it."""
+
     move: chess.Move
     prior: float
     visits: int = 0
@@ -31,6 +33,8 @@ class Edge:
 
 @dataclass
 class Node:
+    """An evaluated position of the tree."""
+
     value: float
     edges: list[Edge]
     visits: int = 1
@@ -40,6 +44,8 @@ class Node:
 
 @dataclass
 class Options:
+    """Options of the search; names and defaults are those of the native one."""
+
     c_init: float = 1.745
     c_base: float = 38739
     c_factor: float = 3.894
@@ -101,6 +107,7 @@ class ReferenceSearch:
                 edge.status, edge.mate = "won", 1
 
     def expand(self, board: chess.Board, answer: Answer) -> Node:
+        """Make a node: priors are the softmax of the logits, edges sorted by prior."""
         logits, value = answer
         moves = self.move_order(board) if self.move_order else list(logits)
         # The core works with float32 here, and with an exp that differs in the last bit.
@@ -116,6 +123,7 @@ class ReferenceSearch:
         return Node(value, edges, 1, value)
 
     def descend(self, waiting: list[Any], wanted: int | None) -> str:
+        """Walk from the root to a leaf; returns "done", "pending" or "collision"."""
         node, board = self.root, self.board.copy()
         assert node is not None
         path: list[tuple[Node, Edge]] = []
@@ -146,6 +154,7 @@ class ReferenceSearch:
         return "pending"
 
     def end(self, board: chess.Board, depth: int) -> str:
+        """How the rules end the game here, `depth` plies below the root, or "open"."""
         if board.is_checkmate():
             return "won"
         if board.is_stalemate() or board.is_insufficient_material():
@@ -161,6 +170,7 @@ class ReferenceSearch:
         return "open"
 
     def select_root(self, wanted: int | None) -> Edge:
+        """Choose the root's edge: by PUCT, or among those with the wanted number of visits."""
         assert self.root is not None
         if wanted is None:
             return self.select(self.root, self.root.edges, self.root_priors)
@@ -169,6 +179,7 @@ class ReferenceSearch:
         return self.root.edges[max(fits, key=lambda i: scores[i])]
 
     def select(self, node: Node, edges: list[Edge], priors: list[float] | None) -> Edge:
+        """Choose the edge with the largest PUCT score."""
         o = self.options
         total = node.visits + node.in_flight
         growth = math.log((1 + total + o.c_base) / o.c_base)
@@ -193,6 +204,7 @@ class ReferenceSearch:
         return best
 
     def back_up(self, path: list[tuple[Node, Edge]], value: float) -> None:
+        """Add a leaf's value (of the side to move there) along the path, sign alternating."""
         for node, edge in reversed(path):
             value = -value
             edge.value_sum += value
@@ -201,6 +213,7 @@ class ReferenceSearch:
             node.visits += 1
 
     def prove(self, path: list[tuple[Node, Edge]]) -> None:
+        """Carry a proven mate up the path, as far as it decides the nodes above."""
         if not self.options.proofs:
             return
         for index in range(len(path) - 1, 0, -1):
@@ -215,6 +228,7 @@ class ReferenceSearch:
                 return
 
     def root_status(self) -> str:
+        """Whether the root is proven: "won", "lost" or "open"."""
         assert self.root is not None
         if self.options.proofs:
             if any(e.status == "won" for e in self.root.edges):

@@ -53,6 +53,7 @@ def oriented(square: int, viewer: bool) -> int:
 
 
 def put(plane: Array, square: int, viewer: bool, value: float = 1.0) -> None:
+    """Set one square of a plane, as `viewer` sees it."""
     seen = oriented(square, viewer)
     plane[chess.square_rank(seen), chess.square_file(seen)] = value
 
@@ -67,11 +68,13 @@ def piece_planes(board: chess.Board, first: bool, viewer: bool) -> Array:
 
 
 def castling_code(board: chess.Board, color: bool) -> int:
+    """Castling rights of a side: 1 kingside, 2 queenside, 3 both."""
     kingside = board.has_kingside_castling_rights(color)
     return int(kingside) + 2 * int(board.has_queenside_castling_rights(color))
 
 
 def castling_flags(board: chess.Board, first: bool) -> list[float]:
+    """Kingside and queenside rights of colour `first`, then of the other."""
     return [
         float(has_right(color))
         for color in (first, not first)
@@ -80,6 +83,7 @@ def castling_flags(board: chess.Board, first: bool) -> list[float]:
 
 
 def square_codes(board: chess.Board) -> list[float]:
+    """64 piece codes from the mover's top left corner: 0 empty, 1-6 own, 7-12 the opponent's."""
     codes = []
     for rank in range(7, -1, -1):
         for file in range(8):
@@ -93,6 +97,7 @@ def square_codes(board: chess.Board) -> list[float]:
 
 
 def vector69(board: chess.Board) -> Array:
+    """Square codes, move counters, castling rights, repetition."""
     values = square_codes(board)
     values += [board.fullmove_number, board.halfmove_clock]
     values += [castling_code(board, board.turn), castling_code(board, not board.turn)]
@@ -101,6 +106,7 @@ def vector69(board: chess.Board) -> Array:
 
 
 def vector66(board: chess.Board) -> Array:
+    """Square codes and castling rights."""
     values = square_codes(board)
     values += [castling_code(board, board.turn), castling_code(board, not board.turn)]
     return np.array(values, np.float32)
@@ -117,6 +123,7 @@ def attacker_class(board: chess.Board, color: bool, square: int) -> int:
 
 
 def tactical70(board: chess.Board) -> Array:
+    """Square codes with attackers of both sides, then rights, counters, repetition, check."""
     values = square_codes(board)
     for index in range(64):
         # Entry 0 is the mover's top left corner: his last rank, first file.
@@ -132,6 +139,7 @@ def tactical70(board: chess.Board) -> Array:
 
 
 def planes19(board: chess.Board) -> Array:
+    """Planes from White's point of view, with the side to move."""
     planes = np.zeros((19, 8, 8), np.float32)
     planes[0] = float(board.turn)
     for index, flag in enumerate(castling_flags(board, chess.WHITE)):
@@ -144,6 +152,7 @@ def planes19(board: chess.Board) -> Array:
 
 
 def planes119(board: chess.Board) -> Array:
+    """Eight positions of history, from the mover's point of view, as in AlphaZero."""
     planes = np.zeros((119, 8, 8), np.float32)
     past = board.copy()
     for age in range(8):
@@ -163,10 +172,12 @@ def planes119(board: chess.Board) -> Array:
 
 
 def planes12(board: chess.Board) -> Array:
+    """Piece planes from the mover's point of view."""
     return piece_planes(board, board.turn, board.turn)
 
 
 def planes14(board: chess.Board) -> Array:
+    """Piece planes and the squares attacked by each side."""
     planes = np.zeros((14, 8, 8), np.float32)
     planes[:12] = planes12(board)
     for square, piece in board.piece_map().items():
@@ -176,6 +187,7 @@ def planes14(board: chess.Board) -> Array:
 
 
 def planes22(board: chess.Board) -> Array:
+    """Piece planes, rights, en passant, repetition and the last move."""
     planes = np.zeros((22, 8, 8), np.float32)
     planes[:12] = planes12(board)
     for index, flag in enumerate(castling_flags(board, board.turn)):
@@ -230,17 +242,20 @@ def slots(board: chess.Board, color: bool, kind: int, count: int) -> list[int | 
 
 
 def place(board: chess.Board, square: int) -> list[float]:
+    """File and rank in [0, 1], as the mover sees them."""
     seen = oriented(square, board.turn)
     return [chess.square_file(seen) / 7, chess.square_rank(seen) / 7]
 
 
 def danger(board: chess.Board, square: int) -> list[float]:
+    """Values of the cheapest attacker and the cheapest defender of a piece."""
     color = board.color_at(square)
     assert color is not None
     return [lowest(board, not color, square), lowest(board, color, square)]
 
 
 def mobility(board: chess.Board, square: int, kind: int) -> list[float]:
+    """Squares that a sliding piece reaches in each of its directions, divided by 7."""
     color = board.color_at(square)
     reached = []
     for name in DIRECTIONS[kind]:
@@ -262,6 +277,7 @@ def mobility(board: chess.Board, square: int, kind: int) -> list[float]:
 
 
 def safe_mobility(board: chess.Board, square: int) -> float:
+    """Share of 16 of the attacked squares where nothing cheaper could take the piece."""
     color = board.color_at(square)
     assert color is not None
     own_value = VALUES[board.piece_type_at(square) or 0]
@@ -274,6 +290,7 @@ def safe_mobility(board: chess.Board, square: int) -> float:
 
 
 def attack_maps(board: chess.Board) -> list[float]:
+    """Cheapest attacker of every square, of the mover, then of the opponent."""
     return [
         lowest(board, color, oriented(square, board.turn))
         for color in (board.turn, not board.turn)
@@ -282,6 +299,7 @@ def attack_maps(board: chess.Board) -> list[float]:
 
 
 def global_part(board: chess.Board, kinds: tuple[int, ...]) -> list[float]:
+    """Side to move, castling rights and counts of the pieces."""
     values = [float(board.turn), *castling_flags(board, board.turn)]
     for color in (board.turn, not board.turn):
         values += [len(board.pieces(kind, color)) / LARGEST_COUNTS[kind] for kind in kinds]
@@ -289,6 +307,7 @@ def global_part(board: chess.Board, kinds: tuple[int, ...]) -> list[float]:
 
 
 def pepper353(board: chess.Board) -> Array:
+    """The features of Deep Pepper."""
     values = global_part(board, PIECES)
     sides = (board.turn, not board.turn)
     for color in sides:
@@ -307,6 +326,7 @@ def pepper353(board: chess.Board) -> Array:
 
 
 def giraffe_slot(board: chess.Board, square: int | None, kind: int) -> list[float]:
+    """The features of one piece, all zero if there is none."""
     length = {chess.QUEEN: 14, chess.ROOK: 10, chess.BISHOP: 10, chess.KNIGHT: 6, chess.PAWN: 5}
     if square is None:
         return [0.0] * length[kind]
@@ -319,6 +339,7 @@ def giraffe_slot(board: chess.Board, square: int | None, kind: int) -> list[floa
 
 
 def giraffe363(board: chess.Board) -> Array:
+    """The features of Giraffe."""
     values = global_part(board, PIECES[:5])
     sides = (board.turn, not board.turn)
     for color in sides:

@@ -67,12 +67,15 @@ class SlowGames:
         self.steps = [0] * len(fens)
 
     def legal(self, index: int) -> dict[int, str]:
+        """Legal actions of a game with their moves."""
         return reference.legal_actions(self.boards[index], self.options.actions)
 
     def step(self, actions: list[int]) -> list[Expected]:
+        """Step every game; games that end stay where they are until `start_anew`."""
         return [self.step_one(index, action) for index, action in enumerate(actions)]
 
     def step_one(self, index: int, action: int) -> Expected:
+        """Play one action, legal or not, and say what should be reported."""
         options, board = self.options, self.boards[index]
         self.steps[index] += 1
         out_of_steps = 0 < options.max_plies <= self.steps[index]
@@ -100,6 +103,7 @@ class SlowGames:
     def finish(
         self, index: int, expected: Expected, ending: str, mover: bool, winner: bool | None = None
     ) -> Expected:
+        """Complete the report if the game has ended; `winner` is the mover unless given."""
         if ending == "none":
             return expected
         winner = mover if winner is None else winner
@@ -121,6 +125,7 @@ class SlowGames:
         return expected
 
     def start_anew(self, index: int, fen: str) -> None:
+        """Begin another game in place of one that ended."""
         self.boards[index] = chess.Board(fen)
         self.steps[index] = 0
 

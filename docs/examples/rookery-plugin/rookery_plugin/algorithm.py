@@ -9,7 +9,7 @@ from rookery.base.section import Section
 from rookery.nets import ValueNetwork, make_network
 from rookery.runs.state import State
 from rookery.training.recipe import Recipe
-from rookery.training.trainer import Context, Metrics
+from rookery.training.trainer import Context, Metrics, Trainer
 
 
 class PointsSettings(Section):
@@ -21,7 +21,7 @@ class PointsRecipe(Recipe):
     points: PointsSettings = PointsSettings()
 
 
-class PointsTrainer:
+class PointsTrainer(Trainer):
     def __init__(self, context: Context[PointsRecipe]) -> None:
         weights = context.torch_generator("weights")
         self.network = make_network("points", "vector66", "none", None, weights)

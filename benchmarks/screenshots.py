@@ -1,0 +1,71 @@
+"""Take the screenshots of the documentation: `python benchmarks/screenshots.py docs/images RUN`.
+
+`play.png` shows a game against the shipped engine, `watch.png` the training of the run folder RUN.
+Needs Chromium and pillow (`make setup packages`).
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from PIL import Image
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+
+from support.browser_parts import Page, opened_page
+
+OPENING = "1. e4 e5 2. Nf3 Nc6 3. Bc4 Bc5 4. c3 Nf6 5. d3 d6 6. O-O O-O"
+SETTLING_SECONDS = 0.5  # until the pieces have come to rest
+REPLAY_SECONDS = 3.0  # into the games that are being replayed
+COLOURS = 128  # a page has few of them, and the files stay small
+
+
+def save(page: Page, path: Path) -> None:
+    """Save what the browser shows, as a small PNG file."""
+    time.sleep(SETTLING_SECONDS)
+    page.driver.save_screenshot(str(path))
+    with Image.open(path) as picture:
+        small = picture.convert("RGB").quantize(COLOURS)
+    small.save(path, optimize=True)
+
+
+def show_game(page: Page) -> None:
+    """Play a move against the shipped engine and ask for a hint, so that its lines are shown."""
+    page.open()
+    page.new_game("rookery", level="second", position=OPENING, moves=12)
+    page.click_move("f1e1")
+    page.wait_for_moves(14)
+    page.click("#hint")
+    page.until(lambda: len(page.texts("#lines li")) == 3, "three lines are shown")
+
+
+def show_run(page: Page, name: str) -> None:
+    """Watch a run, its games and curves visible."""
+    page.driver.set_window_size(1280, 1500)
+    page.open(f"#watch/{name}")
+    page.until(lambda: page.all("#curves .uplot canvas"), "curves are drawn")
+    page.until(lambda: page.all("#boards .small piece"), "games are shown")
+    time.sleep(REPLAY_SECONDS)
+
+
+def main() -> None:
+    """Write both images."""
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    images, run = Path(sys.argv[1]), Path(sys.argv[2]).resolve()
+    images.mkdir(parents=True, exist_ok=True)
+    with (
+        tempfile.TemporaryDirectory() as downloads,
+        opened_page(run.parent, Path(downloads)) as page,
+    ):
+        show_game(page)
+        save(page, images / "play.png")
+        show_run(page, run.name)
+        save(page, images / "watch.png")
+
+
+if __name__ == "__main__":
+    main()
