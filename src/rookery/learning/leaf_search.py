@@ -11,7 +11,7 @@ from rookery.base.scales import value_of_score
 HASH = 4  # MiB; shallow searches need no more
 # A search that takes more is cut off. Untrained networks may take every capture for a gain, and the
 # captures of one position can then be followed for hundreds of thousands of nodes.
-MOST_NODES = 20_000
+MOST_NODES = 100_000
 
 
 @dataclass(frozen=True)
