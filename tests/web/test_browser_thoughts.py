@@ -13,7 +13,7 @@ pytest.importorskip("torch", reason="needs the extra train")
 import torch
 
 from rookery.nets import make_network
-from rookery.nets.model_file import save_model
+from rookery.nets.model_file import describe, save_model
 from support.browser_parts import Page, opened_page
 
 pytestmark = pytest.mark.usefixtures("no_console_errors")
@@ -31,7 +31,8 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
     network = make_network(
         "squares", "tactical70", "az4672", sizes, torch.Generator().manual_seed(1)
     )
-    save_model(step / "model.safetensors", network)
+    info = describe(network, {"algorithm": "alphazero"})
+    save_model(step / "model.safetensors", network, info)
     with opened_page(runs, tmp_path_factory.mktemp("downloads")) as found:
         yield found
 
