@@ -1,4 +1,4 @@
-"""docs/examples/rookery-plugin, installed as a user installs it: listed, trained and played."""
+"""docs/examples/rookery-plugin, installed as a user installs it: listed, trained, rated and played."""
 
 from __future__ import annotations
 
@@ -37,6 +37,7 @@ COMMANDS = [
     ["resume", "runs/points", "--budget", "+2it"],
     ["arena", "runs/points,noise=0.1", "classical", "--games", "4", "--concurrency", "1"],
     ["arena", "runs/points/model.safetensors", "random", "--games", "2", "--concurrency", "1"],
+    ["rate", "runs/points", "--games", "16", "--start", "random", "--concurrency", "1"],
     ["export", "runs/points", "--onnx", "points.onnx"],
 ]
 
@@ -76,7 +77,7 @@ def trained(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[
 def test_the_example_is_listed_trained_resumed_measured_and_exported(
     trained: tuple[Path, list[Any]],
 ) -> None:
-    folder, (players, recipes, _, resumed, match, other, exported) = trained
+    folder, (players, recipes, _, resumed, match, other, rating, exported) = trained
     assert "classical" in [row["name"] for row in players["players"]]
     whose = {"name": "of points", "options": players["players"][-1]["options"]}
     assert whose == players["networks"][-1]
@@ -84,6 +85,8 @@ def test_the_example_is_listed_trained_resumed_measured_and_exported(
     assert resumed["iterations"] == 5
     assert (match["games"], sum(match["faults"].values())) == (4, 0)
     assert (other["games"], sum(other["faults"].values())) == (2, 0)
+    assert rating["player"] == "runs/points" and rating["elo_low"] < rating["elo"]
+    assert sum(row["games"] for row in rating["opponents"]) == 16
     assert exported["family"] == "points" and (folder / "points.onnx").is_file()
 
 
