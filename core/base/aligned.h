@@ -1,5 +1,5 @@
-// An array aligned to cache lines (and so to every vector register), zeroed, of fixed length. Large
-// ones are aligned to huge pages and ask for them: random reads then rarely miss the TLB.
+// A zeroed array of fixed length, aligned to cache lines. Large arrays use huge pages, so that
+// random reads rarely miss the TLB.
 
 #pragma once
 
@@ -39,11 +39,7 @@ template <class T> class AlignedArray {
     AlignedArray(const AlignedArray& other) : AlignedArray(other.size_) {
         std::copy_n(other.data_, size_, data_);
     }
-    AlignedArray& operator=(const AlignedArray& other) {
-        AlignedArray copy(other);
-        swap(copy);
-        return *this;
-    }
+    AlignedArray& operator=(const AlignedArray& other) { return *this = AlignedArray(other); }
     ~AlignedArray() {
         static_assert(std::is_trivially_destructible_v<T>);
         ::operator delete[](data_, std::align_val_t(alignment_));

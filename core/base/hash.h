@@ -1,4 +1,4 @@
-// One step of a fast hash, for tables and pseudo-random answers; not for saved files (serial.h).
+// One step of a fast hash, for tables and pseudo-random values; not for saved files (serial.h).
 
 #pragma once
 

@@ -1,10 +1,9 @@
-// The inner loops of the network over int16 rows, for whatever vectors the compiler may use.
+// The inner loops of the network over int16 rows, for each instruction set.
 //
-// Rows are aligned to cache lines and their length is a multiple of ROW_MULTIPLE. All versions
-// compute exactly the same integers: additions stay within int16 by the clipping of network.h, and
-// no 32-bit lane of the output sum receives more than 2 * 1024 / 8 products of at most 255 * 255 *
-// 127. The widest version that the compiler may use is `Best`; the others stay visible to the
-// tests, which compare all of them bit by bit.
+// Rows are aligned to cache lines, with a length that is a multiple of ROW_MULTIPLE. All versions
+// give the same integers: additions stay within int16 by the clipping of network.h, and no 32-bit
+// lane of the output sum receives more than 2 * 1024 / 8 products of at most 255 * 255 * 127.
+// `Best` is the widest version that the compiler may use; tests compare it with the others.
 
 #pragma once
 
@@ -20,7 +19,7 @@ inline constexpr int ROW_MULTIPLE = 32;
 
 namespace kernels {
 
-// One element at a time; compilers turn these loops into whatever vectors the target has.
+// Scalar loops, which compilers vectorise.
 struct Portable {
     static constexpr const char* NAME = "portable";
 
@@ -46,7 +45,7 @@ struct Portable {
     }
 };
 
-// Whole registers at a time, by the operations of `Lanes`.
+// Whole registers, by the operations of `Lanes`.
 template <class Lanes> struct Vectorised {
     using Vector = typename Lanes::Vector;
     static constexpr const char* NAME = Lanes::NAME;

@@ -82,7 +82,6 @@ constexpr char upper(char c) { return is_other(c) ? char(c - 32) : c; }
 constexpr char swapped(char c) { return is_own(c) ? char(c + 32) : upper(c); }
 constexpr bool is_knight_pawn_or_king(char c) { return c == 'P' || c == 'N' || c == 'K'; }
 
-// Everything that is computed once.
 struct Tables {
     int squares[6][120] = {};  // worth of a piece on a square
     int king_end[120] = {};
@@ -269,13 +268,13 @@ bool Searcher::has_moves_that_keep_the_king(const Position& position) const {
                        [&](const Move& move) { return !king_capture(moved(position, move)); });
 }
 
-// The comments of the original explain why; here is what.
+// See the comments of the original for the reasons.
 int Searcher::bound(const Position& position, int gamma, int depth, bool root) {
     ++nodes_;
     depth = std::max(depth, 0);
-    // 1. The own king is gone.
+    // 1. The king has been captured.
     if (position.score <= -MATE_LOWER) return -MATE_UPPER;
-    // 2. What is known from before. A repetition of the game's positions is a draw.
+    // 2. Stored bounds. A repetition of the game's positions is a draw.
     const std::uint64_t key = position.key();
     const std::uint64_t depth_key = key + mixed(std::uint64_t(depth) + 1);
     Entry entry{-MATE_UPPER, MATE_UPPER};
@@ -294,7 +293,7 @@ int Searcher::bound(const Position& position, int gamma, int depth, bool root) {
                    ? MATE_UPPER
                    : position.score + gain + std::max(depth - 1, 0) * PLY_GAIN;
     };
-    // 3. Is a pass good enough to search less deeply?
+    // 3. Reduce if a null move holds.
     const bool calm = std::abs(position.score) < CALM && has_pieces(position);
     const bool guard = !root && calm;
     const int passing = position.score + NULL_MARGIN;
@@ -309,7 +308,7 @@ int Searcher::bound(const Position& position, int gamma, int depth, bool root) {
         if (real && depth) moves_[key] = move;
         done = true;
     };
-    // 4. Passing, and standing pat.
+    // 4. Null move and stand pat.
     if (2 < depth && depth < 6 && guard) {
         const int cap = position.score + ROUGHNESS;
         int score = cap;
@@ -325,7 +324,7 @@ int Searcher::bound(const Position& position, int gamma, int depth, bool root) {
         take(score, real, proof);
     }
     if (!done && depth == 0) take(position.score, false, {});
-    // 5. The moves: first the one that was best before, then all, the greatest gain first.
+    // 5. Moves: the stored one first, then all by gain.
     const auto search = [&](int gain, const Move& move) {
         if (gain >= MATE_LOWER) {
             live = true;
@@ -373,7 +372,7 @@ int Searcher::bound(const Position& position, int gamma, int depth, bool root) {
     return best;
 }
 
-// Iterative deepening, and what its UCI driver makes of it: the last move of a finished depth.
+// Iterative deepening as its UCI driver uses it: the last move of a completed depth.
 Move Searcher::deepen(const Position& root, std::uint64_t nodes) {
     const std::uint64_t root_key = root.key();
     Move committed{}, candidate{};
@@ -443,7 +442,7 @@ std::string Searcher::choose(const std::string& fen, std::uint64_t nodes) {
     nodes_ = 0;
     scores_.clear();
     moves_.clear();
-    // Its driver puts the position before a position with Black to move, as if White had passed.
+    // With Black to move, its driver adds the rotated position to the history.
     history_ = {position.key(), root.key()};
     const Move move = deepen(root, nodes);
     if (!move.from) return "";
