@@ -58,12 +58,6 @@ void Engine::new_game() {
     for (auto& worker : workers_) worker->new_game();
 }
 
-void Engine::prepare() { stopped_.store(false, std::memory_order_relaxed); }
-
-void Engine::stop() { stopped_.store(true, std::memory_order_relaxed); }
-
-void Engine::ponderhit() { time_.ponderhit(); }
-
 std::uint64_t Engine::nodes() const {
     std::uint64_t total = 0;
     for (const auto& worker : workers_) total += worker->nodes();
@@ -85,9 +79,9 @@ Result Engine::search(const Position& root, std::span<const Key> earlier_keys, c
 
     std::exception_ptr failure;  // the first of any thread
     std::once_flag failed;
-    const auto deepen = [&](Worker& worker, auto&&... arguments) {
+    const auto guarded = [&](const auto& work) {
         try {
-            worker.deepen(helper_limits, arguments...);
+            work();
         } catch (...) {
             std::call_once(failed, [&] { failure = std::current_exception(); });
             stop();
@@ -95,11 +89,15 @@ Result Engine::search(const Position& root, std::span<const Key> earlier_keys, c
     };
     std::vector<std::jthread> helpers;
     for (std::size_t i = 1; i < workers_.size(); ++i)
-        helpers.emplace_back([&, i] { deepen(*workers_[i], nullptr, nullptr, nullptr); });
+        helpers.emplace_back([&, i] {
+            guarded([&] { workers_[i]->deepen(helper_limits, nullptr, nullptr, nullptr); });
+        });
     std::function<void()> report_depth;
     if (report) report_depth = [&] { report(result_of(main, limits.lines)); };
-    deepen(main, &time_, report_depth, poll);
-    wait_while_pondering(poll);
+    guarded([&] {
+        main.deepen(helper_limits, &time_, report_depth, poll);
+        wait_while_pondering(poll);
+    });
     stop();  // the others
     helpers.clear();  // joins
     if (failure) std::rethrow_exception(failure);

@@ -36,16 +36,17 @@ class Engine {
     void new_game();
 
     // Resets stop(): later calls of stop() apply to the next search.
-    void prepare();
+    void prepare() { stopped_.store(false, std::memory_order_relaxed); }
     // earlier_keys: keys of the positions before `root`, oldest first (RepetitionKeys::keys()), for
-    // repetitions. Exceptions of an evaluator are rethrown once all threads have ended.
+    // repetitions. Exceptions of evaluator, report and poll are rethrown once all threads have
+    // ended.
     [[nodiscard]] Result search(const Position& root, std::span<const Key> earlier_keys,
                                 const Limits& limits, const Report& report = {},
                                 const Poll& poll = {});
 
     // --- From any thread ---
-    void stop();
-    void ponderhit();
+    void stop() { stopped_.store(true, std::memory_order_relaxed); }
+    void ponderhit() { time_.ponderhit(); }
     [[nodiscard]] int hash_full() const { return table_.full_per_mille(); }
 
   private:

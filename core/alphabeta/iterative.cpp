@@ -56,10 +56,8 @@ void Worker::set_root(const Position& root, std::span<const Key> earlier_keys,
 
     root_count_ = 0;
     for (const Move move : legal_moves(root)) {
-        if (!limits.search_moves.empty() &&
-            std::find(limits.search_moves.begin(), limits.search_moves.end(), move) ==
-                limits.search_moves.end())
-            continue;
+        const auto& only = limits.search_moves;
+        if (!only.empty() && std::ranges::find(only, move) == only.end()) continue;
         RootMove& entry = root_moves_[std::size_t(root_count_++)];
         entry = RootMove();
         entry.move = entry.line[0] = move;
@@ -135,7 +133,8 @@ void Worker::deepen(const Limits& limits, TimeManager* time, const std::function
     poll_ = poll ? &poll : nullptr;
     last_poll_ = Clock::now();
     root_evaluation_ = corrected(0, evaluate(0));
-    for (int i = 0; i < root_count_; ++i) root_moves_[std::size_t(i)].score = -INFINITE;
+    const std::span root_moves(root_moves_.data(), std::size_t(root_count_));
+    for (RootMove& move : root_moves) move.score = -INFINITE;
     const int lines = std::min(std::max(1, limits.lines), root_count_);
     const int last = limits.depth > 0 ? std::min(limits.depth, MAX_DEPTH) : MAX_DEPTH;
     Move stable_move;
@@ -143,17 +142,12 @@ void Worker::deepen(const Limits& limits, TimeManager* time, const std::function
     double mean = 0;
     for (int depth = 1; depth <= last && root_count_ > 0; ++depth) {
         root_depth_ = depth;
-        for (int i = 0; i < root_count_; ++i) {
-            RootMove& move = root_moves_[std::size_t(i)];
-            move.previous = move.score;
-        }
+        for (RootMove& move : root_moves) move.previous = move.score;
         search_depth(depth, lines);
         if (stopped_) {
             // Moves not reached keep their last score.
-            for (int i = 0; i < root_count_; ++i) {
-                RootMove& move = root_moves_[std::size_t(i)];
+            for (RootMove& move : root_moves)
                 if (move.score == -INFINITE) move.score = move.previous;
-            }
             break;
         }
         completed_depth_ = depth;

@@ -22,8 +22,6 @@ void Worker::start_keys(Frame& root) {
     }
 }
 
-void Worker::count_node() { nodes_.store(nodes() + 1, std::memory_order_relaxed); }
-
 void Worker::make(int ply, Move move) {
     Frame& now = frame(ply);
     Frame& next = frame(ply + 1);

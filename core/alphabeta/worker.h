@@ -107,7 +107,7 @@ class Worker {
     void make(int ply, Move move);
     void make_null(int ply);
     void unmake() { accumulators_.pop(); }
-    void count_node();
+    void count_node() { nodes_.store(nodes() + 1, std::memory_order_relaxed); }
     [[nodiscard]] bool out_of_nodes();
     void set_line(int ply, Move move);
     void start_keys(Frame& frame);

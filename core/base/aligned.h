@@ -1,9 +1,8 @@
-// A zeroed array of fixed length, aligned to cache lines. Large arrays use huge pages, so that
-// random reads rarely miss the TLB.
+// A zeroed, movable array of fixed length, aligned to cache lines. Large arrays use huge pages, so
+// that random reads rarely miss the TLB.
 
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <new>
@@ -36,10 +35,6 @@ template <class T> class AlignedArray {
         swap(other);
         return *this;
     }
-    AlignedArray(const AlignedArray& other) : AlignedArray(other.size_) {
-        std::copy_n(other.data_, size_, data_);
-    }
-    AlignedArray& operator=(const AlignedArray& other) { return *this = AlignedArray(other); }
     ~AlignedArray() {
         static_assert(std::is_trivially_destructible_v<T>);
         ::operator delete[](data_, std::align_val_t(alignment_));

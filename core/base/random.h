@@ -1,4 +1,4 @@
-// xoshiro256** (Blackman and Vigna 2018), with a state that can be saved.
+// xoshiro256** (Blackman and Vigna 2018), with a state that can be saved; hash functions.
 
 #pragma once
 
@@ -13,6 +13,12 @@ constexpr std::uint64_t splitmix64(std::uint64_t& state) {
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL;
     z = (z ^ (z >> 27)) * 0x94D049BB133111EBULL;
     return z ^ (z >> 31);
+}
+
+// One step of a fast hash, for tables and pseudo-random values; not for saved files (serial.h).
+[[nodiscard]] constexpr std::uint64_t mix(std::uint64_t hash, std::uint64_t word) {
+    hash = (hash ^ word) * 0x9E3779B97F4A7C15ULL;
+    return hash ^ (hash >> 29);
 }
 
 class Random {

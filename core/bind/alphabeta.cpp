@@ -2,8 +2,6 @@
 
 #include <nanobind/stl/variant.h>
 
-#include <exception>
-
 #include "alphabeta/bench.h"
 #include "alphabeta/engine.h"
 #include "bind/bind.h"
@@ -62,40 +60,26 @@ NamedResult search_game(Engine& engine, const Game& game, int depth, std::uint64
     limits.search_moves = only;
     limits.pondering = pondering;
 
-    // Python exceptions are rethrown once the search threads have ended.
-    std::exception_ptr failure;
     alphabeta::Report on_depth;
     if (!report.is_none())
         on_depth = [&](const alphabeta::Result& result) {
             const nb::gil_scoped_acquire acquire;
-            try {
-                if (!failure) report(named(root, result, engine));
-            } catch (...) {
-                failure = std::current_exception();
-                engine.stop();
-            }
+            report(named(root, result, engine));
         };
     // Only Python's main thread receives signals; others need not wait for the GIL.
     const nb::module_ threading = nb::module_::import_("threading");
-    const bool is_main = threading.attr("current_thread")().is(threading.attr("main_thread")());
-    const alphabeta::Poll check_signals = [&] {
-        const nb::gil_scoped_acquire acquire;
-        if (!failure && PyErr_CheckSignals() != 0) {
-            try {
-                nb::raise_python_error();
-            } catch (...) {
-                failure = std::current_exception();
-            }
-        }
-        return bool(failure);
-    };
+    alphabeta::Poll check_signals;
+    if (threading.attr("current_thread")().is(threading.attr("main_thread")()))
+        check_signals = [] {
+            const nb::gil_scoped_acquire acquire;
+            if (PyErr_CheckSignals() != 0) throw nb::python_error();
+            return false;
+        };
     alphabeta::Result result;
     {
         const nb::gil_scoped_release release;
-        result = engine.search(root, keys, limits, on_depth,
-                               is_main ? check_signals : alphabeta::Poll());
+        result = engine.search(root, keys, limits, on_depth, check_signals);
     }
-    if (failure) std::rethrow_exception(failure);
     return named(root, result, engine);
 }
 

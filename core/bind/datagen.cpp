@@ -13,7 +13,7 @@ namespace {
 
 using Stopping = std::optional<std::function<bool()>>;
 
-// Called while threads play without the GIL: handles signals, and asks whether to stop.
+// Called while threads play without the GIL: handles signals, calls `stopping`.
 alphabeta::Poll python_poll(const Stopping& stopping) {
     return [&stopping] {
         const nb::gil_scoped_acquire acquire;

@@ -10,10 +10,11 @@ namespace rookery::bind {
 
 namespace {
 
+using nets::PyramidNet;
+using nets::SquaresNet;
 template <class T> using Vector = Input<T, nb::ndim<1>>;
 template <class T> using Matrix = Input<T, nb::ndim<2>>;
-
-using nets::SquaresNet;
+using Squares = Input<const std::int64_t, nb::shape<-1, 3>>;
 
 void init_squares_net(SquaresNet* self, std::size_t width, std::size_t key_width,
                       const std::map<std::string, Input<const float>>& weights,
@@ -58,9 +59,6 @@ std::array<double, 3> policy_step(
         {weight.shape(1), span_of(hidden), span_of(weight), span_of(bias)}, {clip, entropy, kl},
         {span_of(by_hidden), span_of(by_weight), span_of(by_bias)});
 }
-
-using nets::PyramidNet;
-using Squares = Input<const std::int64_t, nb::shape<-1, 3>>;
 
 Numpy<float> q_values(const PyramidNet& net, const Squares& squares) {
     std::vector<float> values;

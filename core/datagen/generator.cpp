@@ -14,10 +14,6 @@ namespace {
 constexpr int OPENING_TRIES = 50;  // a network may evaluate every opening as decided
 constexpr int DISTINCT_AFTER = 4;  // plies after the opening at which games are compared
 
-nnue::SampleResult result_for(Color side, int white_result) {
-    return nnue::SampleResult((side == WHITE ? white_result : -white_result) + 1);
-}
-
 }  // namespace
 
 std::map<std::string, std::uint64_t> GeneratedGames::ending_counts() const {
@@ -45,7 +41,7 @@ struct DataGenerator::Record {
         white_result = result;
         if (how == std::size_t(Ending::PLY_CAP)) samples.clear();
         for (nnue::PackedSample& sample : samples)
-            sample.set_result(result_for(sample.side(), white_result));
+            sample.set_result(nnue::SampleResult((sample.side() == WHITE ? result : -result) + 1));
     }
 };
 
@@ -92,13 +88,8 @@ bool DataGenerator::play(alphabeta::Engine& engine, std::uint64_t number, Record
     // 2. The game; the first position has been searched already.
     for (const int opening_plies = line.ply;;) {
         note(line, found, number, record);
-        const int white_score = line.position.side == WHITE ? found.score : -found.score;
-        switch (adjudicator.add(white_score, line.ply)) {
-            case Adjudicator::Verdict::WHITE_WINS: return record.finish(ADJUDICATED_WIN, 1), true;
-            case Adjudicator::Verdict::BLACK_WINS: return record.finish(ADJUDICATED_WIN, -1), true;
-            case Adjudicator::Verdict::DRAW: return record.finish(ADJUDICATED_DRAW, 0), true;
-            case Adjudicator::Verdict::NONE: break;
-        }
+        if (const auto result = adjudicator.add(found.score, line.position.side, line.ply))
+            return record.finish(*result ? ADJUDICATED_WIN : ADJUDICATED_DRAW, *result), true;
         line.make(found.best);
         ++record.plies;
         if (record.plies == DISTINCT_AFTER) record.opening = line.position.key;

@@ -17,8 +17,9 @@ constexpr std::uint64_t HARD_FACTOR = 10;
 constexpr auto POLL_INTERVAL = std::chrono::milliseconds(20);
 }  // namespace
 
-Adjudicator::Verdict Adjudicator::add(int white_score, int ply) {
-    if (!rules_.enabled) return Verdict::NONE;
+std::optional<int> Adjudicator::add(int score, Color side, int ply) {
+    if (!rules_.enabled) return std::nullopt;
+    const int white_score = side == WHITE ? score : -score;
     if (white_score > rules_.win_score)
         winning_ = std::max(winning_, 0) + 1;
     else if (white_score < -rules_.win_score)
@@ -27,9 +28,8 @@ Adjudicator::Verdict Adjudicator::add(int white_score, int ply) {
         winning_ = 0;
     const bool level = ply >= rules_.draw_after && std::abs(white_score) <= rules_.draw_score;
     level_ = level ? level_ + 1 : 0;
-    if (winning_ >= rules_.win_plies) return Verdict::WHITE_WINS;
-    if (winning_ <= -rules_.win_plies) return Verdict::BLACK_WINS;
-    return level_ >= rules_.draw_plies ? Verdict::DRAW : Verdict::NONE;
+    if (std::abs(winning_) >= rules_.win_plies) return winning_ > 0 ? 1 : -1;
+    return level_ >= rules_.draw_plies ? std::optional(0) : std::nullopt;
 }
 
 GameLine random_opening(int plies, Random& random, std::vector<Move>* played) {

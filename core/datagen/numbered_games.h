@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "alphabeta/engine.h"
@@ -28,9 +29,8 @@ struct Adjudication {
 class Adjudicator {
   public:
     explicit Adjudicator(const Adjudication& rules) : rules_(rules) {}
-    enum class Verdict : std::uint8_t { NONE, WHITE_WINS, BLACK_WINS, DRAW };
-    // `white_score`: score at `ply` from White's point of view.
-    [[nodiscard]] Verdict add(int white_score, int ply);
+    // The result for White (1, 0, -1) once it is decided. `score`: for the side to move at `ply`.
+    [[nodiscard]] std::optional<int> add(int score, Color side, int ply);
 
   private:
     Adjudication rules_;

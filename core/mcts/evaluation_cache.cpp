@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstring>
 
-#include "base/hash.h"
+#include "base/random.h"
 
 namespace rookery::mcts {
 

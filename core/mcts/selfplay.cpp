@@ -282,7 +282,6 @@ std::vector<SelfPlayGame> SelfPlay::take_games() { return std::exchange(finished
 namespace {
 constexpr std::uint64_t STATE_MAGIC = 0x32764E59414C5053ULL;  // "SPLAYNv2"
 constexpr std::uint64_t OLD_MAGIC = 0x31764E59414C5053ULL;  // "SPLAYNv1", with two columns more
-
 constexpr std::uint64_t STATE_SIZES = sizeof(Position) + sizeof(Tree::Node) + sizeof(Tree::Edge);
 
 // The columns of a state of version 1, which also has `agreed` after surprise and `truncated` after

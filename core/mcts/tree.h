@@ -47,7 +47,7 @@ struct TreeOptions {
     double draw_visits = 0;
     double policy_temperature = 1.0;  // divides the logits at every node
     double root_temperature = 1.0;  // divides them again at the root
-    double noise_alpha = 0.3, noise_share = 0.25;  // Dirichlet noise, if the search asks for it
+    double noise_alpha = 0.3, noise_share = 0.25;  // Dirichlet noise, see SearchSettings
     int gumbel_actions = 0;  // moves considered at the root; 0: PUCT at the root too
     double c_visit = 50, c_scale = 1;  // of Gumbel's sigma, for q in [0, 1]
     bool proofs = true;  // propagate proven mates

@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "base/hash.h"
+#include "base/random.h"
 #include "encode/leaf_batch.h"
 
 namespace rookery::nets {

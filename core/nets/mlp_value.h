@@ -17,7 +17,7 @@ namespace rookery::nets {
 // As torch stores it; outputs = bias.size().
 struct DenseLayer {
     std::span<const float> weight;  // [outputs, inputs]
-    std::span<const float> bias;    // [outputs]
+    std::span<const float> bias;  // [outputs]
 };
 
 class MlpValue {
@@ -34,8 +34,8 @@ class MlpValue {
     };
     struct Layer {
         std::vector<float> weights;  // [inputs, outputs]
-        std::vector<Row> rows;       // [inputs]
-        std::vector<float> bias;     // [outputs]
+        std::vector<Row> rows;  // [inputs]
+        std::vector<float> bias;  // [outputs]
     };
 
     static Layer transposed(const DenseLayer& layer, std::size_t inputs);

@@ -25,6 +25,12 @@ float dot(const float* a, const float* b, std::size_t count) {
     return sums[0] + rest;
 }
 
+void require_size(const char* name, std::size_t found, std::size_t wanted) {
+    if (found != wanted)
+        throw std::invalid_argument(std::string(name) + " has " + std::to_string(found) +
+                                    " entries; there must be " + std::to_string(wanted));
+}
+
 // The legal actions of one position.
 class Sample {
   public:
@@ -129,16 +135,6 @@ void PolicySamples::check(std::size_t actions) const {
             throw std::invalid_argument("action " + std::to_string(action) + " is not in 0 .. " +
                                         std::to_string(std::int64_t(actions) - 1));
 }
-
-namespace {
-
-void require_size(const char* name, std::size_t found, std::size_t wanted) {
-    if (found != wanted)
-        throw std::invalid_argument(std::string(name) + " has " + std::to_string(found) +
-                                    " entries; there must be " + std::to_string(wanted));
-}
-
-}  // namespace
 
 std::array<double, 3> policy_step(const PolicySamples& samples, const PolicyLayer& layer,
                                   const PolicyWeights& weights, const PolicyGradients& gradients) {

@@ -87,7 +87,8 @@ class PyramidNet {
     // Derived from the weights: the constant of the first layer, and the transposed weights for the
     // backward pass.
     AlignedArray<float> constant_, transposed_;
-    static constexpr AlignedArray<float> PyramidNet::* PARTS[] = {  // by Part
+    static constexpr AlignedArray<float> PyramidNet::* PARTS[] = {
+        // by Part
         &PyramidNet::weights_, &PyramidNet::first_moments_, &PyramidNet::second_moments_};
 };
 

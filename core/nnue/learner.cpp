@@ -181,10 +181,9 @@ void for_each_part(int threads, int parts, const std::function<void(int)>& work)
     const auto run = [&] {
         for (int part = next++; part < parts; part = next++) work(part);
     };
-    std::vector<std::thread> helpers;
+    std::vector<std::jthread> helpers;  // join when destroyed
     for (int i = 1; i < std::min(threads, parts); ++i) helpers.emplace_back(run);
     run();
-    for (std::thread& helper : helpers) helper.join();
 }
 
 std::pair<std::size_t, std::size_t> part_of(std::size_t size, int part, int parts) {

@@ -92,8 +92,8 @@ int Network::output(const std::int16_t* mover, const std::int16_t* other, int pi
     const int bucket = std::min(output_bucket(piece_count, buckets_), buckets_ - 1);
     const std::int16_t* weights =
         output_weights_.data() + std::size_t(bucket) * 2 * std::size_t(stride_);
-    const std::int64_t sum =
-        activated_dot(mover, weights, stride_) + activated_dot(other, weights + stride_, stride_);
+    const std::int64_t sum = kernels::Best::dot(mover, weights, stride_) +
+                             kernels::Best::dot(other, weights + stride_, stride_);
     // The sum is in units of 255 * 255 * 64, the bias in units of 255 * 64.
     return int((sum / ACTIVATION_UNIT + output_bias_[std::size_t(bucket)]) * VALUE_SCALE /
                (ACTIVATION_UNIT * OUTPUT_UNIT));
@@ -106,7 +106,7 @@ int Network::evaluate(const Position& position) const {
         const Features features = active_features(position, view);
         for (int i = 0; i < features.count; ++i) {
             const std::int16_t* row = feature_row(features.indices[i]);
-            combine_rows<1, 0>(rows[view], rows[view], &row, nullptr, stride_);
+            kernels::Best::combine<1, 0>(rows[view], rows[view], &row, nullptr, stride_);
         }
     }
     return output(rows[position.side], rows[~position.side], count_bits(position.occupied()));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <span>
 #include <sstream>
 #include <stdexcept>
 #include <string_view>
@@ -61,18 +62,13 @@ constexpr int ROOK_STEPS[] = {NORTH, EAST, SOUTH, WEST};
 constexpr int ALL_STEPS[] = {NORTH,        EAST,         SOUTH,        WEST,
                              NORTH + EAST, SOUTH + EAST, SOUTH + WEST, NORTH + WEST};
 
-struct Steps {
-    const int* first;
-    int count;
-};
-
-Steps steps_of(char piece) {
+std::span<const int> steps_of(char piece) {
     switch (piece) {
-        case 'P': return {PAWN_STEPS, 4};
-        case 'N': return {KNIGHT_STEPS, 8};
-        case 'B': return {BISHOP_STEPS, 4};
-        case 'R': return {ROOK_STEPS, 4};
-        default: return {ALL_STEPS, 8};
+        case 'P': return PAWN_STEPS;
+        case 'N': return KNIGHT_STEPS;
+        case 'B': return BISHOP_STEPS;
+        case 'R': return ROOK_STEPS;
+        default: return ALL_STEPS;
     }
 }
 
@@ -128,9 +124,7 @@ template <class Visit> bool visit_moves(const Position& position, Visit&& visit)
     for (int from = A8; from <= H1; ++from) {
         const char piece = board[std::size_t(from)];
         if (!is_own(piece)) continue;
-        const Steps steps = steps_of(piece);
-        for (int s = 0; s < steps.count; ++s) {
-            const int step = steps.first[s];
+        for (const int step : steps_of(piece)) {
             for (int to = from + step;; to += step) {
                 const char target = board[std::size_t(to)];
                 if (target == ' ' || is_own(target)) break;
@@ -176,8 +170,6 @@ bool has_pieces(const Position& position) {
     return std::any_of(position.board.begin(), position.board.end(),
                        [](char c) { return c == 'R' || c == 'B' || c == 'N' || c == 'Q'; });
 }
-
-int floor_half(int value) { return value >= 0 ? value / 2 : -((1 - value) / 2); }
 
 std::string square_name(int square) {
     const int offset = square - A1;
@@ -397,7 +389,7 @@ Move Searcher::deepen(const Position& root, std::uint64_t nodes) {
                 candidate = found->second;
             }
             if (depth > 1 && nodes_ >= nodes) return answer();
-            gamma = floor_half(lower + upper + 1);
+            gamma = (lower + upper + 1) >> 1;  // rounds down, as in Python
         }
     }
     return answer();

@@ -32,8 +32,6 @@ class PerftTable {
         Key key = 0;  // of position and depth
         std::uint64_t nodes = 0;
     };
-    static std::size_t entry_count(std::size_t megabytes);
-
     std::vector<Entry> entries_;
 };
 

@@ -38,7 +38,7 @@ void test_counts() {
     expect(longest[0] == 28 && longest[1] == 10 && longest[2] == 16, "longest wins");
 }
 
-// Every state is found again from its position, and one ply of minimax is that of the moves.
+// Every state is found by its position, and backup() is one ply of minimax.
 void test_states(const endings::EndingStates& states) {
     Random random(7);
     std::vector<std::uint8_t> values(states.size());
@@ -66,7 +66,7 @@ void test_states(const endings::EndingStates& states) {
     }
 }
 
-// Greedy by the truth wins everything that is won; by nothing at all it does not.
+// Greedy play by the true values wins every won position; by constant values it does not.
 void test_play() {
     const endings::EndingStates states({"KRvK"}, endings::EndingGoal::MATE);
     const auto truth = truth_of(states);
@@ -79,7 +79,7 @@ void test_play() {
         possible += truth[s] != endings::NOT_WON;
         won += played[s] != endings::NOT_WON;
     }
-    expect(won < possible / 2, "who knows nothing does not win");
+    expect(won < possible / 2, "without knowledge few games are won");
 }
 
 void test_refusals() {
@@ -95,7 +95,7 @@ void test_refusals() {
     expect(refused({"KQvK"}, endings::EndingGoal::PROMOTION), "a promotion without a pawn");
 }
 
-// The derivative of the loss is what a small change of a weight makes of it, and Adam lowers it.
+// Errors are target - Q, and Adam lowers the loss.
 void test_network(const std::vector<int>& hidden, bool dueling, bool huber) {
     Random random(3);
     nets::PyramidNet net(hidden, 10, dueling);

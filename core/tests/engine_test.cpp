@@ -82,7 +82,7 @@ void test_node_moves() {
     });
 }
 
-// Every version of the inner loops that this compiler may use gives the integers of the plain one.
+// Every version of the inner loops gives the same integers as the portable one.
 template <class Kernel> void compare_kernel() {
     using nnue::kernels::Portable;
     constexpr int LONGEST = 1024;
@@ -172,7 +172,7 @@ void test_mates() {
         {"3r2k1/5ppp/8/8/8/8/5PPP/6K1 b - - 0 1", 1},
         {"2rr3k/pp3pp1/1nnqbN1p/3pN3/2pP4/2P3Q1/PPB4P/R4RK1 w - - 0 1", 2},
         {"r1bq2r1/b4pk1/p1pp1p2/1p2pP2/1P2P1PB/3P4/1PPQ2P1/R3K2R w KQ - 0 1", 2},
-        {"8/8/8/8/8/2k5/2q5/K7 w - - 0 1", 0},  // stalemate is none
+        {"8/8/8/8/8/2k5/2q5/K7 w - - 0 1", 0},  // stalemate
     };
     Engine engine(nnue::material_network(), 1, 1);
     for (const Case& c : cases) {
@@ -212,8 +212,8 @@ void test_limits() {
     expect(search(engine, one_move, one).best == legal_moves(one_move)[0], "the only move");
 }
 
-// Black is a queen up and moves it to and fro. With search_moves = Qb2-a2 White can go back to h1:
-// that is a draw if the position has stood twice before, and none if it has stood once.
+// Black is a queen up and moves it back and forth. After search_moves = Qb2-a2 White can return to
+// h1: a draw if that position has occurred twice before.
 void test_repetitions() {
     Engine engine(nnue::material_network(), 1, 1);
     for (const int rounds : {0, 1}) {
@@ -230,9 +230,9 @@ void test_repetitions() {
         engine.new_game();
         const Result outcome = search(engine, game.now(), limits, game.keys().keys());
         if (rounds == 1)
-            expect(outcome.score == DRAW, "the third time is a draw");
+            expect(outcome.score == DRAW, "the third occurrence is a draw");
         else
-            expect(outcome.score > 300, "the second time is none");
+            expect(outcome.score > 300, "the second occurrence is not a draw");
     }
     // Fifty moves: mate on the last ply counts, anything else is a draw.
     Limits limits;
@@ -245,7 +245,7 @@ void test_repetitions() {
     expect(search(engine, late, limits).score == DRAW, "a draw on the hundredth ply");
 }
 
-// Many collisions: a table whose keys have one bit must cost strength only, never legality.
+// Hash collisions (one-bit keys) may cost strength, never legality.
 void test_collisions() {
     Engine engine(nnue::material_network(), 1, 1, 1);
     Limits limits;
@@ -291,7 +291,7 @@ void test_threads() {
     });
     const Result stopped = engine.search(start_position(), {}, Limits());
     stopper.join();
-    expect(bool(stopped.best), "a stopped search answers");
+    expect(bool(stopped.best), "a stopped search returns a move");
     engine.prepare();
     engine.stop();
     expect(bool(engine.search(start_position(), {}, Limits()).best), "a search stopped before");
@@ -308,7 +308,7 @@ void test_threads() {
         engine.ponderhit();
     });
     const Result pondered = engine.search(start_position(), {}, ponder);
-    expect(hit && pondered.best, "no answer before the opponent has moved");
+    expect(hit && pondered.best, "no result before ponderhit");
     opponent.join();
 
     // One search at a time.
@@ -327,7 +327,7 @@ void test_threads() {
     lines.lines = 4;
     lines.depth = 6;
     const Result several = search(engine, start_position(), lines);
-    expect(several.lines.size() == 4, "as many lines as asked for");
+    expect(several.lines.size() == 4, "the requested number of lines");
     std::set<int> firsts;
     for (const Line& line : several.lines) firsts.insert(line.moves[0].bits());
     expect(firsts.size() == 4, "lines begin with different moves");
@@ -340,11 +340,11 @@ void test_bad_networks() {
         return throws<nnue::NetworkError>(
             [&] { nnue::Network(hidden, buckets, features, bias, output, last); });
     };
-    expect(!refused(32, 8, 0.1F, 0), "a sound network is taken");
+    expect(!refused(32, 8, 0.1F, 0), "a valid network is accepted");
     expect(refused(0, 8, 0, 0) && refused(24, 8, 0, 0) && refused(2048, 8, 0, 0), "hidden sizes");
     expect(refused(32, 0, 0, 0) && refused(32, 33, 0, 0), "buckets");
     expect(refused(32, 8, 0, 1), "a missing weight");
-    expect(refused(32, 8, std::nanf(""), 0) && refused(32, 8, INFINITY, 0), "no numbers");
+    expect(refused(32, 8, std::nanf(""), 0) && refused(32, 8, INFINITY, 0), "NaN and infinity");
     expect(!refused(512, 8, 100.0F, 0), "large weights are clipped");
     // All weights at their limits: sums may not overflow.
     std::vector<float> features(768 * 1024, 100.0F), bias(1024, 100.0F), output(2048, 100.0F),

@@ -83,14 +83,14 @@ void test_failures() {
             engine.prepare();
             (void)engine.search(start_position(), {}, Limits());
         };
-        expect(throws<std::runtime_error>(search, "no more values"), "a failure comes back");
+        expect(throws<std::runtime_error>(search, "no more values"), "an exception is rethrown");
         engine.set_evaluator(std::make_shared<NoValues>());
-        expect(throws<EvaluatorError>(search, "'broken' gave the value"), "no number is a value");
+        expect(throws<EvaluatorError>(search, "'broken' gave the value"), "NaN is refused");
         engine.set_evaluator(nnue::material_network());
         Limits limits;
         limits.depth = 4;
         engine.prepare();
-        expect(engine.search(start_position(), {}, limits).depth == 4, "the engine is unharmed");
+        expect(engine.search(start_position(), {}, limits).depth == 4, "the engine still works");
     }
 }
 
