@@ -248,12 +248,12 @@ void test_repetitions() {
 // Hash collisions (one-bit keys) may cost strength, never legality.
 void test_collisions() {
     Engine engine(nnue::material_network(), 1, 1, 1);
-    Limits limits;
-    limits.nodes = 3000;
+    const Limits limits{.nodes = 3000};
     along_random_games(8, 60, [&](const Position& p, Move, int, int ply) {
         if (ply % 6) return;
         Position position = p;
-        for (const Move move : search(engine, p, limits).lines[0].moves) {
+        const Result found = search(engine, p, limits);
+        for (const Move move : found.lines[0].moves) {
             const MoveList moves = legal_moves(position);
             const bool legal = std::find(moves.begin(), moves.end(), move) != moves.end();
             expect(legal, "every move of the line is legal in " + to_fen(p));

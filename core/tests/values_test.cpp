@@ -60,8 +60,7 @@ void test_same_search() {
     const Evaluator evaluators[] = {network, std::make_shared<NetworkValues>(network, 1),
                                     std::make_shared<NetworkValues>(network, 16),
                                     std::make_shared<NetworkValues>(network, MAX_MOVES)};
-    Limits limits;
-    limits.depth = 6;
+    const Limits limits{.depth = 6};
     for (const std::string_view fen : bench_positions().first(12)) {
         Result first;
         for (const Evaluator& evaluator : evaluators) {
@@ -87,8 +86,7 @@ void test_failures() {
         engine.set_evaluator(std::make_shared<NoValues>());
         expect(throws<EvaluatorError>(search, "'broken' gave the value"), "NaN is refused");
         engine.set_evaluator(nnue::material_network());
-        Limits limits;
-        limits.depth = 4;
+        const Limits limits{.depth = 4};
         engine.prepare();
         expect(engine.search(start_position(), {}, limits).depth == 4, "the engine still works");
     }
