@@ -1,13 +1,13 @@
 #include "alphabeta/bench.h"
 
-#include "alphabeta/searcher.h"
+#include "alphabeta/engine.h"
 
 namespace rookery::alphabeta {
 
 namespace {
 
-// Openings, middle games, endings, and positions that once were trouble: few pieces, many queens,
-// mates, stalemates, promotions, en passant, castling, a clock near its end.
+// Openings, middle games, endgames, and difficult positions: few pieces, many queens, mates,
+// stalemates, promotions, en passant, castling, a high half-move clock.
 constexpr std::string_view POSITIONS[] = {
     "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
     "r1bqkbnr/pppp1ppp/2n5/1B2p3/4P3/5N2/PPPP1PPP/RNBQK2R b KQkq - 3 3",
@@ -58,16 +58,15 @@ std::span<const std::string_view> bench_positions() { return POSITIONS; }
 nnue::NetworkPtr bench_network() { return nnue::random_network(32, 8, 2026); }
 
 BenchResult bench(nnue::NetworkPtr network, int depth) {
-    TranspositionTable table(std::size_t(4) << 20);
-    Searcher searcher(std::move(network), table);
+    Engine engine(std::move(network), 1, 4);
     Limits limits;
     limits.depth = depth;
     BenchResult result;
     const auto begin = Clock::now();
     for (const std::string_view fen : POSITIONS) {
-        table.clear();
-        searcher.new_game();
-        result.nodes += searcher.search(parse_fen(fen), {}, limits).nodes;
+        engine.new_game();
+        engine.prepare();
+        result.nodes += engine.search(parse_fen(fen), {}, limits).nodes;
     }
     result.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
     return result;

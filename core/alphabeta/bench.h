@@ -1,5 +1,5 @@
-// A fixed amount of work: the sum of nodes is the signature of the search (any change of what is
-// searched changes it), the nodes per second are its speed.
+// A fixed workload. The sum of nodes is the signature of the search (any functional change alters
+// it); nodes per second are its speed.
 
 #pragma once
 
@@ -21,7 +21,7 @@ struct BenchResult {
 };
 // One thread, each position with an empty table and empty histories.
 [[nodiscard]] BenchResult bench(nnue::NetworkPtr network, int depth);
-// The network of the signature: made in code, so that it does not depend on any file.
+// The network of the signature, made in code to be independent of any file.
 [[nodiscard]] nnue::NetworkPtr bench_network();
 
 }  // namespace rookery::alphabeta

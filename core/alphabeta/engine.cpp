@@ -21,12 +21,12 @@ std::size_t checked_hash(std::size_t mebibytes) {
 
 Engine::Busy::Busy(std::atomic<bool>& flag) : flag_(flag) {
     if (flag_.exchange(true, std::memory_order_acquire))
-        throw std::logic_error("the engine is searching; stop it and wait for its answer first");
+        throw std::logic_error("the engine is searching; stop it and wait for its result first");
 }
 Engine::Busy::~Busy() { flag_.store(false, std::memory_order_release); }
 
-Engine::Engine(Evaluator evaluator, int threads, std::size_t hash_mebibytes)
-    : evaluator_(std::move(evaluator)), table_(checked_hash(hash_mebibytes)) {
+Engine::Engine(Evaluator evaluator, int threads, std::size_t hash_mebibytes, Key key_mask)
+    : evaluator_(std::move(evaluator)), table_(checked_hash(hash_mebibytes), key_mask) {
     set_threads(threads);
 }
 
@@ -58,12 +58,6 @@ void Engine::new_game() {
     for (auto& worker : workers_) worker->new_game();
 }
 
-void Engine::prepare() { stopped_.store(false, std::memory_order_relaxed); }
-
-void Engine::stop() { stopped_.store(true, std::memory_order_relaxed); }
-
-void Engine::ponderhit() { time_.ponderhit(); }
-
 std::uint64_t Engine::nodes() const {
     std::uint64_t total = 0;
     for (const auto& worker : workers_) total += worker->nodes();
@@ -77,18 +71,17 @@ Result Engine::search(const Position& root, std::span<const Key> earlier_keys, c
     table_.new_search();
     Worker& main = *workers_[0];
     Limits helper_limits = limits;
-    if (threads() > 1 && limits.nodes) {
-        // Each thread gets its share, so that all together stay within the limit.
+    // Each thread gets an equal share of the node limit.
+    if (limits.nodes)
         helper_limits.nodes = std::max<std::uint64_t>(1, limits.nodes / workers_.size());
-    }
     for (auto& worker : workers_) worker->set_root(root, earlier_keys, helper_limits);
     if (main.root_count() == 0) return Result();
 
     std::exception_ptr failure;  // the first of any thread
     std::once_flag failed;
-    const auto deepen = [&](Worker& worker, auto&&... arguments) {
+    const auto guarded = [&](const auto& work) {
         try {
-            worker.deepen(helper_limits, arguments...);
+            work();
         } catch (...) {
             std::call_once(failed, [&] { failure = std::current_exception(); });
             stop();
@@ -96,18 +89,22 @@ Result Engine::search(const Position& root, std::span<const Key> earlier_keys, c
     };
     std::vector<std::jthread> helpers;
     for (std::size_t i = 1; i < workers_.size(); ++i)
-        helpers.emplace_back([&, i] { deepen(*workers_[i], nullptr, nullptr, nullptr); });
+        helpers.emplace_back([&, i] {
+            guarded([&] { workers_[i]->deepen(helper_limits, nullptr, nullptr, nullptr); });
+        });
     std::function<void()> report_depth;
     if (report) report_depth = [&] { report(result_of(main, limits.lines)); };
-    deepen(main, &time_, report_depth, poll);
-    wait_while_pondering(poll);
+    guarded([&] {
+        main.deepen(helper_limits, &time_, report_depth, poll);
+        wait_while_pondering(poll);
+    });
     stop();  // the others
     helpers.clear();  // joins
     if (failure) std::rethrow_exception(failure);
     return result_of(limits.lines == 1 ? best_worker() : main, limits.lines);
 }
 
-// A finished search may not answer before the opponent has moved.
+// A finished search may not return before ponderhit().
 void Engine::wait_while_pondering(const Poll& poll) const {
     while (time_.pondering() && !stopped_.load(std::memory_order_relaxed)) {
         if (poll && poll()) return;
@@ -115,7 +112,7 @@ void Engine::wait_while_pondering(const Poll& poll) const {
     }
 }
 
-// The main worker's answer unless another went deeper and likes its own better.
+// The main worker, unless another completed a greater depth with a better score.
 const Worker& Engine::best_worker() const {
     const Worker* best = workers_[0].get();
     for (const auto& worker : workers_)
@@ -126,24 +123,21 @@ const Worker& Engine::best_worker() const {
 }
 
 Result Engine::result_of(const Worker& worker, int lines) const {
-    const SearchOutcome outcome = worker.outcome();
     Result result;
-    result.best = outcome.best;
-    result.score = outcome.score;
-    result.depth = outcome.depth;
+    result.depth = worker.completed_depth();
     result.selective_depth = worker.selective_depth();
     result.nodes = nodes();
     result.seconds = time_.elapsed();
-    result.hash_full = table_.full_per_mille();
     for (int i = 0; i < std::min(std::max(lines, 1), worker.root_count()); ++i) {
         const RootMove& move = worker.root_move(i);
-        Line line;
-        line.score = i == 0 ? outcome.score : move.score;
-        if (i > 0 && move.score == -INFINITE) break;  // not searched
-        line.bound = move.bound;
-        line.moves.assign(move.line, move.line + move.line_length);
-        result.lines.push_back(std::move(line));
+        const bool searched = move.score != -INFINITE;
+        if (i > 0 && !searched) break;
+        result.lines.push_back({searched ? move.score : worker.root_evaluation(),
+                                move.bound,
+                                {move.line, move.line + move.line_length}});
     }
+    result.best = worker.root_move(0).move;
+    result.score = result.lines[0].score;
     return result;
 }
 

@@ -1,9 +1,13 @@
-// The search with everything around it: several threads, time, reports, pondering.
+// Alpha-beta search with iterative deepening: threads, time management, reports, pondering.
 //
-// All threads search the same root and share only the transposition table (lazy SMP): what one
-// finds, the others come across. The calling thread is the main one; it minds the limits, reports,
-// and gives the answer. One search at a time; stop() and ponderhit() may come from any thread at
-// any moment. prepare() belongs before each search: a stop() that comes between the two is obeyed.
+// All threads search the same root and share only the transposition table (lazy SMP). The calling
+// thread is the main one: it enforces the limits, reports and returns the result. Call prepare()
+// before each search: a stop() between the two is obeyed. On one thread without time limits the
+// result depends on evaluator, table, histories and limits alone.
+//
+//   Engine engine(evaluator, 1, 16);
+//   engine.prepare();
+//   const Result result = engine.search(position, earlier_keys, limits);
 
 #pragma once
 
@@ -21,31 +25,32 @@ inline constexpr std::size_t MAX_HASH_MEBIBYTES = std::size_t(1) << 20;
 class Engine {
   public:
     // Throws std::invalid_argument for numbers outside 1 .. MAX_THREADS, 1 .. MAX_HASH_MEBIBYTES.
-    Engine(Evaluator evaluator, int threads, std::size_t hash_mebibytes);
+    // key_mask: see TranspositionTable.
+    Engine(Evaluator evaluator, int threads, std::size_t hash_mebibytes, Key key_mask = ~Key(0));
 
-    // --- Between searches: during one they throw std::logic_error ---
+    // --- Between searches; during a search they throw std::logic_error ---
     void set_threads(int threads);
     void set_hash(std::size_t mebibytes);
     void set_evaluator(Evaluator evaluator);
-    // Forgets everything about earlier games.
+    // Clears the table and the histories.
     void new_game();
-    // The next search starts unstopped; stop() from here on counts for it.
-    void prepare();
 
-    // Searches, after prepare(). earlier_keys as for Searcher::search. What an evaluator throws is
-    // thrown again once all threads have ended.
+    // Resets stop(): later calls of stop() apply to the next search.
+    void prepare() { stopped_.store(false, std::memory_order_relaxed); }
+    // earlier_keys: keys of the positions before `root`, oldest first (RepetitionKeys::keys()), for
+    // repetitions. Exceptions of evaluator, report and poll are rethrown once all threads have
+    // ended.
     [[nodiscard]] Result search(const Position& root, std::span<const Key> earlier_keys,
                                 const Limits& limits, const Report& report = {},
                                 const Poll& poll = {});
 
     // --- From any thread ---
-    void stop();
-    void ponderhit();
-
-    [[nodiscard]] int threads() const { return int(workers_.size()); }
+    void stop() { stopped_.store(true, std::memory_order_relaxed); }
+    void ponderhit() { time_.ponderhit(); }
+    [[nodiscard]] int hash_full() const { return table_.full_per_mille(); }
 
   private:
-    // Marks the engine as searching while it lives; throws std::logic_error if it is already.
+    // Marks the engine as busy for its lifetime; throws std::logic_error if it already is.
     class Busy {
       public:
         explicit Busy(std::atomic<bool>& flag);
@@ -65,7 +70,7 @@ class Engine {
     std::atomic<bool> busy_{false};
     Evaluator evaluator_;
     TranspositionTable table_;
-    std::vector<std::unique_ptr<Worker>> workers_;  // the first is the calling thread's
+    std::vector<std::unique_ptr<Worker>> workers_;  // [0] runs on the calling thread
     TimeManager time_;
 };
 

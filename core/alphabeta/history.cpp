@@ -1,9 +1,9 @@
-// What a worker learns at a node: which moves cut off, and how wrong the evaluation was.
+// Updates after a node: histories of the moves tried, corrections of the static evaluation.
 
 #include "alphabeta/history.h"
 
-#include "alphabeta/node_moves.h"
 #include "alphabeta/worker.h"
+#include "rules/node_moves.h"
 
 namespace rookery::alphabeta {
 
@@ -16,9 +16,8 @@ int Worker::quiet_history(int ply, Move move) const {
            (*frame(ply - 2).continuation)[piece][move.to()];
 }
 
-int Worker::noisy_history(const Position& p, Move move) const {
-    const PieceType captured = move.kind() == Move::EN_PASSANT ? PAWN : type_of(p.board[move.to()]);
-    return history_->capture[p.board[move.from()]][move.to()][captured];
+HistoryEntry& Worker::capture_entry(const Position& p, Move move) const {
+    return history_->capture[p.board[move.from()]][move.to()][p.captured_type(move)];
 }
 
 void Worker::update_quiet(int ply, Move move, int bonus) {
@@ -30,17 +29,12 @@ void Worker::update_quiet(int ply, Move move, int bonus) {
             History::update((*frame(ply - back).continuation)[piece][move.to()], bonus);
 }
 
-void Worker::update_noisy(const Position& p, Move move, int bonus) {
-    const PieceType captured = move.kind() == Move::EN_PASSANT ? PAWN : type_of(p.board[move.to()]);
-    History::update(history_->capture[p.board[move.from()]][move.to()][captured], bonus);
-}
-
 void Worker::update_histories(Frame& now, int ply, Move best, int depth, const Move* quiets,
                               int quiet_count, const Move* noisy, int noisy_count) {
     const Position& p = now.position;
     const int bonus = History::bonus(depth);
     if (is_noisy(p, best)) {
-        update_noisy(p, best, bonus);
+        History::update(capture_entry(p, best), bonus);
     } else {
         now.killer = best;
         const Frame& before = frame(ply - 1);
@@ -48,7 +42,7 @@ void Worker::update_histories(Frame& now, int ply, Move best, int depth, const M
         update_quiet(ply, best, bonus);
         for (int i = 0; i < quiet_count; ++i) update_quiet(ply, quiets[i], -bonus);
     }
-    for (int i = 0; i < noisy_count; ++i) update_noisy(p, noisy[i], -bonus);
+    for (int i = 0; i < noisy_count; ++i) History::update(capture_entry(p, noisy[i]), -bonus);
 }
 
 void Worker::update_corrections(int ply, int depth, Score score) {

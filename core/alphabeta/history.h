@@ -1,14 +1,13 @@
-// What a thread remembers about moves and evaluations from one node to the next.
+// History tables of one thread.
 //
-//   butterfly     [side][from][to]                        quiet moves
-//   capture       [piece][to][captured type]              captures and promotions
-//   continuation  [earlier piece][its to][piece][to]      quiet moves, given one 1, 2 or 4 plies
-//   ago counter       [earlier piece][its to]                 the last quiet reply that cut off
-//   corrections   [side][hash]                            search result minus static evaluation,
-//                                                         by pawns, by each side's other pieces,
-//                                                         and by the last two moves
+//   butterfly     [side][from][to]                     quiet moves
+//   capture       [piece][to][captured type]           captures and promotions
+//   continuation  [earlier piece][its to][piece][to]   quiet moves after a move 1, 2 or 4 plies ago
+//   counter       [earlier piece][its to]              the last quiet reply that caused a cutoff
+//   corrections   [side][hash]                         search result minus static evaluation, by
+//                                                      pawns, each side's pieces, last two moves
 //
-// Entries move towards their bonuses and never leave +-limit: h += bonus - h * |bonus| / limit.
+// Entries stay within +-limit: h += bonus - h * |bonus| / limit.
 
 #pragma once
 
@@ -28,7 +27,7 @@ inline void update_entry(HistoryEntry& entry, int bonus, int limit) {
     entry = HistoryEntry(entry + bonus - entry * std::abs(bonus) / limit);
 }
 
-// Quiet moves that follow one certain move.
+// Quiet replies to one move.
 using Continuation = HistoryEntry[12][64];
 
 struct History {
@@ -36,12 +35,12 @@ struct History {
 
     HistoryEntry butterfly[2][64 * 64];
     HistoryEntry capture[12][64][7];
-    // Piece 12 stands for "no earlier move" (a null move, before the root).
+    // Piece 12: no earlier move (a null move, or before the root).
     Continuation continuation[13][64];
     Move counter[13][64];
     HistoryEntry pawn_correction[2][CORRECTION_SIZE];
     HistoryEntry piece_correction[2][2][CORRECTION_SIZE];  // [side to move][whose pieces]
-    HistoryEntry move_correction[2][CORRECTION_SIZE];      // by the last two moves
+    HistoryEntry move_correction[2][CORRECTION_SIZE];  // by the last two moves
 
     void clear() { std::memset(static_cast<void*>(this), 0, sizeof *this); }
 
@@ -51,7 +50,7 @@ struct History {
     [[nodiscard]] HistoryEntry& quiet(Color side, Move move) {
         return butterfly[side][move.bits() & 0xFFF];
     }
-    // Two tables of moves stand for the moves themselves.
+    // Hash of the last two moves, identified by their continuation tables.
     [[nodiscard]] std::size_t moves_index(const Continuation* last,
                                           const Continuation* before) const {
         const auto number = [this](const Continuation* table) {

@@ -1,4 +1,4 @@
-// Iterative deepening: depth after depth, each with what the last one learned.
+// Iterative deepening with aspiration windows.
 
 #include <algorithm>
 
@@ -29,7 +29,7 @@ void Worker::set_evaluator(const Evaluator& evaluator) {
     accumulators_.set_network(network ? *network : nullptr);
     values_ =
         network ? nullptr : std::make_unique<BatchValues>(std::get<BatchEvaluatorPtr>(evaluator));
-    // A call of a batch evaluator may take as long as 512 nodes of the network.
+    // One call of a batch evaluator may take as long as 512 nodes with NNUE.
     check_mask_ = network ? 511 : 0;
     history_->clear();  // corrections belong to the evaluator
 }
@@ -40,7 +40,7 @@ void Worker::set_root(const Position& root, std::span<const Key> earlier_keys,
     std::copy(earlier_keys.begin(), earlier_keys.end(), keys_.begin());
     root_key_ = earlier_keys.size();
     keys_[root_key_] = root.key;
-    // Deeper frames are set on the way to them.
+    // Deeper frames are initialised when they are reached.
     for (int ply = -SENTINELS; ply < 4; ++ply) {
         Frame& f = frame(ply);
         f.move = f.excluded = f.killer = Move();
@@ -56,10 +56,8 @@ void Worker::set_root(const Position& root, std::span<const Key> earlier_keys,
 
     root_count_ = 0;
     for (const Move move : legal_moves(root)) {
-        if (!limits.search_moves.empty() &&
-            std::find(limits.search_moves.begin(), limits.search_moves.end(), move) ==
-                limits.search_moves.end())
-            continue;
+        const auto& only = limits.search_moves;
+        if (!only.empty() && std::ranges::find(only, move) == only.end()) continue;
         RootMove& entry = root_moves_[std::size_t(root_count_++)];
         entry = RootMove();
         entry.move = entry.line[0] = move;
@@ -74,7 +72,7 @@ void Worker::set_root(const Position& root, std::span<const Key> earlier_keys,
     poll_ = nullptr;
 }
 
-// Stable: moves that are only known to be no better keep the order of the last depth.
+// Stable: moves that failed low keep their order from the last depth.
 void Worker::sort_root(int first, int end) {
     std::stable_sort(root_moves_.begin() + first, root_moves_.begin() + end,
                      [](const RootMove& a, const RootMove& b) {
@@ -82,8 +80,7 @@ void Worker::sort_root(int first, int end) {
                      });
 }
 
-// One line after the other; each is searched with a window around its last score that grows on
-// failure.
+// Each line of MultiPV in turn, with a window around its last score that widens on failure.
 void Worker::search_depth(int depth, int lines) {
     for (line_index_ = 0; line_index_ < lines && !stopped_; ++line_index_) {
         selective_depth_ = 0;
@@ -125,7 +122,7 @@ bool Worker::should_stop(const Limits& limits, TimeManager* time, int stability,
     const RootMove& best = root_moves_[0];
     const double share = double(best.nodes) / double(std::max<std::uint64_t>(nodes(), 1));
     if (time->enough(stability, share, drop, root_count_ == 1)) return true;
-    // With a clock, a mate that the depth has already confirmed needs no more thought.
+    // With a clock, stop once the depth has confirmed a mate.
     return is_mate(best.score) && best.score > 0 &&
            completed_depth_ >= 2 * (MATE - best.score) + 4 && limits.clock_seconds >= 0;
 }
@@ -136,7 +133,8 @@ void Worker::deepen(const Limits& limits, TimeManager* time, const std::function
     poll_ = poll ? &poll : nullptr;
     last_poll_ = Clock::now();
     root_evaluation_ = corrected(0, evaluate(0));
-    for (int i = 0; i < root_count_; ++i) root_moves_[std::size_t(i)].score = -INFINITE;
+    const std::span root_moves(root_moves_.data(), std::size_t(root_count_));
+    for (RootMove& move : root_moves) move.score = -INFINITE;
     const int lines = std::min(std::max(1, limits.lines), root_count_);
     const int last = limits.depth > 0 ? std::min(limits.depth, MAX_DEPTH) : MAX_DEPTH;
     Move stable_move;
@@ -144,17 +142,12 @@ void Worker::deepen(const Limits& limits, TimeManager* time, const std::function
     double mean = 0;
     for (int depth = 1; depth <= last && root_count_ > 0; ++depth) {
         root_depth_ = depth;
-        for (int i = 0; i < root_count_; ++i) {
-            RootMove& move = root_moves_[std::size_t(i)];
-            move.previous = move.score;
-        }
+        for (RootMove& move : root_moves) move.previous = move.score;
         search_depth(depth, lines);
         if (stopped_) {
-            // Moves not reached keep what the last depth said of them.
-            for (int i = 0; i < root_count_; ++i) {
-                RootMove& move = root_moves_[std::size_t(i)];
+            // Moves not reached keep their last score.
+            for (RootMove& move : root_moves)
                 if (move.score == -INFINITE) move.score = move.previous;
-            }
             break;
         }
         completed_depth_ = depth;
@@ -168,42 +161,5 @@ void Worker::deepen(const Limits& limits, TimeManager* time, const std::function
         if (time && should_stop(limits, time, stability, drop)) break;
     }
 }
-
-SearchOutcome Worker::outcome() const {
-    SearchOutcome result;
-    result.nodes = nodes();
-    result.depth = completed_depth_;
-    if (root_count_ == 0) return result;
-    const RootMove& best = root_moves_[0];
-    result.best = best.move;
-    result.score = best.score != -INFINITE ? best.score : root_evaluation_;
-    result.line_length = best.line_length;
-    std::copy_n(best.line, best.line_length, result.line);
-    return result;
-}
-
-// --- Searcher ---
-
-Searcher::Searcher(const Evaluator& evaluator, TranspositionTable& table)
-    : stop_(std::make_unique<std::atomic<bool>>(false)),
-      worker_(std::make_unique<Worker>(evaluator, table, *stop_)),
-      table_(&table) {}
-Searcher::~Searcher() = default;
-Searcher::Searcher(Searcher&&) noexcept = default;
-
-void Searcher::new_game() { worker_->new_game(); }
-
-SearchOutcome Searcher::search(const Position& root, std::span<const Key> earlier_keys,
-                               const Limits& limits) {
-    TimeManager time;
-    time.start(limits);
-    table_->new_search();
-    stop_->store(false, std::memory_order_relaxed);
-    worker_->set_root(root, earlier_keys, limits);
-    worker_->deepen(limits, &time, nullptr, nullptr);
-    return worker_->outcome();
-}
-
-void Searcher::stop() { stop_->store(true, std::memory_order_relaxed); }
 
 }  // namespace rookery::alphabeta

@@ -7,16 +7,10 @@ namespace rookery::alphabeta {
 MovePicker::MovePicker(const Position& position, const NodeInfo& info, const History& history,
                        const Continuation* const continuations[3], Move table_move, Move killer,
                        Move counter)
-    : position_(position),
-      info_(info),
-      history_(history),
-      continuations_{continuations[0], continuations[1], continuations[2]},
-      table_move_(table_move),
-      killer_(killer),
-      counter_(counter),
-      quiets_(true),
-      only_good_(false),
-      stage_(table_move ? Stage::TABLE : Stage::MAKE_NOISY) {}
+    : MovePicker(position, info, history, continuations, table_move, true, 0) {
+    killer_ = killer;
+    counter_ = counter;
+}
 
 MovePicker::MovePicker(const Position& position, const NodeInfo& info, const History& history,
                        const Continuation* const continuations[3], Move table_move, bool quiets,
@@ -28,14 +22,12 @@ MovePicker::MovePicker(const Position& position, const NodeInfo& info, const His
       table_move_(table_move),
       threshold_(threshold),
       quiets_(quiets),
-      only_good_(!quiets),
       stage_(table_move ? Stage::TABLE : Stage::MAKE_NOISY) {}
 
 void MovePicker::score_noisy() {
     for (int i = at_; i < end_; ++i) {
         const Move move = moves_[i];
-        const PieceType captured =
-            move.kind() == Move::EN_PASSANT ? PAWN : type_of(position_.board[move.to()]);
+        const PieceType captured = position_.captured_type(move);
         scores_[i] = 16 * PIECE_VALUE[captured] +
                      history_.capture[position_.board[move.from()]][move.to()][captured];
         if (move.kind() == Move::PROMOTION)
@@ -81,8 +73,8 @@ Move MovePicker::next() {
                 const Move move = take_best(end_);
                 // A capture with a good record may lose a little.
                 const int demanded =
-                    only_good_ ? threshold_
-                               : -scores_[at_ - 1] / parameters::CAPTURE_HISTORY_DIVISOR / 16;
+                    quiets_ ? -scores_[at_ - 1] / parameters::CAPTURE_HISTORY_DIVISOR / 16
+                            : threshold_;
                 if (exchange_at_least(position_, move, demanded)) return move;
                 moves_[bad_end_++] = move;
             }

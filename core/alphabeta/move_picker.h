@@ -1,31 +1,28 @@
-// Hands out the legal moves of a node, best guesses first, making as few of them as possible.
-//
-// Stages: the table's move; captures that do not lose material (most valuable victim and capture
-// history); the killer and the counter move; quiet moves by their histories; captures that lose
-// material. next() returns each move once, then no move. For quiescence the quiet stages are
-// left out unless the side to move is in check.
+// Staged move ordering: hash move; captures that do not lose material, by victim and capture
+// history; killer; counter move; quiet moves by history; losing captures. Moves are generated when
+// their stage is reached. next() returns each legal move once, then no move.
 
 #pragma once
 
 #include "alphabeta/history.h"
-#include "alphabeta/node_moves.h"
+#include "rules/node_moves.h"
 
 namespace rookery::alphabeta {
 
 class MovePicker {
   public:
-    // Of the main search. continuations: tables of the moves 1, 2 and 4 plies ago.
+    // Main search. continuations: histories of the moves 1, 2 and 4 plies ago.
     MovePicker(const Position& position, const NodeInfo& info, const History& history,
                const Continuation* const continuations[3], Move table_move, Move killer,
                Move counter);
-    // Of quiescence (`quiets` in check only) and of ProbCut: noisy moves whose exchange is worth at
-    // least `threshold`.
+    // Quiescence (`quiets` only in check) and ProbCut: noisy moves whose exchange gains at least
+    // `threshold`.
     MovePicker(const Position& position, const NodeInfo& info, const History& history,
                const Continuation* const continuations[3], Move table_move, bool quiets,
                int threshold);
 
     [[nodiscard]] Move next();
-    // From now on leave out quiet moves.
+    // Skips all remaining quiet moves.
     void skip_quiets() { skip_quiets_ = true; }
 
   private:
@@ -52,7 +49,6 @@ class MovePicker {
     Move table_move_, killer_, counter_;
     int threshold_ = 0;
     bool quiets_;
-    bool only_good_;
     bool skip_quiets_ = false;
     Stage stage_;
     int at_ = 0;

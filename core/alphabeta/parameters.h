@@ -1,27 +1,26 @@
-// Every tuned number of the search, with its unit and origin.
-//
-// Origins: [common] a value that many strong open engines have converged to, taken as a starting
-// point; [ours] measured here, see the log in docs/engine.md. Margins are in centipawn-like units
-// of the network, depths in plies, reductions in 1024ths of a ply.
+// Every search parameter with unit and origin: [common] to strong open-source engines, [ours] tuned
+// here (docs/engine.md). Margins are in units of the network, depths in plies, reductions in
+// 1024ths of a ply.
 
 #pragma once
 
 namespace rookery::alphabeta::parameters {
 
 // --- Aspiration windows ---
-inline constexpr int ASPIRATION_DEPTH = 4;   // first depth with a window [common]
+inline constexpr int ASPIRATION_DEPTH = 4;  // first depth with a window [common]
 inline constexpr int ASPIRATION_DELTA = 12;  // half width [common]
 inline constexpr int ASPIRATION_GROWTH = 2;  // delta += delta / this after a failure [common]
 
 // --- Pruning whole nodes ---
-inline constexpr int REVERSE_FUTILITY_DEPTH = 9;    // [common]
+inline constexpr int REVERSE_FUTILITY_DEPTH = 9;  // [common]
 inline constexpr int REVERSE_FUTILITY_MARGIN = 95;  // per ply [ours]
-inline constexpr int RAZORING_DEPTH = 4;            // [common]
-inline constexpr int RAZORING_MARGIN = 310;         // per ply [ours]
-inline constexpr int NULL_MOVE_DEPTH = 3;           // [common]
-inline constexpr int NULL_MOVE_REDUCTION = 4;       // [common]
-inline constexpr int NULL_MOVE_DEPTH_DIVISOR = 4;   // one more ply per so many [common]
-inline constexpr int NULL_MOVE_EVAL_DIVISOR = 200;  // one more ply per so much above beta [common]
+inline constexpr int RAZORING_DEPTH = 4;  // [common]
+inline constexpr int RAZORING_MARGIN = 310;  // per ply [ours]
+inline constexpr int NULL_MOVE_DEPTH = 3;  // [common]
+inline constexpr int NULL_MOVE_REDUCTION = 4;  // [common]
+inline constexpr int NULL_MOVE_DEPTH_DIVISOR = 4;  // one more ply per this depth [common]
+inline constexpr int NULL_MOVE_EVAL_DIVISOR =
+    200;  // one more ply per this much above beta [common]
 inline constexpr int NULL_MOVE_EVAL_MOST = 3;  // [common]
 inline constexpr int NULL_MOVE_MARGIN = 190;  // static evaluation must be above beta by this
 inline constexpr int NULL_MOVE_MARGIN_SLOPE = 20;  // less this per ply [common]
@@ -55,7 +54,7 @@ inline constexpr double LMR_QUIET_DIVISOR = 2.30;  // [common]
 inline constexpr double LMR_NOISY_BASE = 0.10;  // [common]
 inline constexpr double LMR_NOISY_DIVISOR = 3.20;  // [common]
 inline constexpr int LMR_CUT_NODE = 1700;  // [common]
-inline constexpr int LMR_PV = 1024;  // less where a PV has been [common]
+inline constexpr int LMR_PV = 1024;  // less on a former PV [common]
 inline constexpr int LMR_NOT_IMPROVING = 900;  // [common]
 inline constexpr int LMR_ROOT_MOST = 3072;  // at the root, at most [ours]
 inline constexpr int LMR_KILLER = 900;  // less [common]
@@ -76,7 +75,8 @@ inline constexpr int HISTORY_LIMIT = 16384;  // [common]
 inline constexpr int HISTORY_BONUS_SLOPE = 170;  // per ply [common]
 inline constexpr int HISTORY_BONUS_OFFSET = 90;  // [common]
 inline constexpr int HISTORY_BONUS_MOST = 1700;  // [common]
-inline constexpr int CAPTURE_HISTORY_DIVISOR = 32;  // in the exchange demanded of captures [common]
+inline constexpr int CAPTURE_HISTORY_DIVISOR =
+    32;  // in the exchange threshold of captures [common]
 inline constexpr int CORRECTION_LIMIT = 1024;  // [common]
 inline constexpr int CORRECTION_DIVISOR = 16;  // to centipawns, per table [common]
 inline constexpr int CORRECTION_DEPTH_DIVISOR = 8;  // [common]
@@ -86,7 +86,7 @@ inline constexpr int SWING_FACTOR = 5;  // times the gain of the last quiet move
 inline constexpr int SWING_MOST = 900;  // [common]
 
 // --- Static evaluation ---
-inline constexpr int FIFTY_MOVE_SCALE = 220;  // plies at which it would fade to nothing [common]
+inline constexpr int FIFTY_MOVE_SCALE = 220;  // plies at which it would reach 0 [common]
 
 // --- Time, shares of the soft limit unless said otherwise ---
 inline constexpr double TIME_MOVES_LEFT = 22;  // the rest of the clock is spread over [common]

@@ -1,4 +1,4 @@
-// Ending lines: static evaluation, draws, and the search of captures until nothing hangs.
+// Making moves, static evaluation, draws, and quiescence search.
 
 #include "alphabeta/move_picker.h"
 #include "alphabeta/worker.h"
@@ -21,8 +21,6 @@ void Worker::start_keys(Frame& root) {
         key ^= zobrist.piece[piece][square];
     }
 }
-
-void Worker::count_node() { nodes_.store(nodes() + 1, std::memory_order_relaxed); }
 
 void Worker::make(int ply, Move move) {
     Frame& now = frame(ply);
@@ -72,7 +70,7 @@ void Worker::make_null(int ply) {
     count_node();
 }
 
-// Before a move is made: whether a limit or stop() ends the search.
+// Called before each move: whether a limit or stop() ends the search.
 bool Worker::out_of_nodes() {
     if (stopped_) return true;
     const std::uint64_t count = nodes();
@@ -102,8 +100,8 @@ Score Worker::evaluate_batch(int ply, int depth) {
                              depth < 0 && !parent.in_check ? NOISY : ALL);
 }
 
-// One repetition inside the tree counts as a draw: the side that wanted to avoid it could have. A
-// position from before the root must have occurred twice, as the rules say.
+// One repetition inside the tree is a draw; a position from before the root must have occurred
+// twice, as in the rules.
 bool Worker::is_draw(int ply) const {
     const Frame& now = frame(ply);
     const Position& p = now.position;
@@ -121,7 +119,7 @@ bool Worker::is_draw(int ply) const {
     return false;
 }
 
-// Fades as the fifty-move draw comes near, and learns from where searches have disagreed with it.
+// Fades towards the fifty-move draw, plus the corrections learned from earlier searches.
 Score Worker::corrected(int ply, Score raw) const {
     const Frame& now = frame(ply);
     const Position& p = now.position;
@@ -156,13 +154,13 @@ template <bool PV> Score Worker::quiescence(int ply, Score alpha, Score beta, in
     }
     if (stopped_) return DRAW;
 
-    // Step 1. Draws, and the end of the stack.
+    // Step 1. Draws and the maximum ply.
     const NodeInfo info(p);
     now.in_check = info.checkers != 0;
     if (is_draw(ply)) return DRAW;
     if (ply >= MAX_PLY - 1) return now.in_check ? DRAW : corrected(ply, evaluate(ply));
 
-    // Step 2. What the table knows.
+    // Step 2. Transposition table.
     TableEntry entry;
     const bool hit = table_.probe(p.key, ply, entry);
     const bool table_pv = PV || (hit && entry.pv);
@@ -174,7 +172,7 @@ template <bool PV> Score Worker::quiescence(int ply, Score alpha, Score beta, in
             ? entry.move
             : Move();
 
-    // Step 3. The mover need not capture: the static evaluation is a lower bound.
+    // Step 3. Stand pat: the static evaluation is a lower bound.
     Score best = -INFINITE, raw = NO_SCORE, futility = -INFINITE;
     if (now.in_check) {
         now.evaluation = NO_SCORE;
@@ -203,9 +201,9 @@ template <bool PV> Score Worker::quiescence(int ply, Score alpha, Score beta, in
     while (const Move move = picker.next()) {
         ++count;
         if (best > -MATE_BOUND) {
-            // One evasion is enough once the others are quiet or lose material.
+            // One evasion is enough once only quiet ones and losing captures are left.
             if (now.in_check && count > 1 && !is_noisy(p, move)) picker.skip_quiets();
-            // A capture that cannot lift the score to alpha even if it wins its piece for free.
+            // Futility: even winning the piece for free does not reach alpha.
             if (!now.in_check && futility <= alpha && move.kind() == Move::NORMAL &&
                 !gives_check(p, info, move)) {
                 const int gain = PIECE_VALUE[type_of(p.board[move.to()])];

@@ -12,7 +12,7 @@ using namespace parameters;
 
 namespace {
 
-constexpr int MAX_COUNTED = 64;  // moves and depths beyond are reduced like this one
+constexpr int MAX_COUNTED = 64;  // size of the reduction table
 
 // Reductions in 1024ths of a ply, [noisy][depth][move number].
 struct ReductionTable {
@@ -37,10 +37,8 @@ bool has_pieces(const Position& p, Color color) {
 
 }  // namespace
 
-// --- The search ---
-
-// Score of the position at `ply` for its side to move, within [alpha, beta] or a bound outside.
-// cut_node: expected to fail high, so that late moves are reduced more.
+// Score for the side to move at `ply`: exact within (alpha, beta), otherwise a bound. cut_node:
+// expected to fail high, so late moves are reduced more.
 template <Worker::Node KIND>
 Score Worker::search(int ply, int depth, Score alpha, Score beta, bool cut_node) {
     constexpr bool ROOT = KIND == Node::ROOT;
@@ -58,7 +56,7 @@ Score Worker::search(int ply, int depth, Score alpha, Score beta, bool cut_node)
     const NodeInfo info(p);
     now.in_check = info.checkers != 0;
 
-    // Step 2. Draws, the end of the stack, and mates that are shorter than any found here can be.
+    // Step 2. Draws, the maximum ply, mate distance pruning.
     if constexpr (!ROOT) {
         if (is_draw(ply)) return DRAW;
         if (ply >= MAX_PLY - 2) return now.in_check ? DRAW : corrected(ply, evaluate(ply));
@@ -67,7 +65,7 @@ Score Worker::search(int ply, int depth, Score alpha, Score beta, bool cut_node)
         if (alpha >= beta) return alpha;
     }
 
-    // Step 3. What the table knows. Its move is verified: another position may have the same key.
+    // Step 3. Transposition table. Its move is verified: another position may have the same key.
     const bool singular_search = bool(now.excluded);
     TableEntry entry;
     const bool hit = !singular_search && table_.probe(p.key, ply, entry);
@@ -101,7 +99,7 @@ Score Worker::search(int ply, int depth, Score alpha, Score beta, bool cut_node)
         else if (!hit)
             table_.store(p.key, ply, Move(), NO_SCORE, raw, -2, BOUND_NONE, now.table_pv);
     }
-    // How much the opponent's last quiet move gained tells something about that move.
+    // The change in evaluation updates the history of the opponent's last quiet move.
     if (!ROOT && !now.in_check && !singular_search && frame(ply - 1).move &&
         frame(ply - 1).evaluation != NO_SCORE &&
         !is_noisy(frame(ply - 1).position, frame(ply - 1).move)) {
@@ -121,20 +119,20 @@ Score Worker::search(int ply, int depth, Score alpha, Score beta, bool cut_node)
         frame(ply - 1).continuation, frame(ply - 2).continuation, frame(ply - 4).continuation};
 
     if (!PV && !now.in_check && !singular_search) {
-        // Step 5. Reverse futility: so far above beta that a quiet move will hold it.
+        // Step 5. Reverse futility: far above beta.
         if (depth < REVERSE_FUTILITY_DEPTH && guess >= beta && !is_mate(guess) &&
             guess - REVERSE_FUTILITY_MARGIN * (depth - improving) >= beta && !is_mate(beta))
             return (guess + beta) / 2;
 
-        // Step 6. Razoring: so far below alpha that only captures can help.
+        // Step 6. Razoring: far below alpha, only captures can help.
         if (depth < RAZORING_DEPTH && guess + RAZORING_MARGIN * depth < alpha) {
             const Score score = quiescence<false>(ply, alpha, alpha + 1, 0);
             if (stopped_) return DRAW;
             if (score <= alpha && !is_mate(score)) return score;
         }
 
-        // Step 7. Null move: if passing still fails high, a move will too. Not in pawn endings,
-        // where having to move may be the problem; at high depth the claim is verified.
+        // Step 7. Null move: if passing fails high, a move will too. Not in pawn endgames
+        // (zugzwang); verified at high depth.
         if (depth >= NULL_MOVE_DEPTH && guess >= beta && frame(ply - 1).move &&
             now.evaluation >= beta + NULL_MOVE_MARGIN - NULL_MOVE_MARGIN_SLOPE * depth &&
             has_pieces(p, p.side) && ply >= null_verification_ply_ && beta > -MATE_BOUND) {
@@ -148,7 +146,7 @@ Score Worker::search(int ply, int depth, Score alpha, Score beta, bool cut_node)
             unmake();
             if (stopped_) return DRAW;
             if (score >= beta) {
-                if (score >= MATE_BOUND) score = beta;  // a mate after a pass is none
+                if (score >= MATE_BOUND) score = beta;  // not a proven mate
                 if (null_verification_ply_ || depth < NULL_MOVE_VERIFY_DEPTH) return score;
                 null_verification_ply_ = ply + 3 * (depth - reduction) / 4;
                 const Score verified =
@@ -159,7 +157,7 @@ Score Worker::search(int ply, int depth, Score alpha, Score beta, bool cut_node)
             }
         }
 
-        // Step 8. ProbCut: a capture that beats beta by a margin in a shallow search.
+        // Step 8. ProbCut: a capture exceeds beta by a margin in a shallow search.
         const Score probcut_beta = beta + PROBCUT_MARGIN - 50 * improving;
         if (depth >= PROBCUT_DEPTH && !is_mate(beta) &&
             !(hit && entry.depth >= depth - 3 && entry.score != NO_SCORE &&
@@ -185,11 +183,10 @@ Score Worker::search(int ply, int depth, Score alpha, Score beta, bool cut_node)
         }
     }
 
-    // Step 9. Internal iterative reduction: without a move from the table this node is not worth
-    // its full depth yet.
+    // Step 9. Internal iterative reduction if there is no hash move.
     if (depth >= IIR_DEPTH && !table_move && !singular_search && (PV || cut_node)) --depth;
 
-    // Step 10. All moves, best guesses first.
+    // Step 10. Loop over all moves.
     const Move previous = frame(ply - 1).move;
     const Move counter =
         previous ? history_->counter[p.board[previous.to()]][previous.to()] : Move();
@@ -212,10 +209,10 @@ Score Worker::search(int ply, int depth, Score alpha, Score beta, bool cut_node)
         ++count;
         const bool noisy = is_noisy(p, move);
         const bool checks = gives_check(p, info, move);
-        const int history = noisy ? noisy_history(p, move) : quiet_history(ply, move);
+        const int history = noisy ? capture_entry(p, move) : quiet_history(ply, move);
         int reduction = reduction_table(noisy, depth, count);
 
-        // Step 11. Pruning: late and unpromising moves are not searched at all.
+        // Step 11. Pruning of late and unpromising moves.
         if (!ROOT && best > -MATE_BOUND && has_pieces(p, p.side)) {
             const int reduced =
                 std::max(0, depth - 1 - (reduction - history / LMR_HISTORY_DIVISOR) / 1024);
@@ -224,7 +221,7 @@ Score Worker::search(int ply, int depth, Score alpha, Score beta, bool cut_node)
                     picker.skip_quiets();
                 if (reduced < HISTORY_PRUNING_DEPTH && history < -HISTORY_PRUNING_MARGIN * depth)
                     continue;
-                // This move only: quiet checks among the others may still surprise.
+                // This move only: later quiet moves may give check.
                 if (!now.in_check && reduced < FUTILITY_DEPTH &&
                     now.evaluation + FUTILITY_BASE + FUTILITY_MARGIN * reduced <= alpha)
                     continue;
@@ -234,9 +231,8 @@ Score Worker::search(int ply, int depth, Score alpha, Score beta, bool cut_node)
             }
         }
 
-        // Step 12. Extensions. If all other moves fail low against a little less than the table's
-        // score, its move is singular and deserves a deeper look; if even the others reach beta,
-        // this node will fail high anyway (multi-cut).
+        // Step 12. Singular extension: all other moves fail low against a bit less than the table's
+        // score. If even they reach beta, this node fails high anyway (multi-cut).
         int extension = 0;
         if (!ROOT && move == table_move && !singular_search && depth >= SINGULAR_DEPTH &&
             ply < 2 * root_depth_ && hit && entry.depth >= depth - SINGULAR_TABLE_DEPTH &&
@@ -270,7 +266,7 @@ Score Worker::search(int ply, int depth, Score alpha, Score beta, bool cut_node)
         int new_depth = depth - 1 + extension;
         Score score = NO_SCORE;
 
-        // Step 14. Late moves with less depth and a null window; again if they surprise.
+        // Step 14. Late move reduction with a null window; re-search if it fails high.
         if (depth >= LMR_DEPTH && count > 1 + ROOT) {
             reduction += cut_node ? LMR_CUT_NODE : 0;
             reduction -= now.table_pv ? LMR_PV + PV * 512 : 0;
@@ -280,7 +276,7 @@ Score Worker::search(int ply, int depth, Score alpha, Score beta, bool cut_node)
             reduction += table_noisy && !noisy ? LMR_TABLE_NOISY : 0;
             reduction += next.cutoffs > 3 ? LMR_CUTOFFS : 0;
             reduction -= history / (noisy ? LMR_NOISY_HISTORY_DIVISOR : LMR_HISTORY_DIVISOR);
-            // At the root a sacrifice must not wait for many depths.
+            // At the root, find sacrifices early.
             if constexpr (ROOT) reduction = std::min(reduction, LMR_ROOT_MOST);
             const int reduced = std::clamp(new_depth - reduction / 1024, 1, new_depth + 1);
             score = -search<Node::CUT_OR_ALL>(ply + 1, reduced, -alpha - 1, -alpha, true);
@@ -313,11 +309,11 @@ Score Worker::search(int ply, int depth, Score alpha, Score beta, bool cut_node)
                 std::copy_n(next.line, rest, root_move->line + 1);
                 root_move->line_length = rest + 1;
             } else {
-                root_move->score = -INFINITE;  // only known to be no better
+                root_move->score = -INFINITE;  // failed low
             }
         }
 
-        // Step 15. A better move; beyond beta the opponent will not let it come to this.
+        // Step 15. A new best move, or a beta cutoff.
         if (score > best) {
             best = score;
             if (score > alpha) {
@@ -336,16 +332,16 @@ Score Worker::search(int ply, int depth, Score alpha, Score beta, bool cut_node)
         }
     }
 
-    // Step 16. No legal move: mate or stalemate. (A singular search has its move left.)
+    // Step 16. Checkmate or stalemate. (A singular search excludes a legal move.)
     if (count == 0) {
         if (singular_search) return alpha;
         return now.in_check ? ply - MATE : DRAW;
     }
 
-    // Step 17. Learn from the result.
+    // Step 17. Update histories, table and corrections.
     if (best_move && best >= beta)
         update_histories(now, ply, best_move, depth, quiets, quiet_count, noisies, noisy_count);
-    // All moves failed against the quiet move before: it was a good one.
+    // All moves failed low: the opponent's last quiet move was good.
     if (!ROOT && best <= old_alpha && previous && !is_noisy(frame(ply - 1).position, previous))
         update_quiet(ply - 1, previous, History::bonus(depth) * FAIL_LOW_BONUS / 100);
     if (!singular_search) {
@@ -354,7 +350,7 @@ Score Worker::search(int ply, int depth, Score alpha, Score beta, bool cut_node)
                                                      : BOUND_UPPER;
         if (!ROOT || line_index_ == 0)
             table_.store(p.key, ply, best_move, best, raw, depth, bound, now.table_pv);
-        // Captures change the material, so their results say little about the evaluation here.
+        // Results of captures say little about the static evaluation.
         if (!now.in_check && !(best_move && is_noisy(p, best_move)) && !is_mate(best) &&
             !(bound == BOUND_LOWER && best <= now.evaluation) &&
             !(bound == BOUND_UPPER && best >= now.evaluation))

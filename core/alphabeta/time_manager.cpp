@@ -14,7 +14,7 @@ void TimeManager::start(const Limits& limits) {
     fixed_ = limits.move_seconds > 0;
     timed_ = fixed_ || limits.clock_seconds >= 0;
     soft_ = hard_ = 0;
-    constexpr double LEAST = 0.001;  // seconds: enough for a first depth
+    constexpr double LEAST = 0.001;  // seconds, enough for depth 1
     if (limits.clock_seconds >= 0) {
         const double left = std::max(LEAST, limits.clock_seconds - limits.overhead_seconds);
         const double moves = limits.moves_to_go > 0

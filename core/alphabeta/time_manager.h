@@ -1,5 +1,5 @@
-// How long to think: a soft limit after which no new depth is begun, stretched and shrunk by how
-// clear the choice looks, and a hard limit that is never passed.
+// Time management: a soft limit beyond which no new depth is started, scaled by how clear the best
+// move is, and a hard limit.
 
 #pragma once
 
@@ -13,7 +13,7 @@ class TimeManager {
   public:
     // The clock starts now, or at ponderhit() if the limits say so.
     void start(const Limits& limits);
-    // From any thread.
+    // Thread-safe.
     void ponderhit();
 
     [[nodiscard]] bool pondering() const { return pondering_.load(std::memory_order_relaxed); }
@@ -25,9 +25,8 @@ class TimeManager {
     [[nodiscard]] bool hard_limit_reached() const {
         return timed_ && !pondering() && spent() >= hard_;
     }
-    // After a depth: whether to stop. stability: depths for which the best move has stayed;
-    // best_share: its share of the nodes; drop: how far the score fell below the last search's or
-    // the mean of this one's.
+    // Whether to stop after a depth. stability: depths since the best move changed; best_share: its
+    // share of the nodes; drop: how far the score fell below the mean of earlier depths.
     [[nodiscard]] bool enough(int stability, double best_share, int drop, bool only_move) const;
 
   private:

@@ -22,17 +22,11 @@ constexpr std::uint8_t flags_of(std::uint64_t data) { return std::uint8_t(data >
 constexpr int depth_of(std::uint64_t data) { return int(data >> 48 & 0xFF) - DEPTH_OFFSET; }
 constexpr Move move_of(std::uint64_t data) { return Move::from_bits(std::uint16_t(data)); }
 
-// A mate is so many plies from this position, not from the root of the search.
+// Mate scores relative to the position instead of the root; with -ply the inverse.
 constexpr Score to_table(Score score, int ply) {
     if (score == NO_SCORE) return score;
     if (score >= MATE_BOUND) return score + ply;
     if (score <= -MATE_BOUND) return score - ply;
-    return score;
-}
-constexpr Score from_table(Score score, int ply) {
-    if (score == NO_SCORE) return score;
-    if (score >= MATE_BOUND) return score - ply;
-    if (score <= -MATE_BOUND) return score + ply;
     return score;
 }
 
@@ -43,7 +37,7 @@ TranspositionTable::TranspositionTable(std::size_t bytes, Key key_mask) : key_ma
 }
 
 void TranspositionTable::resize(std::size_t bytes) {
-    buckets_ = AlignedArray<Bucket>();  // give the old one back first
+    buckets_ = AlignedArray<Bucket>();  // free the old table first
     buckets_ = AlignedArray<Bucket>(std::max<std::size_t>(1, bytes / sizeof(Bucket)));
     age_ = 0;
 }
@@ -63,7 +57,7 @@ bool TranspositionTable::probe(Key key, int ply, TableEntry& found) const {
         const std::uint64_t data = entry.data.load(std::memory_order_relaxed);
         if ((entry.check.load(std::memory_order_relaxed) ^ data) != key || data == 0) continue;
         found.move = move_of(data);
-        found.score = from_table(std::int16_t(data >> 16), ply);
+        found.score = to_table(std::int16_t(data >> 16), -ply);
         found.evaluation = std::int16_t(data >> 32);
         found.depth = depth_of(data);
         found.bound = Bound(flags_of(data) & BOUND_BITS);
@@ -82,14 +76,14 @@ void TranspositionTable::store(Key key, int ply, Move move, Score score, Score e
         const std::uint64_t data = entry.data.load(std::memory_order_relaxed);
         const int age_distance = (age_ - (flags_of(data) >> AGE_SHIFT)) & AGE_MASK;
         if ((entry.check.load(std::memory_order_relaxed) ^ data) == key && data != 0) {
-            // A shallower result of the same search replaces a deeper one only if it says more.
+            // In the same search a much shallower result replaces a deeper one only if exact.
             if (bound != BOUND_EXACT && age_distance == 0 && depth + 2 * pv + 4 <= depth_of(data))
                 return;
             if (!move) move = move_of(data);
             target = &entry;
             break;
         }
-        // Old and shallow entries go first; four plies weigh as much as one search.
+        // Replace old and shallow entries first; one search of age weighs four plies.
         const int worth = data == 0 ? -1000 : depth_of(data) - 4 * age_distance;
         if (worth < least) {
             least = worth;

@@ -1,14 +1,11 @@
-// The transposition table: what earlier searches found out about positions, shared by threads.
-//
-// One bucket is one cache line of four entries; an entry is two words:
+// The transposition table, shared by all threads. A bucket is one cache line of four entries:
 //
 //   word 0: key ^ word 1
 //   word 1: move 16 | score 16 | static evaluation 16 | depth 8 | age 5, PV 1, bound 2
 //
-// Threads read and write words without locks (relaxed atomics). An entry torn between two writers
-// does not match its key and is not found; should an entry ever match by chance, its move is
-// verified before it is played and its score is one wrong score. Scores of mates are stored as
-// distances from the entry's position.
+// Access is lock-free with relaxed atomics. An entry torn between two writers does not match its
+// key; should one match by chance, its move is verified before it is made. Mate scores are stored
+// relative to the entry's position.
 
 #pragma once
 
@@ -33,8 +30,8 @@ struct TableEntry {
 
 class TranspositionTable {
   public:
-    // At least one bucket; rounded down to whole buckets. key_mask is for tests: fewer bits make
-    // collisions frequent.
+    // Rounded down to whole buckets, at least one. key_mask is for tests: fewer bits cause
+    // collisions.
     explicit TranspositionTable(std::size_t bytes, Key key_mask = ~Key(0));
 
     // Not during a search.
@@ -43,12 +40,12 @@ class TranspositionTable {
 
     void new_search() { age_ = (age_ + 1) & AGE_MASK; }
 
-    // `ply` is the distance of this position from the root of the search.
+    // `ply`: distance from the root of the search.
     [[nodiscard]] bool probe(Key key, int ply, TableEntry& entry) const;
     void store(Key key, int ply, Move move, Score score, Score evaluation, int depth, Bound bound,
                bool pv);
     void prefetch(Key key) const { __builtin_prefetch(&bucket(key)); }
-    // Share of the table written by the present search, per mille.
+    // Share of the table written by the current search, per mille.
     [[nodiscard]] int full_per_mille() const;
 
   private:

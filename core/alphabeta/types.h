@@ -1,4 +1,4 @@
-// What a search is asked and what it answers.
+// Scores, search limits and results.
 
 #pragma once
 
@@ -38,13 +38,12 @@ using Clock = std::chrono::steady_clock;
 struct Limits {
     int depth = 0;
     std::uint64_t nodes = 0;       // never exceeded on one thread
-    std::uint64_t soft_nodes = 0;  // no new depth is begun once this many are spent
+    std::uint64_t soft_nodes = 0;  // no new depth is started beyond this
     double move_seconds = 0;       // fixed time for this move
-    // Clocks of the side to move; both sides' matter only to their owners.
-    double clock_seconds = -1;  // negative: no clock
+    double clock_seconds = -1;     // of the side to move; negative: no clock
     double increment_seconds = 0;
-    int moves_to_go = 0;  // 0: for the rest of the game
-    double overhead_seconds = 0.01;  // kept back for whatever is between us and the clock
+    int moves_to_go = 0;  // to the next time control; 0: none
+    double overhead_seconds = 0.01;  // reserved for communication
     int lines = 1;  // MultiPV
     std::span<const Move> search_moves = {};  // only these
     bool pondering = false;  // limits count from ponderhit()
@@ -63,7 +62,6 @@ struct Result {
     int selective_depth = 0;
     std::uint64_t nodes = 0;
     double seconds = 0;
-    int hash_full = 0;  // per mille
     std::vector<Line> lines;  // best first; the first begins with `best`
 };
 

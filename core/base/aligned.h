@@ -1,9 +1,8 @@
-// An array aligned to cache lines (and so to every vector register), zeroed, of fixed length. Large
-// ones are aligned to huge pages and ask for them: random reads then rarely miss the TLB.
+// A zeroed, movable array of fixed length, aligned to cache lines. Large arrays use huge pages, so
+// that random reads rarely miss the TLB.
 
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <new>
@@ -34,14 +33,6 @@ template <class T> class AlignedArray {
     AlignedArray(AlignedArray&& other) noexcept { swap(other); }
     AlignedArray& operator=(AlignedArray&& other) noexcept {
         swap(other);
-        return *this;
-    }
-    AlignedArray(const AlignedArray& other) : AlignedArray(other.size_) {
-        std::copy_n(other.data_, size_, data_);
-    }
-    AlignedArray& operator=(const AlignedArray& other) {
-        AlignedArray copy(other);
-        swap(copy);
         return *this;
     }
     ~AlignedArray() {

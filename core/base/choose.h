@@ -1,39 +1,31 @@
-// Options that are given by name.
+// Options given by name.
 
 #pragma once
 
 #include <initializer_list>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <utility>
 
 namespace rookery {
 
-// The choice with this name; throws std::invalid_argument naming the option and all its choices.
+// The index of a name as a T; throws std::invalid_argument with the option and its choices.
 template <class T>
 [[nodiscard]] T choose(std::string_view option, std::string_view name,
-                       std::initializer_list<std::pair<std::string_view, T>> choices) {
+                       std::span<const std::string_view> names) {
     std::string known;
-    for (const auto& [known_name, value] : choices) {
-        if (known_name == name) return value;
-        known += (known.empty() ? "" : ", ") + std::string(known_name);
-    }
-    throw std::invalid_argument(std::string(option) + " '" + std::string(name) +
-                                "' is unknown; known are " + known);
-}
-
-// The same for choices that are numbered in the order of their names.
-template <class T, std::size_t N>
-[[nodiscard]] T choose(std::string_view option, std::string_view name,
-                       const std::string_view (&names)[N]) {
-    std::string known;
-    for (std::size_t i = 0; i < N; ++i) {
+    for (std::size_t i = 0; i < names.size(); ++i) {
         if (names[i] == name) return T(i);
         known += (i ? ", " : "") + std::string(names[i]);
     }
     throw std::invalid_argument(std::string(option) + " '" + std::string(name) +
                                 "' is unknown; known are " + known);
+}
+template <class T>
+[[nodiscard]] T choose(std::string_view option, std::string_view name,
+                       std::initializer_list<std::string_view> names) {
+    return choose<T>(option, name, std::span(names.begin(), names.size()));
 }
 
 }  // namespace rookery

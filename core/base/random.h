@@ -1,4 +1,4 @@
-// xoshiro256** (Blackman and Vigna): small, fast, and its whole state can be saved.
+// xoshiro256** (Blackman and Vigna 2018), with a state that can be saved; hash functions.
 
 #pragma once
 
@@ -7,12 +7,18 @@
 
 namespace rookery {
 
-// Turns a seed into well-mixed words; also used where a single hash of a number is needed.
+// Expands a seed into well-mixed words; also a hash of one number.
 constexpr std::uint64_t splitmix64(std::uint64_t& state) {
     std::uint64_t z = (state += 0x9E3779B97F4A7C15ULL);
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL;
     z = (z ^ (z >> 27)) * 0x94D049BB133111EBULL;
     return z ^ (z >> 31);
+}
+
+// One step of a fast hash, for tables and pseudo-random values; not for saved files (serial.h).
+[[nodiscard]] constexpr std::uint64_t mix(std::uint64_t hash, std::uint64_t word) {
+    hash = (hash ^ word) * 0x9E3779B97F4A7C15ULL;
+    return hash ^ (hash >> 29);
 }
 
 class Random {
@@ -22,8 +28,8 @@ class Random {
     explicit Random(std::uint64_t seed = 0) {
         for (auto& word : state_) word = splitmix64(seed);
     }
-    // Streams of one seed are independent: game i of a batch uses stream i, so that results
-    // depend neither on the number of threads nor on the other games.
+    // Independent streams of one seed: game i uses stream i, so that results depend neither on the
+    // number of threads nor on other games.
     Random(std::uint64_t seed, std::uint64_t stream) {
         std::uint64_t mixed = stream;
         seed ^= splitmix64(mixed);
@@ -41,8 +47,8 @@ class Random {
         state_[3] = rotate(state_[3], 45);
         return result;
     }
-    // Uniform in [0, bound); bound must be positive. The bias of the multiply-shift method is
-    // below bound / 2^32, which no experiment here can notice.
+    // Uniform in [0, bound), bound > 0. The bias of the multiply-shift method is below bound /
+    // 2^32.
     std::uint32_t below(std::uint32_t bound) { return std::uint32_t((next() >> 32) * bound >> 32); }
     // Uniform in [0, 1).
     double uniform() { return double(next() >> 11) * 0x1.0p-53; }

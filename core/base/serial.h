@@ -1,5 +1,5 @@
-// Plain values as bytes, for states that are saved and restored by the same build.
-// A state ends with a checksum of all before it: what the rules trust must not be damaged.
+// Plain values as bytes, for states that are saved and restored by the same build. A checksum at
+// the end detects damage.
 
 #pragma once
 
@@ -14,55 +14,42 @@
 
 namespace rookery {
 
+// Trivially copyable values as their bytes; vectors and strings with their length before them.
 class StateWriter {
   public:
-    template <class T> void put(const T& value) {
-        static_assert(std::is_trivially_copyable_v<T>);
-        bytes_.append(reinterpret_cast<const char*>(&value), sizeof value);
-    }
-    template <class T> void put_all(const std::vector<T>& values) {
-        static_assert(std::is_trivially_copyable_v<T>);
-        put(std::uint64_t(values.size()));
-        if (!values.empty())
-            bytes_.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
-    }
-    void put_text(std::string_view text) {
-        put(std::uint64_t(text.size()));
-        bytes_.append(text);
-    }
+    template <class... T> void put(const T&... values) { (append(values), ...); }
     [[nodiscard]] std::string finish();
 
   private:
+    template <class T> void append(const T& value) {
+        static_assert(std::is_trivially_copyable_v<T>);
+        bytes_.append(reinterpret_cast<const char*>(&value), sizeof value);
+    }
+    template <class T> void append(const std::vector<T>& values) {
+        static_assert(std::is_trivially_copyable_v<T>);
+        append(std::uint64_t(values.size()));
+        if (!values.empty())
+            bytes_.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
+    }
+    void append(const std::string& text) {
+        append(std::uint64_t(text.size()));
+        bytes_ += text;
+    }
+
     std::string bytes_;
 };
 
 // Every read throws std::invalid_argument if the bytes run out.
 class StateReader {
   public:
-    // Checks the checksum first.
+    // Verifies the checksum.
     explicit StateReader(std::string_view bytes);
-    template <class T> T take() {
-        static_assert(std::is_trivially_copyable_v<T>);
-        require(sizeof(T));
+    // Reads what put() has written.
+    template <class... T> void take(T&... values) { (read(values), ...); }
+    template <class T> [[nodiscard]] T take() {
         T value;
-        std::memcpy(&value, bytes_.data() + at_, sizeof value);
-        at_ += sizeof value;
+        read(value);
         return value;
-    }
-    // Keeps the capacity that the vector has.
-    template <class T> void take_all(std::vector<T>& values) {
-        const auto count = take<std::uint64_t>();
-        if (count > (bytes_.size() - at_) / sizeof(T)) throw damaged();
-        values.resize(count);
-        if (count) std::memcpy(values.data(), bytes_.data() + at_, count * sizeof(T));
-        at_ += count * sizeof(T);
-    }
-    std::string take_text() {
-        const auto count = take<std::uint64_t>();
-        require(count);
-        std::string text(bytes_.substr(at_, count));
-        at_ += count;
-        return text;
     }
     void require_end() const {
         if (at_ != bytes_.size()) throw damaged();
@@ -72,14 +59,29 @@ class StateReader {
     static std::invalid_argument damaged() {
         return std::invalid_argument("the saved state is damaged or cut short");
     }
-    void require(std::uint64_t size) const {
+    void copy(void* to, std::size_t size) {
         if (bytes_.size() - at_ < size) throw damaged();
+        if (size) std::memcpy(to, bytes_.data() + at_, size);
+        at_ += size;
     }
+    template <class T> void read(T& value) {
+        static_assert(std::is_trivially_copyable_v<T>);
+        copy(&value, sizeof value);
+    }
+    template <class T> void read_all(T& values) {
+        const auto count = take<std::uint64_t>();
+        if (count > (bytes_.size() - at_) / sizeof(values[0])) throw damaged();
+        values.resize(count);
+        copy(values.data(), count * sizeof(values[0]));
+    }
+    template <class T> void read(std::vector<T>& values) { read_all(values); }
+    void read(std::string& text) { read_all(text); }
+
     std::string_view bytes_;
     std::size_t at_ = 0;
 };
 
-// FNV-1a, byte by byte: what VectorGames used to write.
+// FNV-1a by bytes, in older states of VectorGames.
 [[nodiscard]] inline std::uint64_t old_state_checksum(std::string_view bytes) {
     std::uint64_t hash = 0xCBF29CE484222325ULL;
     for (const char byte : bytes) hash = (hash ^ std::uint8_t(byte)) * 0x100000001B3ULL;

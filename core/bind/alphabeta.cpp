@@ -1,12 +1,9 @@
-// The alpha-beta engine: its search, and the bench.
+// The alpha-beta engine and its bench.
 
 #include <nanobind/stl/variant.h>
 
-#include <exception>
-
 #include "alphabeta/bench.h"
 #include "alphabeta/engine.h"
-#include "alphabeta/observation_values.h"
 #include "bind/bind.h"
 
 namespace rookery::bind {
@@ -15,28 +12,29 @@ namespace {
 
 using alphabeta::Engine;
 using AnyEvaluator =
-    std::variant<std::shared_ptr<nnue::Network>, std::shared_ptr<alphabeta::ObservationEvaluator>>;
+    std::variant<std::shared_ptr<nnue::Network>, std::shared_ptr<values::ObservationEvaluator>>;
 alphabeta::Evaluator evaluator_of(const AnyEvaluator& any) {
     return std::visit([](const auto& made) -> alphabeta::Evaluator { return made; }, any);
 }
 
-// A line as Python sees it: score for the side to move, bound, UCI moves.
 struct NamedLine {
     int score;
     const char* bound;
     std::vector<std::string> moves;
 };
-struct NamedResult {
-    alphabeta::Result result;
-    std::string best;
-    std::vector<NamedLine> lines;
+struct NamedResult : alphabeta::Result {
+    std::string best_move;
+    std::vector<NamedLine> named_lines;
+    int hash_full;
 };
 
-NamedResult named(const Position& root, const alphabeta::Result& result) {
+NamedResult named(const Position& root, const alphabeta::Result& result, const Engine& engine) {
     static constexpr const char* BOUND_NAMES[] = {"exact", "lower", "upper"};
-    NamedResult answer{result, result.best ? to_uci(root, result.best) : std::string(), {}};
+    NamedResult answer{
+        result, result.best ? to_uci(root, result.best) : "", {}, engine.hash_full()};
     for (const alphabeta::Line& line : result.lines)
-        answer.lines.push_back({line.score, BOUND_NAMES[line.bound], to_uci(root, line.moves)});
+        answer.named_lines.push_back(
+            {line.score, BOUND_NAMES[line.bound], to_uci(root, line.moves)});
     return answer;
 }
 
@@ -62,60 +60,45 @@ NamedResult search_game(Engine& engine, const Game& game, int depth, std::uint64
     limits.search_moves = only;
     limits.pondering = pondering;
 
-    // Exceptions of Python wait until the threads of the search have ended.
-    std::exception_ptr failure;
     alphabeta::Report on_depth;
     if (!report.is_none())
         on_depth = [&](const alphabeta::Result& result) {
             const nb::gil_scoped_acquire acquire;
-            try {
-                if (!failure) report(named(root, result));
-            } catch (...) {
-                failure = std::current_exception();
-                engine.stop();
-            }
+            report(named(root, result, engine));
         };
-    // Only the main thread of Python is told of signals; others need not wait for the GIL.
+    // Only Python's main thread receives signals; others need not wait for the GIL.
     const nb::module_ threading = nb::module_::import_("threading");
-    const bool is_main = threading.attr("current_thread")().is(threading.attr("main_thread")());
-    const alphabeta::Poll check_signals = [&] {
-        const nb::gil_scoped_acquire acquire;
-        if (!failure && PyErr_CheckSignals() != 0) {
-            try {
-                nb::raise_python_error();
-            } catch (...) {
-                failure = std::current_exception();
-            }
-        }
-        return bool(failure);
-    };
+    alphabeta::Poll check_signals;
+    if (threading.attr("current_thread")().is(threading.attr("main_thread")()))
+        check_signals = [] {
+            const nb::gil_scoped_acquire acquire;
+            if (PyErr_CheckSignals() != 0) throw nb::python_error();
+            return false;
+        };
     alphabeta::Result result;
     {
         const nb::gil_scoped_release release;
-        result = engine.search(root, keys, limits, on_depth,
-                               is_main ? check_signals : alphabeta::Poll());
+        result = engine.search(root, keys, limits, on_depth, check_signals);
     }
-    if (failure) std::rethrow_exception(failure);
-    return named(root, result);
+    return named(root, result, engine);
 }
 
 }  // namespace
 
 void bind_alphabeta(nb::module_& m) {
-    nb::class_<NamedLine>(m, "SearchLine", "One line of play.")
+    nb::class_<NamedLine>(m, "SearchLine", "One variation.")
         .def_ro("score", &NamedLine::score, "Side to move, 400 per unit of logit; see mate_moves.")
         .def_prop_ro("bound", [](const NamedLine& line) { return std::string(line.bound); })
         .def_ro("moves", &NamedLine::moves, "UCI.");
-    nb::class_<NamedResult>(m, "SearchResult", "What a search found.")
-        .def_ro("best", &NamedResult::best, "UCI; empty if there is no legal move.")
-        .def_ro("lines", &NamedResult::lines, "Best first.")
-        .def_prop_ro("score", [](const NamedResult& r) { return r.result.score; })
-        .def_prop_ro("depth", [](const NamedResult& r) { return r.result.depth; })
-        .def_prop_ro("selective_depth",
-                     [](const NamedResult& r) { return r.result.selective_depth; })
-        .def_prop_ro("nodes", [](const NamedResult& r) { return r.result.nodes; })
-        .def_prop_ro("seconds", [](const NamedResult& r) { return r.result.seconds; })
-        .def_prop_ro("hash_full", [](const NamedResult& r) { return r.result.hash_full; });
+    nb::class_<NamedResult>(m, "SearchResult", "Result of a search.")
+        .def_ro("best", &NamedResult::best_move, "UCI; empty if there is no legal move.")
+        .def_ro("lines", &NamedResult::named_lines, "Best first.")
+        .def_ro("score", &NamedResult::score)
+        .def_ro("depth", &NamedResult::depth)
+        .def_ro("selective_depth", &NamedResult::selective_depth)
+        .def_ro("nodes", &NamedResult::nodes)
+        .def_ro("seconds", &NamedResult::seconds)
+        .def_ro("hash_full", &NamedResult::hash_full, "Per mille.");
 
     nb::class_<Engine>(m, "Engine", "Alpha-beta search; see core/alphabeta/engine.h.")
         .def(
@@ -132,25 +115,26 @@ void bind_alphabeta(nb::module_& m) {
                 engine.set_evaluator(evaluator_of(evaluator));
             },
             "evaluator"_a)
-        .def("new_game", &Engine::new_game, "Forget everything.")
-        .def("prepare", &Engine::prepare, "Call before each search; stop() counts from here on.")
+        .def("new_game", &Engine::new_game, "Clears the hash table and the histories.")
+        .def("prepare", &Engine::prepare,
+             "Call before each search: later calls of stop() apply to it.")
         .def("search", &search_game, "game"_a, "depth"_a = 0, "nodes"_a = 0, "soft_nodes"_a = 0,
              "movetime"_a = 0.0, "clock"_a = -1.0, "increment"_a = 0.0, "moves_to_go"_a = 0,
              "overhead"_a = 0.01, "lines"_a = 1, "search_moves"_a = std::vector<std::string>(),
              "pondering"_a = false, "report"_a = nb::none(),
-             "Search until a limit is met or stop() is called; times in seconds, 0 and a negative "
-             "clock mean no limit. report is called with a SearchResult after each depth.")
-        .def("stop", &Engine::stop, "From any thread.")
-        .def("ponderhit", &Engine::ponderhit, "From any thread.");
+             "Searches until a limit is reached or stop() is called; times in seconds, 0 and a "
+             "negative clock mean no limit. report is called with a SearchResult after each depth.")
+        .def("stop", &Engine::stop, "Thread-safe.")
+        .def("ponderhit", &Engine::ponderhit, "Thread-safe.");
 
-    m.attr("MATE_SCORE") = alphabeta::MATE;
     m.def(
         "mate_moves",
         [](int score) -> std::optional<int> {
             return alphabeta::is_mate(score) ? std::optional(alphabeta::mate_moves(score))
                                              : std::nullopt;
         },
-        "score"_a, "Full moves to mate of a score, negative for being mated; None if it is none.");
+        "score"_a,
+        "Full moves to mate of a score, negative for being mated; None for other scores.");
     m.def(
         "bench_positions",
         [] {

@@ -1,4 +1,4 @@
-// Values that cross the boundary (bind.h).
+// Conversions shared by the bindings (bind.h).
 
 #include "bind/bind.h"
 
@@ -30,17 +30,17 @@ AnyArray require_array(nb::handle object, const std::vector<std::size_t>& shape)
     if (given != shape)
         throw std::invalid_argument("out has shape " + shape_text(given) + " instead of " +
                                     shape_text(shape));
-    // The strides of an array without elements mean nothing.
+    // Strides of an empty array are meaningless.
     if (!contiguous && array.size() > 0) throw std::invalid_argument("out must be C-contiguous");
     return array;
 }
 
-nb::object leaf_observations(nb::handle self, encode::LeafBatch& batch) {
-    if (!batch.layout) return nb::none();
-    const auto shape = batch_shape(batch.size(), batch.layout->shape);
-    if (batch.bytes())
-        return nb::cast(view_array<std::uint8_t>(self, batch.byte_observations.data(), shape));
-    return nb::cast(view_array<float>(self, batch.observations.data(), shape));
+nb::object observation_view(nb::handle self, const encode::ObservationLayout* layout, bool bytes,
+                            std::vector<std::uint8_t>& memory, std::size_t count) {
+    if (!layout) return nb::none();
+    const auto shape = batch_shape(count, layout->shape);
+    if (bytes) return nb::cast(view_array(self, memory.data(), shape));
+    return nb::cast(view_array(self, reinterpret_cast<float*>(memory.data()), shape));
 }
 
 std::string_view text_of(const nb::str& text) {

@@ -1,5 +1,5 @@
-// What the files that bind the core to Python share: array helpers and the parts of the module. No
-// logic lives in this folder: names, arguments, docstrings, GIL guards.
+// Shared by the binding files: array helpers and the parts of the module. This folder contains no
+// logic: names, arguments, docstrings, GIL guards.
 
 #pragma once
 
@@ -20,7 +20,9 @@
 #include <vector>
 
 #include "encode/leaf_batch.h"
+#include "mcts/tree.h"
 #include "nnue/network.h"
+#include "nnue/packed_position.h"
 #include "rules/game.h"
 
 namespace nb = nanobind;
@@ -37,8 +39,8 @@ template <class Array> auto span_of(const Array& array) {
     return std::span(array.data(), array.size());
 }
 
-// The caller's array if it is writable, C-contiguous and of this shape; otherwise an error that
-// says what was expected.
+// The caller's array; throws std::invalid_argument unless it is writable, C-contiguous and of this
+// shape.
 using AnyArray = nb::ndarray<nb::device::cpu>;
 [[nodiscard]] AnyArray require_array(nb::handle object, const std::vector<std::size_t>& shape);
 
@@ -56,7 +58,7 @@ template <class T> Numpy<T> owned_array(std::vector<T> values) {
     return owned_array(std::move(values), {count});
 }
 
-// A view of memory that belongs to `self`.
+// A view of memory owned by `self`.
 template <class T> Numpy<T> view_array(nb::handle self, T* data, std::vector<std::size_t> shape) {
     return Numpy<T>(data, shape.size(), shape.data(), self);
 }
@@ -68,18 +70,26 @@ inline std::vector<std::size_t> batch_shape(std::size_t count,
     return result;
 }
 
-// --- Leaves that wait for a network, for any class with a LeafBatch; views until the next call ---
+// Observations [count, *shape] in memory owned by `self`, as floats or bytes; None without a
+// layout.
+[[nodiscard]] nb::object observation_view(nb::handle self, const encode::ObservationLayout* layout,
+                                          bool bytes, std::vector<std::uint8_t>& memory,
+                                          std::size_t count);
+inline constexpr char OBSERVATIONS_SIGNATURE[] =
+    "def observations(self) -> numpy.typing.NDArray[numpy.float32 | numpy.uint8]";
 
-// [leaves, *shape]; None without a layout.
-[[nodiscard]] nb::object leaf_observations(nb::handle self, encode::LeafBatch& batch);
-
+// Pending leaves of any class with a LeafBatch; views until the next call.
 template <class Class, class Batch> void bind_leaves(Class& bound, Batch&& batch_of) {
     bound
         .def_prop_ro(
             "observations",
-            [=](nb::handle self) { return leaf_observations(self, batch_of(self)); },
-            nb::sig("def observations(self) -> numpy.typing.NDArray[numpy.float32 | numpy.uint8]"),
-            "Of the gathered leaves; valid until apply.")
+            [=](nb::handle self) {
+                auto& batch = batch_of(self);
+                return observation_view(self, batch.layout, batch.bytes(), batch.observations,
+                                        batch.size());
+            },
+            nb::sig(OBSERVATIONS_SIGNATURE),
+            "Observations of the gathered leaves; valid until apply.")
         .def_prop_ro("legal_actions",
                      [=](nb::handle self) {
                          auto& actions = batch_of(self).legal_actions;
@@ -94,10 +104,10 @@ template <class Class, class Batch> void bind_leaves(Class& bound, Batch&& batch
 
 // --- Other values ---
 
-// The text of a FEN; throws FenError if it is no valid Unicode.
+// The text of a FEN; throws FenError if it is not valid Unicode.
 [[nodiscard]] std::string_view text_of(const nb::str& text);
 
-// Nanobind reads None as a null pointer: refused here, naming the place.
+// nanobind converts None to a null pointer; throws a TypeError with its index.
 using Games = std::vector<const Game*>;
 const Games& require_games(const Games& games);
 
@@ -111,17 +121,19 @@ const Games& require_games(const Games& games);
 using Tensors =
     std::tuple<Input<const float>, Input<const float>, Input<const float>, Input<const float>>;
 [[nodiscard]] std::shared_ptr<nnue::Network> make_network(const Tensors& tensors);
+// uint8 [N, 32]
+[[nodiscard]] Numpy<std::uint8_t> sample_array(std::span<const nnue::PackedSample> samples);
+
+// mcts::set_option with a Python number or bool.
+void set_option(mcts::TreeOptions& options, nb::handle name, nb::handle value);
 
 // --- The parts of the module, one file each ---
 
 void bind_rules(nb::module_& m);
 void bind_game(nb::module_& m);
 void bind_bots(nb::module_& m);
-void bind_sunfish(nb::module_& m);
 void bind_vector_games(nb::module_& m);
-void bind_policy_head(nb::module_& m);
-void bind_pyramid_net(nb::module_& m);
-void bind_evaluators(nb::module_& m);
+void bind_nets(nb::module_& m);
 void bind_mcts(nb::module_& m);
 void bind_selfplay(nb::module_& m);
 void bind_nnue(nb::module_& m);

@@ -1,7 +1,8 @@
-// Bots that choose moves and play whole games.
+// Opponents without a network: bots, and the port of Sunfish's search.
 
 #include "peers/bots.h"
 #include "bind/bind.h"
+#include "peers/sunfish.h"
 
 namespace rookery::bind {
 
@@ -31,6 +32,14 @@ std::vector<PlayedGame> play_bot_games(const Games& starts, const std::vector<st
     return games;
 }
 
+std::vector<std::string> sunfish_moves(const std::vector<std::string>& fens, std::uint64_t nodes) {
+    const nb::gil_scoped_release release;
+    peers::sunfish::Searcher searcher;
+    std::vector<std::string> moves;
+    for (const std::string& fen : fens) moves.push_back(searcher.choose(fen, nodes));
+    return moves;
+}
+
 }  // namespace
 
 void bind_bots(nb::module_& m) {
@@ -43,12 +52,13 @@ void bind_bots(nb::module_& m) {
             return to_uci(game.now(), peers::choose_move(peers::find_bot(bot), game, seed));
         },
         "game"_a, "bot"_a, "seed"_a,
-        "UCI move of random, greedy or greedy-safe; the seed decides between equal moves.");
+        "UCI move of random, greedy or greedy-safe; the seed breaks ties.");
     m.def(
         "settled_material", [](const Game& game) { return peers::settled_material(game.now()); },
         "game"_a,
-        "Centipawns by which the side to move is ahead after all captures, promotions and answers "
-        "to check that pay; a million if that mates.");
+        "Material balance in centipawns for the side to move after a quiescence search of "
+        "captures, "
+        "promotions and check evasions; a million if that mates.");
     m.def(
         "play_random_plies",
         [](Game& game, int plies, std::uint64_t seed) {
@@ -59,9 +69,13 @@ void bind_bots(nb::module_& m) {
         "Plays uniformly random legal moves until the game ends; returns the plies played.");
     m.def("play_bot_games", &play_bot_games, "starts"_a, "white"_a, "black"_a, "seeds"_a,
           "max_plies"_a = 0,
-          "Plays whole games on from copies of the given ones, threefold and fifty-move draws "
-          "claimed as they occur: a list of (ending, winner, UCI moves), winner True for White, "
-          "None for a draw or a game cut off (ending 'ply_cap').");
+          "Continues copies of the given games to their end, claiming threefold and fifty-move "
+          "draws as they occur: a list of (ending, winner, UCI moves), winner True for White, None "
+          "for a draw or a game cut off (ending 'ply_cap').");
+    m.def(
+        "sunfish_moves", &sunfish_moves, "fens"_a, "nodes"_a,
+        "UCI move of Sunfish 2026 in each position after this many nodes; empty where there is no "
+        "legal move. Positions are searched independently.");
 }
 
 }  // namespace rookery::bind

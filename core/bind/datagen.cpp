@@ -1,9 +1,9 @@
-// Games of networks by the alpha-beta engine: training samples and matches.
+// Games of NNUE networks: training samples and matches.
 
 #include <nanobind/stl/function.h>
 #include <nanobind/stl/variant.h>
 
-#include "bind/nnue.h"
+#include "bind/bind.h"
 #include "datagen/generator.h"
 #include "datagen/network_match.h"
 
@@ -13,7 +13,7 @@ namespace {
 
 using Stopping = std::optional<std::function<bool()>>;
 
-// While threads play without Python's lock: handles signals, and asks whether to stop.
+// Called while threads play without the GIL: handles signals, calls `stopping`.
 alphabeta::Poll python_poll(const Stopping& stopping) {
     return [&stopping] {
         const nb::gil_scoped_acquire acquire;
@@ -25,7 +25,7 @@ alphabeta::Poll python_poll(const Stopping& stopping) {
 void bind_generator(nb::module_& m) {
     using datagen::DataGenerator;
     using datagen::GeneratedGames;
-    nb::class_<GeneratedGames>(m, "GeneratedGames", "Samples, and what is known of their games.")
+    nb::class_<GeneratedGames>(m, "GeneratedGames", "Samples and statistics of their games.")
         .def_prop_ro(
             "samples", [](const GeneratedGames& g) { return sample_array(g.samples); },
             nb::rv_policy::move, "uint8 [N, 32], game by game.")
@@ -33,19 +33,18 @@ void bind_generator(nb::module_& m) {
         .def_ro("white_wins", &GeneratedGames::white_wins)
         .def_ro("draws", &GeneratedGames::draws)
         .def_ro("black_wins", &GeneratedGames::black_wins)
-        .def_ro("plies", &GeneratedGames::plies, "Searched, in all games.")
+        .def_ro("plies", &GeneratedGames::plies, "Searched positions of all games.")
         .def_ro("nodes", &GeneratedGames::nodes)
         .def_ro("distinct_openings", &GeneratedGames::distinct_openings,
                 "Different positions four plies after the random ones.")
         .def_prop_ro("endings", &GeneratedGames::ending_counts);
     nb::class_<DataGenerator>(m, "DataGenerator",
-                              "Games of a network against itself; see core/datagen/generator.h.")
+                              "Self-play of a network; see core/datagen/generator.h.")
         .def(
             "__init__",
             [](DataGenerator* self, const Tensors& network, std::uint64_t seed,
                std::uint64_t soft_nodes, std::pair<int, int> random_plies, int max_opening_score,
-               int max_score, int max_plies, bool adjudicate, double play_on_share,
-               std::size_t table_bytes, int threads) {
+               int max_score, int max_plies, bool adjudicate, double play_on_share, int threads) {
                 datagen::DatagenSettings settings{.seed = seed,
                                                   .soft_nodes = soft_nodes,
                                                   .min_random_plies = random_plies.first,
@@ -55,14 +54,12 @@ void bind_generator(nb::module_& m) {
                                                   .max_plies = max_plies,
                                                   .adjudication = {.enabled = adjudicate},
                                                   .play_on_share = play_on_share,
-                                                  .table_bytes = table_bytes,
                                                   .threads = threads};
                 new (self) DataGenerator(make_network(network), settings);
             },
             "network"_a, "seed"_a, "soft_nodes"_a = 200, "random_plies"_a = std::pair(8, 9),
             "max_opening_score"_a = 1000, "max_score"_a = 3000, "max_plies"_a = 400,
-            "adjudicate"_a = true, "play_on_share"_a = 0.1, "table_bytes"_a = std::size_t(1) << 20,
-            "threads"_a = 1)
+            "adjudicate"_a = true, "play_on_share"_a = 0.1, "threads"_a = 1)
         .def(
             "run",
             [](DataGenerator& self, std::uint64_t first, std::uint64_t count,
@@ -71,9 +68,9 @@ void bind_generator(nb::module_& m) {
                 return self.run(first, count, python_poll(stopping));
             },
             "first"_a, "count"_a, "stopping"_a = nb::none(),
-            "Plays the games with the numbers [first, first + count). What a game is depends on "
-            "the seed and its number only. `stopping` is asked every 20 ms; if it says True the "
-            "complete games without a gap are returned.");
+            "Plays games [first, first + count), each determined by the seed and its number. "
+            "`stopping` is called every 20 ms; if it returns True, the games completed without a "
+            "gap are returned.");
 }
 
 void bind_match(nb::module_& m) {
@@ -84,7 +81,7 @@ void bind_match(nb::module_& m) {
     };
     nb::class_<NetworkMatch>(m, "NetworkMatch",
                              "Pairs of games of a network against another or a bot, from random "
-                             "openings with colours exchanged; see core/datagen/network_match.h.")
+                             "openings with colours swapped; see core/datagen/network_match.h.")
         .def(
             "__init__",
             [](NetworkMatch* self, const Tensors& network,
@@ -119,8 +116,8 @@ void bind_match(nb::module_& m) {
                 return pairs;
             },
             "first"_a, "count"_a, "stopping"_a = nb::none(),
-            "Pairs [first, first + count): for each the games as White and as Black, as (result "
-            "for the network: 1, 0, -1; UCI moves from the start position on).");
+            "Pairs [first, first + count): the games as White and as Black, each (result for the "
+            "network: 1, 0 or -1; UCI moves from the start position).");
 }
 
 }  // namespace

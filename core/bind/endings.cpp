@@ -1,4 +1,4 @@
-// Endings as worlds to learn in.
+// States of small endgames.
 
 #include "bind/bind.h"
 #include "endings/ending_states.h"
@@ -31,10 +31,10 @@ template <class Work> Numpy<std::uint8_t> without_gil(const Work& work) {
 
 void bind_endings(nb::module_& m) {
     m.attr("NOT_WON") = int(endings::NOT_WON);
-    nb::class_<EndingStates>(
-        m, "EndingStates",
-        "All positions of endings against a bare king, once for all their mirror images. A value "
-        "is the number of its own moves after which the strong side wins, or NOT_WON.")
+    nb::class_<EndingStates>(m, "EndingStates",
+                             "All positions of endgames against a bare king, mirror images merged. "
+                             "A value is the number "
+                             "of its own moves in which the strong side wins, or NOT_WON.")
         .def(
             "__init__",
             [](EndingStates* self, const std::vector<std::string>& endings, std::string_view goal) {
@@ -43,12 +43,12 @@ void bind_endings(nb::module_& m) {
                 new (self) EndingStates(endings, found);
             },
             "endings"_a, "goal"_a = "mate",
-            "endings such as KPvK, with all that they lead to; goal: mate or promotion.")
+            "endings such as KPvK, with all endings they lead to; goal: mate or promotion.")
         .def("__len__", &EndingStates::size)
         .def_prop_ro("endings", &EndingStates::endings)
         .def("squares", &squares,
-             "[N, 4]: strong king, its other pieces, weak king, as the strong side sees them; "
-             "places beyond the last piece are 0.")
+             "[N, 4]: strong king, its other pieces, weak king, in the strong side's view, padded "
+             "with 0.")
         .def(
             "ending_of", [](const EndingStates& s) { return owned_array(s.ending_of()); },
             "[N]: index into endings.")
@@ -61,18 +61,19 @@ void bind_endings(nb::module_& m) {
                 return without_gil([&] { return s.backup(span_of(values)); });
             },
             "values"_a,
-            "One ply of minimax: the mover's best value among those after its moves, and what the "
-            "rules say where the game is over.")
+            "One ply of minimax: the mover's best value after its moves, or the result where the "
+            "game is over.")
         .def(
             "play",
             [](const EndingStates& s, const Values& values, bool strong_is_greedy) {
                 return without_gil([&] { return s.play(span_of(values), strong_is_greedy); });
             },
             "values"_a, "strong_is_greedy"_a,
-            "How games end in which one side is greedy by these values and the other perfect.")
+            "Results of games in which one side is greedy by these values and the other perfect.")
         .def(
             "find", [](const EndingStates& s, const Game& game) { return s.find(game.now()); },
-            "game"_a, "The state of a position, whichever colour is strong; -1 if it has none.")
+            "game"_a,
+            "The state of a position, with either colour as the strong side; -1 if there is none.")
         .def(
             "fen", [](const EndingStates& s, std::size_t i) { return to_fen(s.position(i)); },
             "state"_a, "The position with White as the strong side.");

@@ -1,4 +1,4 @@
-// Game with its encodings, functions over batches of games, and the names of the layouts.
+// Game with its encodings, functions over batches of games, names of layouts.
 
 #include <algorithm>
 
@@ -57,13 +57,9 @@ void encode_batch(const Games& games, std::string_view name, nb::handle target) 
                                     (layout.encode_bytes ? "float32 or uint8" : "float32"));
     for (const Game* game : require_games(games)) encode::check_encodable(layout, game->now());
     const nb::gil_scoped_release release;
-    for (std::size_t i = 0; i < games.size(); ++i) {
-        const encode::EncodeView view = encode::view_of(*games[i]);
-        if (floats)
-            layout.encode(view, static_cast<float*>(out.data()) + i * layout.size());
-        else
-            layout.encode_bytes(view, static_cast<std::uint8_t*>(out.data()) + i * layout.size());
-    }
+    auto* data = static_cast<std::uint8_t*>(out.data());
+    for (std::size_t i = 0; i < games.size(); ++i)
+        layout.write(encode::view_of(*games[i]), bytes, data + i * layout.memory(bytes));
 }
 
 std::pair<Numpy<std::int32_t>, Numpy<std::int64_t>> legal_actions_batch(
@@ -99,7 +95,7 @@ void action_masks_batch(const Games& games, nb::handle target, std::string_view 
 }  // namespace
 
 void bind_game(nb::module_& m) {
-    nb::class_<Game>(m, "Game", "A position with its history; moves can be made and taken back.")
+    nb::class_<Game>(m, "Game", "A position with its history.")
         .def(
             "__init__",
             [](Game* self, const nb::str& fen, bool chess960) {
@@ -108,7 +104,7 @@ void bind_game(nb::module_& m) {
             "fen"_a = STARTING_FEN, "chess960"_a = false)
         .def(
             "fen", [](const Game& g) { return to_fen(g.now()); },
-            "FEN; the en passant square is given only where a capture is legal.")
+            "FEN, with an en passant square only if a capture is legal.")
         .def(
             "epd", [](const Game& g) { return to_epd(g.now()); }, "The first four FEN fields.")
         .def_prop_ro("start_fen", [](const Game& g) { return to_fen(g.start()); })
@@ -155,7 +151,7 @@ void bind_game(nb::module_& m) {
             "uci"_a)
         .def(
             "push", [](Game& g, std::string_view uci) { g.push(require_uci(g.now(), uci)); },
-            "uci"_a, "Makes a move; an illegal one raises MoveError and changes nothing.")
+            "uci"_a, "Makes a move; raises MoveError if it is illegal.")
         .def(
             "pop",
             [](Game& g) {
@@ -171,7 +167,7 @@ void bind_game(nb::module_& m) {
         .def("copy", [](const Game& g) { return Game(g); })
         .def_prop_ro(
             "repetitions", [](const Game& g) { return g.now().repetitions + 1; },
-            "How often the position has stood on the board, now included.")
+            "Occurrences of the position, including this one.")
         .def_prop_ro("is_threefold", [](const Game& g) { return g.now().repetitions >= 2; })
         .def_prop_ro("is_fivefold", [](const Game& g) { return g.now().repetitions >= 4; })
         .def_prop_ro("is_fifty_moves",
@@ -265,7 +261,7 @@ void bind_game(nb::module_& m) {
     m.def("encode_batch", &encode_batch, "games"_a, "observation"_a, "out"_a,
           nb::sig("def encode_batch(games: collections.abc.Sequence[Game], observation: str, "
                   "out: numpy.typing.NDArray[typing.Any]) -> None"),
-          "Writes observations into out [N, *shape], an array of the caller.");
+          "Writes observations into out [N, *shape].");
     m.def("legal_actions_batch", &legal_actions_batch, "games"_a, "actions"_a = "az4672",
           "Flat legal actions int32 [total] and offsets int64 [N + 1].");
     m.def("action_masks_batch", &action_masks_batch, "games"_a, "out"_a, "actions"_a = "az4672",

@@ -1,7 +1,6 @@
 // The tree search of one position.
 
 #include "bind/bind.h"
-#include "bind/tree_options.h"
 #include "mcts/search.h"
 
 namespace rookery::bind {
@@ -64,7 +63,7 @@ nb::list root_edges(const Search& search) {
     return out;
 }
 
-// Edges with fewer visits than `least` are left out.
+// Omits edges with fewer visits than `least`.
 nb::dict describe_node(const Tree& tree, const Tree::Node& node, const Position& position,
                        std::uint32_t least, int depth) {
     nb::dict out;
@@ -102,56 +101,55 @@ void bind_mcts(nb::module_& m) {
     nb::exception<mcts::EvaluationError>(m, "EvaluationError", PyExc_ValueError);
     nb::class_<Search> search(
         m, "MctsSearch",
-        "Tree search of one position. Ask a network by hand (gather, evaluate, apply, until done) "
-        "or let run() do it with a native one.");
+        "Tree search of one position. Call a network yourself (gather, evaluate, apply, until "
+        "done), or let run() call a native one.");
     bind_leaves(search, [](nb::handle self) -> auto& { return nb::cast<Search&>(self).batch; });
     search
         .def("__init__", &init, "observation"_a, "options"_a,
              nb::sig("def __init__(self, observation: str, **options: float) -> None"),
              "Options: those of TreeOptions (core/mcts/tree.h), and cache_megabytes.")
         .def("set_game", &Search::set_game, "game"_a,
-             "Goes to the game's position; what the tree knows about it is kept if it can be.")
-        .def("forget", &Search::forget, "To be called when the network has changed.")
+             "Moves the root to the game's position, reusing the subtree where possible.")
+        .def("forget", &Search::forget, "Call when the network has changed.")
         .def("begin", &begin, "simulations"_a, nb::kw_only(), "noise"_a = false,
              "gumbel_scale"_a = 0.0, "seed"_a = 0, "stop_early"_a = false,
              "only"_a = std::vector<std::string>(), "Starts a search; `only` are UCI moves.")
         .def("gather", &Search::gather, "most"_a = 1, nb::call_guard<nb::gil_scoped_release>(),
-             "Collects up to `most` leaves for the network; returns how many there are, maybe none "
-             "although the search is not done.")
+             "Collects up to `most` leaves for the network; returns their number, which may be 0 "
+             "before the search is done.")
         .def("apply", &apply, "logits"_a, "values"_a,
-             "Answers to the gathered leaves: float32 [L] and [B].")
+             "Evaluations of the gathered leaves: logits float32 [L], values [B].")
         .def("run", &Search::run, "evaluator"_a, "leaves"_a = 1, "seconds"_a = 0.0,
              nb::call_guard<nb::gil_scoped_release>(),
              "Searches until done, stopped or out of time; returns whether it is done.")
-        .def("stop", &Search::stop, "Makes a running search return; from any thread.")
+        .def("stop", &Search::stop, "Stops a running search; thread-safe.")
         .def_prop_ro("done", &Search::done)
         .def_prop_ro("simulations", [](const Search& s) { return s.tree.simulations_done(); })
         .def_prop_ro("nodes", [](const Search& s) { return s.tree.nodes().size(); })
         .def_prop_ro(
             "full", [](const Search& s) { return s.tree.full(); },
-            "Whether the memory limit has stopped the growth.")
+            "Whether the memory limit was reached.")
         .def_prop_ro("max_depth", [](const Search& s) { return s.tree.max_depth(); })
         .def_prop_ro("cache_hits", [](const Search& s) { return s.cache.hits; })
-        .def_prop_ro("cache_misses", [](const Search& s) { return s.cache.misses; })
         .def("root_edges", &root_edges,
              nb::sig("def root_edges(self) -> list[dict[str, typing.Any]]"),
-             "All legal moves with prior, visits, value (of the mover), status, mate_plies.")
+             "All legal moves with prior, visits, value (for the mover), status, mate_plies.")
         .def_prop_ro(
             "root_value", [](const Search& s) { return s.evaluated_tree().root_value(); },
-            "[-1, 1], of the side to move.")
+            "[-1, 1], for the side to move.")
         .def(
             "best_edge", [](const Search& s) { return s.evaluated_tree().final_edge(); },
             "Index into root_edges of the move to play.")
         .def(
             "policy_target",
             [](const Search& s) { return owned_array(s.evaluated_tree().policy_target()); },
-            "float32 [edges], what a policy should learn from this search.")
+            "float32 [edges], the policy target of this search.")
         .def(
             "line",
             [](const Search& s, std::size_t edge) {
                 return to_uci(s.tree.root_position(), s.evaluated_tree().line(edge));
             },
-            "edge"_a, "UCI moves of the most visited line through a root edge.")
+            "edge"_a, "UCI moves of the most visited variation through a root edge.")
         .def("tree", &whole_tree, "least_visits"_a = 1, "depth"_a = 1000,
              nb::sig("def tree(self, least_visits: int = 1, depth: int = 1000) -> dict[str, "
                      "typing.Any]"),

@@ -1,6 +1,6 @@
 // nnue768 networks, packed samples, and the learner.
 
-#include "bind/nnue.h"
+#include "bind/bind.h"
 #include "nnue/learner.h"
 
 namespace rookery::bind {
@@ -12,7 +12,7 @@ using SampleArray = Input<const std::uint8_t, nb::shape<-1, 32>>;
 
 std::span<const nnue::PackedSample> samples_of(const SampleArray& array) {
     if (reinterpret_cast<std::uintptr_t>(array.data()) % alignof(nnue::PackedSample))
-        throw std::invalid_argument("the samples are not aligned to 8 bytes; pass a copy of them");
+        throw std::invalid_argument("the samples are not aligned to 8 bytes; pass a copy");
     return {reinterpret_cast<const nnue::PackedSample*>(array.data()), array.shape(0)};
 }
 
@@ -56,6 +56,13 @@ nb::dict tensor_views(nb::handle self, std::span<float> values, const nnue::Weig
     return views;
 }
 
+template <auto Get> auto learner_tensors() {
+    return [](nb::handle_t<nnue::Learner> self) {
+        auto& learner = nb::cast<nnue::Learner&>(self);
+        return tensor_views(self, (learner.*Get)(), learner.layout());
+    };
+}
+
 nb::tuple learner_gradient(nnue::Learner& learner, const SampleArray& array, float wdl,
                            float power) {
     const nnue::WeightLayout& layout = learner.layout();
@@ -89,8 +96,7 @@ Numpy<float> learner_evaluate(const nnue::Learner& learner, const SampleArray& a
 void bind_network(nb::module_& m) {
     nb::exception<nnue::NetworkError>(m, "NetworkError", PyExc_ValueError);
     nb::class_<nnue::Network>(m, "NnueNetwork",
-                              "An evaluation network nnue768, quantised and ready to play; "
-                              "see core/nnue/network.h.")
+                              "A quantised evaluation network nnue768; see core/nnue/network.h.")
         .def(nb::new_([](const Floats& feature_weights, const Floats& feature_bias,
                          const Floats& output_weights, const Floats& output_bias) {
                  return make_network({feature_weights, feature_bias, output_weights, output_bias});
@@ -107,7 +113,7 @@ void bind_network(nb::module_& m) {
         .def_static(
             "material",
             [] { return std::const_pointer_cast<nnue::Network>(nnue::material_network()); },
-            "A network that counts material and likes the centre.")
+            "Material and a bonus for the centre.")
         .def(
             "evaluate",
             [](const nnue::Network& network, const Game& game) {
@@ -117,24 +123,18 @@ void bind_network(nb::module_& m) {
         .def_prop_ro("hidden", &nnue::Network::hidden)
         .def_prop_ro("buckets", &nnue::Network::buckets)
         .def_prop_ro("clipped", &nnue::Network::clipped,
-                     "How many weights were beyond the range of the integers.");
+                     "Number of weights that were clipped to the range of the integers.");
 }
 
 void bind_learner(nb::module_& m) {
     using nnue::Learner;
-    constexpr auto TENSORS = "-> dict[str, numpy.typing.NDArray[numpy.float32]]";
-    const auto signature = [&](const char* name) {
-        return std::string("def ") + name + "(self) " + TENSORS;
-    };
-    static const std::string names[] = {signature("weights"), signature("first_moments"),
-                                        signature("second_moments")};
     nb::class_<Learner>(m, "NnueLearner",
-                        "Learns nnue768 networks from packed samples; see core/nnue/learner.h. The "
+                        "Trains nnue768 networks on packed samples; see core/nnue/learner.h. The "
                         "result does not depend on the number of threads.")
         .def(nb::init<int, int, int>(), "hidden"_a, "buckets"_a = 8, "threads"_a = 1)
         .def_prop_ro("hidden", [](const Learner& l) { return l.layout().hidden; })
         .def_prop_ro("buckets", [](const Learner& l) { return l.layout().buckets; })
-        .def_rw("steps", &Learner::steps, "Steps of the optimiser so far.")
+        .def_rw("steps", &Learner::steps, "Optimiser steps so far.")
         .def(
             "set_adam",
             [](Learner& l, float beta1, float beta2, float epsilon, float weight_decay) {
@@ -142,36 +142,24 @@ void bind_learner(nb::module_& m) {
             },
             "beta1"_a = 0.9f, "beta2"_a = 0.999f, "epsilon"_a = 1e-8f, "weight_decay"_a = 0.01f,
             "Settings of AdamW.")
-        .def(
-            "weights",
-            [](nb::handle_t<Learner> self) {
-                auto& l = nb::cast<Learner&>(self);
-                return tensor_views(self, l.weights(), l.layout());
-            },
-            nb::sig(names[0].c_str()), "The weights themselves, by name: writing changes them.")
-        .def(
-            "first_moments",
-            [](nb::handle_t<Learner> self) {
-                auto& l = nb::cast<Learner&>(self);
-                return tensor_views(self, l.first_moments(), l.layout());
-            },
-            nb::sig(names[1].c_str()), "Running means of the gradient, in the same form.")
-        .def(
-            "second_moments",
-            [](nb::handle_t<Learner> self) {
-                auto& l = nb::cast<Learner&>(self);
-                return tensor_views(self, l.second_moments(), l.layout());
-            },
-            nb::sig(names[2].c_str()), "Running means of its square, in the same form.")
+        .def("weights", learner_tensors<&Learner::weights>(),
+             nb::sig("def weights(self) -> dict[str, numpy.typing.NDArray[numpy.float32]]"),
+             "Views of the weights by name: writing changes them.")
+        .def("first_moments", learner_tensors<&Learner::first_moments>(),
+             nb::sig("def first_moments(self) -> dict[str, numpy.typing.NDArray[numpy.float32]]"),
+             "Adam's running means of the gradient.")
+        .def("second_moments", learner_tensors<&Learner::second_moments>(),
+             nb::sig("def second_moments(self) -> dict[str, numpy.typing.NDArray[numpy.float32]]"),
+             "Adam's running means of the squared gradient.")
         .def("train", &learner_train, "samples"_a, "seed"_a, "batch_size"_a, "first"_a,
              "learning_rates"_a, "wdl"_a = 1.0f, "power"_a = 2.0f,
-             "Learns from batches [first, first + len(learning_rates)) of a pass in the order that "
-             "the seed gives; returns the mean loss.")
+             "Trains on minibatches [first, first + len(learning_rates)) of an epoch in the order "
+             "given by the seed; returns the mean loss.")
         .def("gradient", &learner_gradient, "samples"_a, "wdl"_a = 1.0f, "power"_a = 2.0f,
              nb::sig("def gradient(self, samples: numpy.typing.NDArray[numpy.uint8], wdl: float = "
                      "1.0, power: float = 2.0) -> tuple[float, dict[str, "
                      "numpy.typing.NDArray[numpy.float32]]]"),
-             "Mean loss of the samples, and its gradient by name.")
+             "Mean loss of the samples, and its gradient by tensor name.")
         .def("evaluate", &learner_evaluate, "samples"_a,
              "Raw outputs [N] for the side to move; the sigmoid is the expected score.");
 }
@@ -208,13 +196,13 @@ std::shared_ptr<nnue::Network> make_network(const Tensors& tensors) {
 void bind_nnue(nb::module_& m) {
     bind_network(m);
     m.def("pack_samples", &pack_samples, "games"_a, "scores"_a, "results"_a, "numbers"_a,
-          "Packed samples, uint8 [N, 32], of the present positions of games; scores and results "
-          "(1, 0, -1) are for the side to move, numbers those of the games they belong to.");
+          "Packed samples uint8 [N, 32] of the games' current positions; scores and results (1, 0, "
+          "-1) are for the side to move, numbers are game numbers.");
     m.def("sample_fens", &sample_fens, "samples"_a, "FENs of packed samples.");
     m.def(
         "first_bad_sample",
         [](const SampleArray& array) { return nnue::first_bad_sample(samples_of(array)); },
-        "samples"_a, "Index of the first sample that is no position, or their number.");
+        "samples"_a, "Index of the first invalid sample, or their number.");
     m.def(
         "evaluate_samples",
         [](const Tensors& network, const SampleArray& array) {

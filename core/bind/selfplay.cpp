@@ -1,8 +1,7 @@
-// Games of self-play by tree search, and the samples that they leave.
+// Self-play by tree search, and its samples.
 
 #include "mcts/selfplay.h"
 #include "bind/bind.h"
-#include "bind/tree_options.h"
 
 namespace rookery::bind {
 
@@ -48,14 +47,6 @@ void apply(SelfPlay& play, const Input<const float, nb::ndim<1>>& logits,
     play.apply(span_of(logits), span_of(values));
 }
 
-nb::object observations(nb::handle self) {
-    auto& samples = nb::cast<SelfPlaySamples&>(self);
-    const auto shape = batch_shape(samples.size(), samples.layout->shape);
-    auto* data = samples.observations.data();
-    if (samples.layout->encode_bytes) return nb::cast(view_array(self, data, shape));
-    return nb::cast(view_array(self, reinterpret_cast<float*>(data), shape));
-}
-
 template <auto Member> auto column() {
     return [](nb::handle_t<SelfPlaySamples> self) {
         auto& values = nb::cast<SelfPlaySamples&>(self).*Member;
@@ -69,18 +60,22 @@ void bind_samples(nb::module_& m) {
         "Columns of S samples of finished games with L legal actions in all; views of one object.")
         .def("__len__", &SelfPlaySamples::size)
         .def_prop_ro(
-            "observations", [](nb::handle_t<SelfPlaySamples> self) { return observations(self); },
-            nb::sig("def observations(self) -> numpy.typing.NDArray[numpy.float32 | numpy.uint8]"),
-            "[S, *shape], bytes where the layout allows them.")
+            "observations",
+            [](nb::handle_t<SelfPlaySamples> self) {
+                auto& s = nb::cast<SelfPlaySamples&>(self);
+                return observation_view(self, s.layout, s.layout->encode_bytes, s.observations,
+                                        s.size());
+            },
+            nb::sig(OBSERVATIONS_SIGNATURE), "[S, *shape], bytes where the layout allows them.")
         .def_prop_ro("legal", column<&SelfPlaySamples::legal>(), "int32 [L], legal actions.")
         .def_prop_ro("policy", column<&SelfPlaySamples::policy>(),
-                     "float32 [L], probabilities to learn; they sum to 1 for each sample.")
+                     "float32 [L], policy targets; they sum to 1 for each sample.")
         .def_prop_ro("counts", column<&SelfPlaySamples::counts>(),
                      "int64 [S], legal actions of each.")
         .def_prop_ro("results", column<&SelfPlaySamples::results>(),
                      "float32 [S], -1, 0, 1 for the side to move; in between if cut off.")
         .def_prop_ro("values", column<&SelfPlaySamples::values>(),
-                     "float32 [S], what the search expected.")
+                     "float32 [S], root values of the searches.")
         .def_prop_ro("surprise", column<&SelfPlaySamples::surprise>(),
                      "float32 [S], KL divergence of the policy before from the target.")
         .def_prop_ro("plies_left", column<&SelfPlaySamples::plies_left>(),
@@ -106,8 +101,8 @@ void bind_selfplay(nb::module_& m) {
     bind_samples(m);
     nb::class_<SelfPlay> play(
         m, "SelfPlay",
-        "Games of a network against itself with tree search, all advanced together; options as in "
-        "core/mcts/selfplay.h, `tree` as MctsSearch's.");
+        "Parallel self-play games with tree search; options as in core/mcts/selfplay.h, `tree` as "
+        "for MctsSearch.");
     bind_leaves(play, [](nb::handle self) -> auto& { return nb::cast<SelfPlay&>(self).batch(); });
     play.def("__init__", &init, "games"_a, "observation"_a = "tactical70", "seed"_a = 0,
              nb::kw_only(), "simulations"_a = 64, "fast_simulations"_a = 16, "full_share"_a = 1.0,
@@ -119,22 +114,21 @@ void bind_selfplay(nb::module_& m) {
         .def("gather", &SelfPlay::gather, nb::call_guard<nb::gil_scoped_release>(),
              "Advances every game until it needs the network; returns the number of leaves.")
         .def("apply", &apply, "logits"_a, "values"_a,
-             "Answers to the gathered leaves: float32 [L] and [B].")
+             "Evaluations of the gathered leaves: logits float32 [L], values [B].")
         .def("run", &SelfPlay::run, "evaluator"_a, "samples"_a, "seconds"_a = 0.0,
              nb::call_guard<nb::gil_scoped_release>(),
-             "Plays with a native network until so many samples are ready; False if the time ran "
-             "out before.")
+             "Plays with a native network until `samples` are ready; False if the time ran out.")
         .def("network_changed", &SelfPlay::network_changed)
         .def("set_simulations", &SelfPlay::set_simulations, "full"_a, "fast"_a)
         .def("set_resignation", &SelfPlay::set_resignation, "below"_a)
-        .def_prop_ro("ready", &SelfPlay::ready, "Samples that can be taken.")
+        .def_prop_ro("ready", &SelfPlay::ready, "Samples of finished games.")
         .def("take_samples", &SelfPlay::take_samples, "All samples of games that have finished.")
         .def("take_games", &SelfPlay::take_games, "All games that have finished.")
         .def_ro("simulations", &SelfPlay::simulations)
         .def_ro("evaluations", &SelfPlay::evaluations)
         .def_ro("moves", &SelfPlay::moves)
         .def_ro("aborted", &SelfPlay::aborted,
-                "Games given up because the network answered with a NaN or an infinity.")
+                "Games abandoned because the network returned a NaN or an infinity.")
         .def_ro("resign_checked", &SelfPlay::resign_checked)
         .def_ro("resign_wrong", &SelfPlay::resign_wrong)
         .def_prop_ro("cache_hits", &SelfPlay::cache_hits)

@@ -1,6 +1,6 @@
-// rookery._core.BatchEvaluator: values of any network for the alpha-beta search.
+// Values for the alpha-beta search from any network.
 
-#include "alphabeta/observation_values.h"
+#include "alphabeta/batch_values.h"
 #include "bind/bind.h"
 #include "nets/mlp_value.h"
 
@@ -8,15 +8,13 @@ namespace rookery::bind {
 
 namespace {
 
-using alphabeta::ObservationEvaluator;
-using Floats = nb::ndarray<const float, nb::c_contig, nb::device::cpu>;
+using values::ObservationEvaluator;
+using Floats = Input<const float>;
 
-std::span<const float> span_of(const Floats& array) { return {array.data(), array.size()}; }
-
-// The GIL is taken for the call alone; encoding and searching go on without it.
+// Holds the GIL for the call only, not for encoding and searching.
 ObservationEvaluator::Function python_function(std::string name, std::vector<std::size_t> shape,
                                                const nb::object& function) {
-    // The last reference may go where the GIL is not held.
+    // The last reference may be dropped by a thread without the GIL.
     const std::shared_ptr<nb::object> held(new nb::object(function), [](nb::object* object) {
         const nb::gil_scoped_acquire acquire;
         delete object;
@@ -25,11 +23,11 @@ ObservationEvaluator::Function python_function(std::string name, std::vector<std
         const nb::gil_scoped_acquire acquire;
         const nb::object answer =
             (*held)(owned_array<float>(std::move(observations), batch_shape(values.size(), shape)));
-        nb::ndarray<const float, nb::c_contig, nb::device::cpu> array;
+        Floats array;
         if (!nb::try_cast(answer, array) || array.ndim() != 1 || array.shape(0) != values.size())
-            throw alphabeta::EvaluatorError("evaluator '" + name + "' must return one value for " +
-                                            "each of " + std::to_string(values.size()) +
-                                            " positions, not " + nb::repr(answer).c_str());
+            throw values::EvaluatorError("evaluator '" + name + "' must return one value for " +
+                                         "each of " + std::to_string(values.size()) +
+                                         " positions, not " + nb::repr(answer).c_str());
         std::copy_n(array.data(), values.size(), values.data());
     };
 }
@@ -58,7 +56,7 @@ std::shared_ptr<ObservationEvaluator> make_mlp(std::string_view observation,
 Numpy<float> values_of(const ObservationEvaluator& evaluator, const Games& games) {
     std::vector<Position> positions;
     for (const Game* game : require_games(games))
-        positions.push_back(alphabeta::without_past(game->now()));
+        positions.push_back(values::without_past(game->now()));
     std::vector<float> values(positions.size());
     {
         const nb::gil_scoped_release release;
@@ -70,11 +68,11 @@ Numpy<float> values_of(const ObservationEvaluator& evaluator, const Games& games
 }  // namespace
 
 void bind_values(nb::module_& m) {
-    nb::exception<alphabeta::EvaluatorError>(m, "EvaluatorError", PyExc_ValueError);
+    nb::exception<values::EvaluatorError>(m, "EvaluatorError", PyExc_ValueError);
     nb::class_<ObservationEvaluator>(
         m, "BatchEvaluator",
         "Values for the alpha-beta search from a function over a named observation; see "
-        "core/alphabeta/values.h.")
+        "core/values/evaluator.h.")
         .def("__init__", &init_python, "observation"_a, "function"_a, "name"_a = "evaluator",
              "batch"_a = 16,
              "function takes observations float32 [B, *shape], 1 <= B <= batch, of positions "
@@ -91,7 +89,7 @@ void bind_values(nb::module_& m) {
         .def_prop_ro("name", [](const ObservationEvaluator& e) { return std::string(e.name()); })
         .def_prop_ro("observation",
                      [](const ObservationEvaluator& e) { return std::string(e.layout().name); })
-        .def_prop_ro("batch", &ObservationEvaluator::batch, "Most positions of one call.");
+        .def_prop_ro("batch", &ObservationEvaluator::batch, "Maximum batch size.");
 
     m.def("score_of_value", &alphabeta::score_of_value, "value"_a,
           "Score of an expected result in [-1, 1]: 800 * atanh(value), at most 20000.");

@@ -1,4 +1,4 @@
-// rookery._core.VectorGames.
+// The vectorised environment.
 
 #include "env/vector_env.h"
 #include "base/choose.h"
@@ -22,8 +22,7 @@ void init_vector_games(env::VectorGames* self, int num_games, std::string observ
     o.seed = seed;
     o.claims = env::find_claim_mode(claims);
     o.win = win, o.loss = loss, o.draw = draw, o.move = move, o.illegal = illegal;
-    o.illegal_is_penalty =
-        choose<bool>("on_illegal", on_illegal, {{"raise", false}, {"penalty", true}});
+    o.illegal_is_penalty = choose<bool>("on_illegal", on_illegal, {"raise", "penalty"});
     o.max_plies = max_plies;
     o.draw_after_plies = draw_after_plies;
     o.promotion_wins = promotion_wins;
@@ -31,12 +30,12 @@ void init_vector_games(env::VectorGames* self, int num_games, std::string observ
     o.material = std::move(material);
     o.material_side = find_start_side(material_side);
     std::tie(o.min_random_plies, o.max_random_plies) = random_plies;
-    o.byte_observations = choose<bool>("dtype", dtype, {{"float32", false}, {"uint8", true}});
+    o.byte_observations = choose<bool>("dtype", dtype, {"float32", "uint8"});
     o.threads = threads;
     new (self) env::VectorGames(std::move(o));
 }
 
-// int64 as NumPy counts, int32 as legal_actions come; floats are refused, not rounded.
+// int64 is NumPy's default, int32 the type of legal_actions; floats are refused, not rounded.
 template <class T> void step(env::VectorGames& games, const Input<const T, nb::ndim<1>>& actions) {
     const std::vector<std::int64_t> copy(actions.data(), actions.data() + actions.size());
     const nb::gil_scoped_release release;
@@ -59,7 +58,7 @@ nb::object final_observations(const env::VectorGames& games,
     std::vector<T> values(indices.size() * games.layout().size());
     {
         const nb::gil_scoped_release release;
-        games.final_observations(indices, values.data());
+        games.final_observations(indices, reinterpret_cast<std::uint8_t*>(values.data()));
     }
     return nb::cast(
         owned_array(std::move(values), batch_shape(indices.size(), games.layout().shape)));
@@ -79,8 +78,8 @@ template <auto Member, class T> auto vector_view() {
 void bind_vector_games(nb::module_& m) {
     nb::class_<env::VectorGames>(
         m, "VectorGames",
-        "Many games stepped per call; each action is for the side to move. The arrays are views "
-        "that the next call overwrites.")
+        "N games stepped per call; each action is for the side to move. The arrays are views that "
+        "the next call overwrites.")
         .def("__init__", &init_vector_games, "num_games"_a, "observation"_a = "planes19",
              "actions"_a = "az4672", "seed"_a = 0, nb::kw_only(), "claims"_a = "automatic",
              "win"_a = 1.0f, "loss"_a = -1.0f, "draw"_a = 0.0f, "move"_a = 0.0f,
@@ -101,15 +100,12 @@ void bind_vector_games(nb::module_& m) {
         .def("step", &step<std::int32_t>, "actions"_a.noconvert())
         .def_prop_ro(
             "observations",
-            [](nb::handle_t<env::VectorGames> self) -> nb::object {
+            [](nb::handle_t<env::VectorGames> self) {
                 auto& g = nb::cast<env::VectorGames&>(self);
-                const auto shape = batch_shape(g.size(), g.layout().shape);
-                if (g.options().byte_observations)
-                    return nb::cast(view_array<std::uint8_t>(self, g.byte_observations(), shape));
-                return nb::cast(view_array<float>(self, g.observations(), shape));
+                return observation_view(self, &g.layout(), g.options().byte_observations,
+                                        g.observations, g.size());
             },
-            nb::sig("def observations(self) -> numpy.typing.NDArray[numpy.float32 | numpy.uint8]"),
-            "[N, *shape]")
+            nb::sig(OBSERVATIONS_SIGNATURE), "[N, *shape]")
         .def_prop_ro(
             "legal_actions",
             [](nb::handle_t<env::VectorGames> self) {
@@ -131,13 +127,13 @@ void bind_vector_games(nb::module_& m) {
         .def_prop_ro("results", vector_view<&env::VectorGames::results, std::int8_t>(),
                      "int8 [N], 1 White won, -1 Black won, 0 draw; valid where terminated.")
         .def_prop_ro("polyglot_keys", vector_view<&env::VectorGames::polyglot_keys, Key>(),
-                     "uint64 [N], of the positions now on the boards.")
+                     "uint64 [N], of the current positions.")
         .def_prop_ro("material", vector_view<&env::VectorGames::material, std::int32_t>(),
                      "int32 [N], White's pieces minus Black's in centipawns.")
         .def_prop_ro("piece_counts", vector_view<&env::VectorGames::piece_counts, std::uint8_t>())
         .def("bot_actions", &bot_actions, "bot"_a, "mask"_a.noconvert(),
              "Actions int64 [N] of random, greedy or greedy-safe where mask (bool [N]) is set, -1 "
-             "elsewhere; draws from the games' own random streams.")
+             "elsewhere; uses the games' random streams.")
         .def_prop_ro("plies", vector_view<&env::VectorGames::plies, std::int32_t>())
         .def_prop_ro("lengths", vector_view<&env::VectorGames::lengths, std::int32_t>(),
                      "int32 [N], plies of the games that ended with the last step.")

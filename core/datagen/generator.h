@@ -1,16 +1,14 @@
-// Games of a network against itself, as training samples.
+// Self-play games of an NNUE network as training samples.
 //
 //   random opening -> search of each position at a few hundred nodes -> its move -> ... -> result
 //
-// Each quiet position of a game becomes a sample with the search's score and the game's result.
-// Key method: DataGenerator::run. Games that are cut off at `max_plies` have no result and give no
-// samples.
+// Each quiet position becomes a sample with the search's score and the game's result. Games cut
+// off at `max_plies` have no result and give no samples.
 
 #pragma once
 
 #include <array>
 #include <map>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -22,13 +20,12 @@ namespace rookery::datagen {
 struct DatagenSettings {
     std::uint64_t seed = 0;
     std::uint64_t soft_nodes = 200;
-    int min_random_plies = 8, max_random_plies = 9;  // so that both sides get to move first
+    int min_random_plies = 8, max_random_plies = 9;  // even and odd: either side moves first
     int max_opening_score = 1000;  // an opening beyond it is replaced
-    int max_score = 3000;          // a position beyond it is no sample
+    int max_score = 3000;          // positions beyond it are not sampled
     int max_plies = 400;
     Adjudication adjudication;
-    double play_on_share = 0.1;  // of the games: never adjudicated
-    std::size_t table_bytes = std::size_t(1) << 20;
+    double play_on_share = 0.1;  // of the games, never adjudicated
     int threads = 1;
 };
 
@@ -39,33 +36,33 @@ inline constexpr std::size_t ENDING_COUNT = ADJUDICATED_DRAW + 1;
 
 struct GeneratedGames {
     std::vector<nnue::PackedSample> samples;  // game by game
-    std::uint64_t games = 0;            // complete ones, without a gap from the first on
+    std::uint64_t games = 0;  // completed, without a gap
     std::uint64_t white_wins = 0, draws = 0, black_wins = 0;
     std::array<std::uint64_t, ENDING_COUNT> endings{};
-    [[nodiscard]] std::map<std::string, std::uint64_t> ending_counts()
-        const;  // those that occurred
-    std::uint64_t plies = 0, nodes = 0;  // of the searched part
+    // By name, those that occurred.
+    [[nodiscard]] std::map<std::string, std::uint64_t> ending_counts() const;
+    std::uint64_t plies = 0, nodes = 0;  // searched
     std::uint64_t distinct_openings = 0;  // different positions four plies after the random ones
 };
 
 class DataGenerator {
   public:
-    // Throws std::invalid_argument on settings that contradict each other.
+    // Throws std::invalid_argument for invalid settings.
     DataGenerator(nnue::NetworkPtr network, DatagenSettings settings);
 
-    // Plays the games with the numbers [first, first + count); fewer if `poll` stops it.
+    // Plays games [first, first + count); fewer if `poll` stops it.
     [[nodiscard]] GeneratedGames run(std::uint64_t first, std::uint64_t count,
                                      const alphabeta::Poll& poll);
 
   private:
     struct Record;
     // False if it was stopped.
-    bool play(GameSearcher& searcher, std::uint64_t number, Record& record) const;
-    void note(const GameLine& line, const alphabeta::SearchOutcome& outcome, std::uint64_t number,
+    bool play(alphabeta::Engine& engine, std::uint64_t number, Record& record) const;
+    void note(const GameLine& line, const alphabeta::Result& found, std::uint64_t number,
               Record& record) const;
 
     DatagenSettings settings_;
-    std::vector<std::unique_ptr<GameSearcher>> searchers_;  // one per thread
+    std::vector<EnginePtr> engines_;  // one per thread
     std::atomic<bool> stopping_{false};
 };
 

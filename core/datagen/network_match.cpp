@@ -20,8 +20,8 @@ NetworkMatch::NetworkMatch(nnue::NetworkPtr network, nnue::NetworkPtr opponent,
         throw std::invalid_argument("nodes and threads must be at least 1, random plies 0");
     tables_.resize(std::size_t(settings.threads));
     for (Table& table : tables_) {
-        table.ours = std::make_unique<GameSearcher>(network, settings.table_bytes);
-        if (opponent) table.theirs = std::make_unique<GameSearcher>(opponent, settings.table_bytes);
+        table.ours = make_engine(network);
+        if (opponent) table.theirs = make_engine(opponent);
     }
 }
 
@@ -31,8 +31,8 @@ GameLine NetworkMatch::opening(Table& table, Random& random, std::vector<Move>& 
         if (!table.theirs || !settings_.max_opening_score || tries == OPENING_TRIES || stopping_)
             return line;
         table.theirs->new_game();
-        const auto outcome = table.theirs->search(line, settings_.soft_nodes);
-        if (std::abs(outcome.score) <= settings_.max_opening_score) return line;
+        const auto found = search(*table.theirs, line, settings_.soft_nodes);
+        if (std::abs(found.score) <= settings_.max_opening_score) return line;
     }
 }
 
@@ -41,25 +41,22 @@ bool NetworkMatch::play(Table& table, GameLine line, Color ours, Random& random,
     Adjudicator adjudicator(settings_.adjudication);
     table.ours->new_game();
     if (table.theirs) table.theirs->new_game();
-    const auto won_by = [&](Color winner) { return winner == ours ? 1 : -1; };
     for (;;) {
         const MoveList moves = legal_moves(line.position);
         const Ending ending = find_ending(line.position, line.keys, moves.size(), Claims::OCCURRED);
-        if (ending == Ending::CHECKMATE) game.result = won_by(~line.position.side);
+        if (ending == Ending::CHECKMATE) game.result = line.position.side == ours ? -1 : 1;
         if (ending != Ending::NONE || line.ply >= settings_.max_plies) return true;
 
-        GameSearcher* searcher = line.position.side == ours ? table.ours.get() : table.theirs.get();
+        alphabeta::Engine* engine =
+            line.position.side == ours ? table.ours.get() : table.theirs.get();
         Move move;
-        if (searcher) {
-            const auto outcome = searcher->search(line, settings_.soft_nodes);
+        if (engine) {
+            const auto found = search(*engine, line, settings_.soft_nodes);
             if (stopping_) return false;
-            move = outcome.best;
-            const int score = line.position.side == WHITE ? outcome.score : -outcome.score;
-            switch (adjudicator.add(score, line.ply)) {
-                case Adjudicator::Verdict::WHITE_WINS: game.result = won_by(WHITE); return true;
-                case Adjudicator::Verdict::BLACK_WINS: game.result = won_by(BLACK); return true;
-                case Adjudicator::Verdict::DRAW: return true;
-                case Adjudicator::Verdict::NONE: break;
+            move = found.best;
+            if (const auto result = adjudicator.add(found.score, line.position.side, line.ply)) {
+                game.result = ours == WHITE ? *result : -*result;
+                return true;
             }
         } else {
             move = peers::choose_move(*bot_, line.position, line.keys, moves, random);

@@ -1,11 +1,9 @@
-// Matches of networks at fixed nodes, in pairs of games from the same random opening with colours
-// exchanged; the opponent is another network or a bot. For gates and curves of training runs;
-// ratings come from the arena.
+// Matches of a network at fixed nodes against another network or a bot, in pairs of games from the
+// same random opening with colours swapped. For gates and curves of training runs; ratings come
+// from the arena.
 
 #pragma once
 
-#include <array>
-#include <memory>
 #include <optional>
 #include <vector>
 
@@ -18,18 +16,15 @@ struct MatchSettings {
     std::uint64_t seed = 0;
     std::uint64_t soft_nodes = 1000;
     int random_plies = 8;
-    // An opening that the opponent's network thinks is further from level is replaced; 0: never.
-    int max_opening_score = 300;
-    int max_plies = 400;  // then it is a draw
+    int max_opening_score = 300;  // by the opponent's network; other openings are redrawn; 0: any
+    int max_plies = 400;  // then drawn
     Adjudication adjudication;
-    std::size_t table_bytes = std::size_t(1) << 20;
     int threads = 1;
 };
 
-// One game as played: UCI would need the moves' positions, so moves are kept as they are.
 struct MatchGame {
     int result = 0;  // for the network: 1 won, 0 drawn, -1 lost
-    std::vector<Move> moves;  // from the start position on, the random ones included
+    std::vector<Move> moves;  // from the start position, including the random opening
 };
 
 struct MatchPair {
@@ -38,7 +33,7 @@ struct MatchPair {
 
 class NetworkMatch {
   public:
-    // Exactly one of `opponent` and `bot` is given.
+    // Exactly one of `opponent` and `bot` must be given.
     NetworkMatch(nnue::NetworkPtr network, nnue::NetworkPtr opponent, std::optional<peers::Bot> bot,
                  MatchSettings settings);
 
@@ -48,7 +43,7 @@ class NetworkMatch {
 
   private:
     struct Table {  // of one thread
-        std::unique_ptr<GameSearcher> ours, theirs;
+        EnginePtr ours, theirs;
     };
     bool play_pair(Table& table, std::uint64_t number, MatchPair& pair) const;
     bool play(Table& table, GameLine line, Color ours, Random& random, MatchGame& game) const;

@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <cstdlib>
 #include <exception>
+#include <mutex>
 #include <thread>
 
 #include "rules/movegen.h"
@@ -13,10 +14,12 @@ namespace rookery::datagen {
 
 namespace {
 constexpr std::uint64_t HARD_FACTOR = 10;
-}
+constexpr auto POLL_INTERVAL = std::chrono::milliseconds(20);
+}  // namespace
 
-Adjudicator::Verdict Adjudicator::add(int white_score, int ply) {
-    if (!rules_.enabled) return Verdict::NONE;
+std::optional<int> Adjudicator::add(int score, Color side, int ply) {
+    if (!rules_.enabled) return std::nullopt;
+    const int white_score = side == WHITE ? score : -score;
     if (white_score > rules_.win_score)
         winning_ = std::max(winning_, 0) + 1;
     else if (white_score < -rules_.win_score)
@@ -25,9 +28,8 @@ Adjudicator::Verdict Adjudicator::add(int white_score, int ply) {
         winning_ = 0;
     const bool level = ply >= rules_.draw_after && std::abs(white_score) <= rules_.draw_score;
     level_ = level ? level_ + 1 : 0;
-    if (winning_ >= rules_.win_plies) return Verdict::WHITE_WINS;
-    if (winning_ <= -rules_.win_plies) return Verdict::BLACK_WINS;
-    return level_ >= rules_.draw_plies ? Verdict::DRAW : Verdict::NONE;
+    if (std::abs(winning_) >= rules_.win_plies) return winning_ > 0 ? 1 : -1;
+    return level_ >= rules_.draw_plies ? std::optional(0) : std::nullopt;
 }
 
 GameLine random_opening(int plies, Random& random, std::vector<Move>* played) {
@@ -48,11 +50,17 @@ GameLine random_opening(int plies, Random& random, std::vector<Move>* played) {
     }
 }
 
-alphabeta::SearchOutcome GameSearcher::search(const GameLine& line, std::uint64_t soft_nodes) {
+EnginePtr make_engine(nnue::NetworkPtr network) {
+    return std::make_unique<alphabeta::Engine>(std::move(network), 1, 1);
+}
+
+alphabeta::Result search(alphabeta::Engine& engine, const GameLine& line,
+                         std::uint64_t soft_nodes) {
     alphabeta::Limits limits;
     limits.soft_nodes = soft_nodes;
     limits.nodes = HARD_FACTOR * soft_nodes;
-    return searcher_.search(line.position, line.keys.keys(), limits);
+    engine.prepare();
+    return engine.search(line.position, line.keys.keys(), limits);
 }
 
 std::uint64_t run_numbered(int threads, std::uint64_t first, std::uint64_t count,
@@ -85,8 +93,7 @@ std::uint64_t run_numbered(int threads, std::uint64_t first, std::uint64_t count
     for (int thread = 0; thread < threads; ++thread) workers.emplace_back(run, thread);
     {
         std::unique_lock lock(mutex);
-        const auto pause = std::chrono::milliseconds(POLL_MILLISECONDS);
-        while (!finished.wait_for(lock, pause, [&] { return running == 0; })) {
+        while (!finished.wait_for(lock, POLL_INTERVAL, [&] { return running == 0; })) {
             lock.unlock();
             std::exception_ptr trouble;
             try {
@@ -95,7 +102,7 @@ std::uint64_t run_numbered(int threads, std::uint64_t first, std::uint64_t count
                 trouble = std::current_exception();
                 stopping = true;
             }
-            // Again and again: a search that had not yet begun would not have noticed.
+            // Repeated, because a search that starts after stop() would not notice it.
             if (stopping)
                 for (int thread = 0; thread < threads; ++thread) stop(thread);
             lock.lock();

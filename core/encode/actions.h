@@ -1,4 +1,4 @@
-// Moves as numbers, the way policies see them. Tables in words: src/rookery/encodings.py.
+// Moves as action indices; described in src/rookery/encodings/.
 //
 //   az4672  origin square * 73 + plane, in the mover's orientation (AlphaZero):
 //           planes  0-55  queen-like: 7 * direction + distance - 1; N NE E SE S SW W NW
@@ -27,30 +27,29 @@ inline constexpr int CLAIM_DRAW_ACTION = AZ_ACTIONS;
 inline constexpr int NO_ACTION = -1;
 inline constexpr std::string_view ACTION_SPACE_NAMES[] = {"az4672", "az4673", "kpk"};
 
-// Throws std::invalid_argument naming the known spaces.
+// Throws std::invalid_argument with the known spaces.
 [[nodiscard]] ActionSpace find_action_space(std::string_view name);
 [[nodiscard]] int action_count(ActionSpace space);
-// NO_ACTION for a move that the space does not know.
+// NO_ACTION for a move that the space lacks.
 [[nodiscard]] int action_of(ActionSpace space, const Position& position, Move legal_move);
 
-// The legal actions and the move that each stands for, in the order of generation.
+// Legal actions and their moves, in the order of generation.
 struct LegalActions {
     MoveList moves;
-    int actions[MAX_MOVES + 1];  // room for a draw claim at the end
-    int count = 0;               // of actions; moves.size(), or one more with a draw claim
+    int actions[MAX_MOVES + 1];
+    int count = 0;  // moves.size(), or one more with a draw claim (az4673) at the end
 };
-// Whether a draw can be claimed matters to az4673 alone.
 void list_actions(ActionSpace space, const Position& position, const RepetitionKeys& keys,
                   LegalActions& legal);
 
-// --- Of a game; all throw MoveError if kpk's material is not king and pawn against king ---
+// --- Of a game; with kpk all throw MoveError for other material ---
 void list_actions(ActionSpace space, const Game& game, LegalActions& legal);
-// The move of an action, nothing for a draw claim; throws MoveError if the action is illegal.
+// Empty for a draw claim; throws MoveError for an illegal action.
 [[nodiscard]] std::optional<Move> move_of(ActionSpace space, const Game& game, std::int64_t action);
 // 1 for legal actions, 0 elsewhere [action_count]; throws MoveError if the game is over.
 void write_mask(ActionSpace space, const Game& game, std::uint8_t* mask);
 
-// Whether White (or Black) owns the pawn of a king-and-pawn ending, the orientation of kpk.
+// The side with the pawn in KPK, whose view kpk uses.
 [[nodiscard]] Color pawn_side(const Position& position);
 // Whether the material is king and pawn against king.
 [[nodiscard]] bool is_kpk(const Position& position);

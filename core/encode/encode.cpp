@@ -14,7 +14,7 @@ constexpr std::size_t SQUARES = 64;
 template <class T> void fill(T* out, std::size_t planes, T value) {
     std::fill(out, out + planes * SQUARES, value);
 }
-// Ones on the squares of a set, seen from one side; the plane must be zero before.
+// Ones on the squares of a set in one side's view; the plane must be zero.
 template <class T> void mark(T* plane, Bitboard set, Color view) {
     while (set) plane[oriented(pop_square(set), view)] = T(1);
 }
@@ -30,7 +30,7 @@ bool has_right(const Position& p, Color color, bool kingside) {
 // 0 none, 1 kingside, 2 queenside, 3 both.
 int rights_number(const Position& p, Color color) { return p.castling >> (2 * color) & 3; }
 
-// Own kingside, own queenside, opponent's kingside, opponent's queenside: a plane each.
+// Planes: own kingside, own queenside, opponent's kingside, opponent's queenside.
 template <class T> void fill_castling(T* out, const Position& p) {
     std::size_t plane = 0;
     for (const Color color : {p.side, ~p.side})
@@ -38,7 +38,7 @@ template <class T> void fill_castling(T* out, const Position& p) {
             fill(out + SQUARES * plane++, 1, T(has_right(p, color, kingside)));
 }
 
-// 64 squares row by row from the mover's top left: 0 empty, 1-6 own, 7-12 the opponent's.
+// 64 squares row by row from the mover's top left: 0 empty, 1-6 own, 7-12 opponent's.
 template <class T> void encode_squares(const Position& p, T* out) {
     for (Square square = 0; square < 64; ++square) {
         const Piece piece = p.board[square];
@@ -102,14 +102,21 @@ template <class T> void encode_planes12(const EncodeView& view, T* out) {
     mark_pieces(out + SQUARES * 6, p, ~p.side, p.side);
 }
 
-Bitboard attacked_by(const Position& p, Color color) {
+Bitboard attacked_by_pawns(const Position& p, Color color) {
     const Bitboard pawns = p.pieces(color, PAWN);
-    Bitboard attacked = color == WHITE ? pawn_attacks<WHITE>(pawns) : pawn_attacks<BLACK>(pawns);
-    for (Bitboard b = p.pieces(color) & ~pawns; b;) {
-        const Square square = pop_square(b);
+    return color == WHITE ? pawn_attacks<WHITE>(pawns) : pawn_attacks<BLACK>(pawns);
+}
+// By pieces other than pawns.
+Bitboard attacked_by_pieces(const Position& p, Bitboard pieces) {
+    Bitboard attacked = 0;
+    while (pieces) {
+        const Square square = pop_square(pieces);
         attacked |= piece_attacks(type_of(p.board[square]), square, p.occupied());
     }
     return attacked;
+}
+Bitboard attacked_by(const Position& p, Color color) {
+    return attacked_by_pawns(p, color) | attacked_by_pieces(p, p.pieces(color) & ~p.by_type[PAWN]);
 }
 
 // Squares that two or more pieces of a colour attack.
@@ -152,23 +159,17 @@ void encode_planes22(const EncodeView& view, float* out) {
     }
 }
 
-// What a square says at a glance: the piece, whether the mover defends or attacks it, and the
-// cheapest opponent's piece that attacks it.
-//   piece (0-12 as vector66) + 13 * (mover attacks it) + 26 * {0 none, 1 pawn, 2 minor, 3 other}
+// Per square: piece (0-12 as vector66) + 13 * own attackers {0, 1, 2 or more} + 39 * the opponent's
+// cheapest attacker {0 none, 1 pawn, 2 minor, 3 other}.
 template <class T> void encode_tactical70(const EncodeView& view, T* out) {
     const Position& p = view.now();
     const Color us = p.side, them = ~us;
     encode_squares(p, out);
     const Bitboard ours = attacked_by(p, us), twice = attacked_twice_by(p, us);
     const Bitboard theirs = attacked_by(p, them);
-    const Bitboard pawns = p.pieces(them, PAWN);
-    const Bitboard by_pawns =
-        them == WHITE ? pawn_attacks<WHITE>(pawns) : pawn_attacks<BLACK>(pawns);
-    Bitboard by_minors = 0;
-    for (Bitboard b = p.pieces(them) & (p.by_type[KNIGHT] | p.by_type[BISHOP]); b;) {
-        const Square square = pop_square(b);
-        by_minors |= piece_attacks(type_of(p.board[square]), square, p.occupied());
-    }
+    const Bitboard by_pawns = attacked_by_pawns(p, them);
+    const Bitboard by_minors =
+        attacked_by_pieces(p, p.pieces(them) & (p.by_type[KNIGHT] | p.by_type[BISHOP]));
     const auto add = [&](Bitboard set, int amount) {
         while (set) {
             T& value = out[oriented(pop_square(set), us) ^ 56];
@@ -188,7 +189,7 @@ template <class T> void encode_tactical70(const EncodeView& view, T* out) {
     out[69] = T(p.in_check());
 }
 
-// A piece that is gone leaves its plane flat: the pawn's after its promotion or its capture.
+// The pawn's plane is constant after its promotion or capture.
 void encode_kpk3(const EncodeView& view, float* out) {
     const Position& p = view.now();
     const Color strong = pawn_side(p);

@@ -1,5 +1,5 @@
-// Positions as numbers, the way networks see them. Tables in words: src/rookery/encodings.py,
-// which a test compares with this code. Encoders write into memory of the caller.
+// Observations: positions as arrays for networks. src/rookery/encodings/ describes the layouts; a
+// test compares the two.
 
 #pragma once
 
@@ -13,10 +13,9 @@ namespace rookery::encode {
 
 inline constexpr int MAX_HISTORY = 8;
 
-// What an encoder may look at: the present position, up to seven before it, and the keys for
-// claims by repetition.
+// The input of an encoder; keys are for claims by repetition.
 struct EncodeView {
-    const Position* positions[MAX_HISTORY];  // [0] is the present
+    const Position* positions[MAX_HISTORY];  // current position first
     int count;                               // valid entries, at least 1
     const RepetitionKeys* keys;
     [[nodiscard]] const Position& now() const { return *positions[0]; }
@@ -26,20 +25,27 @@ struct EncodeView {
 struct ObservationLayout {
     std::string_view name;
     std::vector<std::size_t> shape;
-    int history;  // positions that the encoder looks at
+    int history;  // number of positions it encodes
     void (*encode)(const EncodeView&, float* out);
     void (*encode_bytes)(const EncodeView&, std::uint8_t* out);  // null if values do not fit
 
     [[nodiscard]] std::size_t size() const;
+    // Writes size() bytes or floats.
+    void write(const EncodeView& view, bool as_bytes, std::uint8_t* out) const {
+        as_bytes ? encode_bytes(view, out) : encode(view, reinterpret_cast<float*>(out));
+    }
+    [[nodiscard]] std::size_t memory(bool as_bytes) const {
+        return size() * (as_bytes ? 1 : sizeof(float));
+    }
 };
 
-// Throws std::invalid_argument naming the known layouts.
+// Throws std::invalid_argument with the known layouts.
 [[nodiscard]] const ObservationLayout& find_observation(std::string_view name);
 [[nodiscard]] const std::vector<ObservationLayout>& observation_layouts();
-// Throws std::invalid_argument if this layout has no meaning for the position (kpk3).
+// Throws std::invalid_argument if the layout cannot encode the position (kpk3).
 void check_encodable(const ObservationLayout& layout, const Position& position);
 
-// --- Hand-made features (features.cpp), one row of 353 or 363 numbers ---
+// --- Hand-made features (features.cpp) ---
 void encode_pepper353(const EncodeView& view, float* out);
 void encode_giraffe363(const EncodeView& view, float* out);
 

@@ -1,5 +1,5 @@
-// Hand-made feature vectors: pepper353 (Deep Pepper) and giraffe363 (Giraffe). Their exact
-// composition stands in src/rookery/encodings.py; here is only the arithmetic.
+// Hand-made feature vectors: pepper353 (Deep Pepper) and giraffe363 (Giraffe), described in
+// src/rookery/encodings/observations.py.
 
 #include <algorithm>
 #include <array>
@@ -10,7 +10,7 @@ namespace rookery::encode {
 
 namespace {
 
-// Attackers are told apart by value only, so that bishop and knight count alike.
+// Bishop and knight count alike.
 constexpr float ATTACKER_VALUE[6] = {0.1f, 0.3f, 0.3f, 0.5f, 0.9f, 1.0f};
 constexpr int DIRECTIONS[8][2] = {{0, 1},  {1, 1},   {1, 0},  {1, -1},
                                   {0, -1}, {-1, -1}, {-1, 0}, {-1, 1}};
@@ -39,8 +39,7 @@ class FeatureWriter {
                 add(float(count_bits(p_.pieces(color, PieceType(type)))) / float(SLOTS[type]));
     }
 
-    // Squares of the slots of one kind, lowest first as the mover sees them; NO_SQUARE where
-    // there is no piece.
+    // Squares of one kind of piece, lowest first in the mover's view; NO_SQUARE for empty slots.
     [[nodiscard]] std::array<Square, 8> slots(Color color, PieceType type) const {
         std::array<Square, 8> squares;
         squares.fill(NO_SQUARE);
@@ -65,7 +64,7 @@ class FeatureWriter {
         add(square == NO_SQUARE ? 0.0f : cheapest(~color, square));
         add(square == NO_SQUARE ? 0.0f : cheapest(color, square));
     }
-    // Reach in each direction: first, first + step, ... of the eight.
+    // Reach in the directions first, first + step, ... of the eight.
     void mobility(Color color, Square square, int first, int step) {
         for (int i = first; i < 8; i += step)
             add(square == NO_SQUARE ? 0.0f : float(reach(color, square, i)) / 7.0f);
@@ -75,7 +74,7 @@ class FeatureWriter {
         if (type == ROOK) mobility(color, square, 0, 2);
         if (type == BISHOP) mobility(color, square, 1, 2);
     }
-    // Squares to go to that no cheaper enemy attacks.
+    // Target squares that no cheaper enemy piece attacks.
     void safe_mobility(Color color, PieceType type, Square square) {
         if (square == NO_SQUARE) return add(0.0f);
         Bitboard unsafe = 0;
@@ -99,7 +98,7 @@ class FeatureWriter {
         return 0.0f;
     }
 
-    // Empty squares passed, and the enemy piece at the end if there is one.
+    // Empty squares on the ray, plus one for an enemy piece at its end.
     [[nodiscard]] int reach(Color color, Square square, int direction) const {
         const int df = DIRECTIONS[direction][0];
         const int dr = p_.side == WHITE ? DIRECTIONS[direction][1] : -DIRECTIONS[direction][1];

@@ -1,7 +1,7 @@
 #include "endings/ending_states.h"
 
 #include <algorithm>
-#include <cstring>
+#include <optional>
 #include <stdexcept>
 
 #include "base/choose.h"
@@ -34,14 +34,10 @@ std::vector<Piece> parse_pieces(const std::string& name) {
     return pieces;
 }
 
-// Position without keys: nothing here looks at repetitions.
+// Without finish_setup: nothing here needs the key.
 Position bare_position(const std::vector<Piece>& pieces, const EndingSquares& squares, Color side) {
-    Position position{};
-    std::memset(position.board, NO_PIECE, sizeof position.board);
-    std::memset(position.castling_rook, NO_SQUARE, sizeof position.castling_rook);
-    position.fullmove_number = 1;
+    Position position = empty_board();
     position.side = side;
-    position.en_passant = position.en_passant_pseudo = NO_SQUARE;
     for (std::size_t i = 0; i < pieces.size(); ++i) position.put(squares[i], pieces[i]);
     return position;
 }
@@ -62,7 +58,7 @@ EndingSquares canonical(const std::vector<Piece>& pieces, bool pawns, EndingSqua
                 if (squares[j] < squares[j - 1]) std::swap(squares[j], squares[j - 1]);
     };
     if (pawns) {
-        // Pawns come last among the strong pieces; the first of them decides.
+        // Pawns are last among the strong pieces; the first of them decides.
         sort_equal();
         const std::size_t pawn = std::size_t(
             std::find(pieces.begin(), pieces.end(), make_piece(WHITE, PAWN)) - pieces.begin());
@@ -82,29 +78,20 @@ std::size_t raw_index(const EndingSquares& squares, std::size_t count, bool stro
     return index;
 }
 
-// The strong side of a position with the material: its squares in the order of `pieces`, ranks
-// flipped if it is Black's.
-EndingSquares squares_of(const Position& position, const std::vector<Piece>& pieces, Color strong) {
+// The squares of `pieces` in the strong side's view, if the position has exactly this material.
+std::optional<EndingSquares> squares_of(const Position& position, const std::vector<Piece>& pieces,
+                                        Color strong) {
+    if (count_bits(position.occupied()) != int(pieces.size())) return std::nullopt;
     EndingSquares squares{};
-    Bitboard left[12];
-    for (int piece = 0; piece < 12; ++piece)
-        left[piece] = position.pieces(Color(piece / 6), PieceType(piece % 6));
+    Bitboard left = position.occupied();
     for (std::size_t i = 0; i < pieces.size(); ++i) {
         const Color color = color_of(pieces[i]) == WHITE ? strong : ~strong;
-        const Square square = pop_square(left[make_piece(color, type_of(pieces[i]))]);
-        squares[i] = std::uint8_t(oriented(square, strong));
+        const Bitboard found = left & position.pieces(color, type_of(pieces[i]));
+        if (!found) return std::nullopt;
+        left ^= bit(first_square(found));
+        squares[i] = std::uint8_t(oriented(first_square(found), strong));
     }
     return squares;
-}
-
-bool same_material(const Position& position, const std::vector<Piece>& pieces, Color strong) {
-    int counts[12] = {};
-    for (const Piece piece : pieces)
-        ++counts[make_piece(color_of(piece) == WHITE ? strong : ~strong, type_of(piece))];
-    for (int piece = 0; piece < 12; ++piece)
-        if (count_bits(position.pieces(Color(piece / 6), PieceType(piece % 6))) != counts[piece])
-            return false;
-    return true;
 }
 
 std::string replaced(const std::string& name, std::size_t place, const std::string& with) {
@@ -122,8 +109,7 @@ bool is_dead(const std::string& name) { return name == "KvK" || name == "KBvK" |
 }  // namespace
 
 EndingGoal find_goal(std::string_view name) {
-    return choose<EndingGoal>("goal", name,
-                              {{"mate", EndingGoal::MATE}, {"promotion", EndingGoal::PROMOTION}});
+    return choose<EndingGoal>("goal", name, {"mate", "promotion"});
 }
 
 EndingStates::EndingStates(const std::vector<std::string>& endings, EndingGoal goal)
@@ -141,7 +127,7 @@ EndingStates::EndingStates(const std::vector<std::string>& endings, EndingGoal g
         material.pieces = parse_pieces(name);
         material.pawns = name.find('P') != std::string::npos;
         material.settled = promotion && !material.pawns;
-        if (is_dead(name)) throw std::invalid_argument("nobody can win " + name);
+        if (is_dead(name)) throw std::invalid_argument("neither side can win " + name);
         if (std::count(names_.begin(), names_.end(), name) > 1)
             throw std::invalid_argument("the ending " + name + " is given twice");
         materials_.push_back(std::move(material));
@@ -187,7 +173,7 @@ void EndingStates::enumerate(int ending) {
             squares[i] = std::uint8_t(square);
         }
         if (!possible) continue;
-        // Settled positions come from a promotion; their images need not be on the last rank.
+        // Settled positions arise from a promotion; their mirror images need not.
         if (material.settled ? squares[1] < 56
                              : canonical(material.pieces, material.pawns, squares) != squares)
             continue;
@@ -227,9 +213,9 @@ std::int32_t EndingStates::id_of(const Position& position) const {
     const Bitboard kings = position.by_type[KING];
     const Color strong = position.pieces(BLACK) & ~kings ? BLACK : WHITE;
     for (const Material& material : materials_) {
-        if (!same_material(position, material.pieces, strong)) continue;
-        const EndingSquares squares = canonical(material.pieces, material.pawns,
-                                                squares_of(position, material.pieces, strong));
+        const auto found = squares_of(position, material.pieces, strong);
+        if (!found) continue;
+        const EndingSquares squares = canonical(material.pieces, material.pawns, *found);
         return material.ids[raw_index(squares, material.pieces.size(), position.side == strong)];
     }
     return DEAD;
@@ -255,7 +241,7 @@ void EndingStates::expand(std::size_t state) {
     for (const Move move : moves) {
         Position next = position;
         next.make(move);
-        // What is not a state is dead: the constructor has made sure of the rest.
+        // Positions that are not states are dead: see require_closed.
         next_.push_back(id_of(next));
     }
     const auto first = next_.begin() + std::ptrdiff_t(begin);
@@ -286,7 +272,7 @@ void EndingStates::backup(std::span<const std::uint8_t> values,
             const std::uint8_t value = next_[i] < 0 ? NOT_WON : values[std::size_t(next_[i])];
             best = strong ? std::min(best, value) : std::max(best, value);
         }
-        // One move more for the strong side; the longest win that fits is one below NOT_WON.
+        // One more move for the strong side; the longest win is NOT_WON - 1.
         if (strong) best = best < NOT_WON - 1 ? std::uint8_t(best + 1) : NOT_WON;
         targets[state] = begin == end ? settled_[state] : best;
     }
@@ -298,7 +284,7 @@ std::vector<std::uint8_t> EndingStates::play(std::span<const std::uint8_t> value
     const auto value_of = [](std::span<const std::uint8_t> of, std::int32_t id) {
         return id < 0 ? NOT_WON : of[std::size_t(id)];
     };
-    // The greedy side's choice, where it has one.
+    // The greedy side's moves.
     std::vector<std::int32_t> choice(size(), DEAD);
     for (std::size_t state = 0; state < size(); ++state) {
         if (bool(strong_[state]) != strong_is_greedy || first_[state] == first_[state + 1])
@@ -310,7 +296,7 @@ std::vector<std::uint8_t> EndingStates::play(std::span<const std::uint8_t> value
             if (strong_is_greedy ? value < best : value > best) choice[state] = next_[i];
         }
     }
-    // Wins spread backwards from the ends of the games until nothing changes.
+    // Retrograde iteration until nothing changes.
     std::vector<std::uint8_t> now(size(), NOT_WON), after(size());
     for (;;) {
         backup(now, after);

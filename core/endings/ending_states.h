@@ -1,18 +1,15 @@
-// All positions of small endings against a bare king, numbered, and one ply of minimax over them.
+// All positions of small endgames against a bare king, numbered, and one ply of minimax over them.
 //
-// This is a world to learn in, not a table of answers: it knows the legal moves and how the game
-// ends, nothing else. backup() turns the caller's estimate of every state into what one ply of
-// looking ahead makes of it; a learner repeats that with estimates of its own.
+// An environment, not a tablebase: it knows the legal moves and how games end. backup() applies one
+// ply of minimax to the caller's estimates of all states.
 //
-// The side with the pieces is "strong" and is White here. A value says in how many of its own
-// moves the strong side wins: n for n more moves, NOT_WON if it does not. With the weak side to
-// move and mated, n is 0.
+// The side with the pieces is "strong" and is White here. A value is the number of its own moves in
+// which the strong side wins (0: the weak side is to move and mated), or NOT_WON.
 //
 //   state -> (ending, strong to move?, squares[pieces])   strong king, other pieces, weak king
 //
-// States are kept once for all their mirror images (canonical()): with a pawn the first pawn
-// stands on the files a to d; without pawns the strong king stands in the triangle a1 d1 d4.
-// Equal pieces are in ascending order of their squares.
+// Mirror images share a state (canonical()): with pawns the first pawn is on files a to d; without,
+// the strong king is in the triangle a1 d1 d4. Equal pieces are in ascending order of squares.
 
 #pragma once
 
@@ -30,9 +27,8 @@ namespace rookery::endings {
 inline constexpr int MAX_ENDING_PIECES = 4;
 inline constexpr std::uint8_t NOT_WON = 255;
 
-// What ends the game in favour of the strong side. PROMOTION: paper 003's, a queen or rook that
-// is neither taken at once nor stalemates; positions after a promotion are then states whose value
-// the rules settle.
+// When the strong side has won. PROMOTION (Kanis 2016): a queen or rook that is neither captured at
+// once nor stalemates; positions after a promotion are then states with a settled value.
 enum class EndingGoal : std::uint8_t { MATE, PROMOTION };
 [[nodiscard]] EndingGoal find_goal(std::string_view name);  // mate, promotion
 
@@ -41,8 +37,8 @@ using EndingSquares = std::array<std::uint8_t, MAX_ENDING_PIECES>;
 class EndingStates {
   public:
     // endings: such as "KPvK", at most 16. Throws std::invalid_argument if one is malformed, has
-    // too many pieces, or leads to an ending that is not listed and not dead. With the goal
-    // PROMOTION, "KQvK" and "KRvK" are added by themselves.
+    // too many pieces, or leads to one that is neither listed nor dead. The goal PROMOTION adds
+    // "KQvK" and "KRvK".
     EndingStates(const std::vector<std::string>& endings, EndingGoal goal);
 
     [[nodiscard]] std::size_t size() const { return squares_.size(); }
@@ -50,18 +46,17 @@ class EndingStates {
     [[nodiscard]] const std::vector<EndingSquares>& squares() const { return squares_; }
     [[nodiscard]] const std::vector<std::uint8_t>& ending_of() const { return ending_of_; }
     [[nodiscard]] const std::vector<std::uint8_t>& strong_to_move() const { return strong_; }
-    // Throws std::invalid_argument for a number that is not below size().
+    // Throws std::invalid_argument unless state < size().
     [[nodiscard]] Position position(std::size_t state) const;
     // The state of a position (either colour may be the strong side), or -1.
     [[nodiscard]] std::int64_t find(const Position& position) const;
 
-    // targets[s] = the mover's best of the values after its moves, or what the rules say where
-    // the game is over. Values and results of both methods have size() elements; throws
-    // std::invalid_argument for another number of values.
+    // One ply of minimax: the mover's best value after its moves, or the result where the game is
+    // over. Values and results have size() elements, else throws std::invalid_argument.
     [[nodiscard]] std::vector<std::uint8_t> backup(std::span<const std::uint8_t> values) const;
 
-    // How games end in which one side always moves to the state whose value it likes best (the
-    // first of equals, by number) and the other side plays as well as can be.
+    // Results of games in which one side moves greedily by the values (ties: the lowest state) and
+    // the other plays perfectly.
     [[nodiscard]] std::vector<std::uint8_t> play(std::span<const std::uint8_t> values,
                                                  bool strong_is_greedy) const;
 
@@ -69,11 +64,10 @@ class EndingStates {
     struct Material {
         std::vector<Piece> pieces;  // strong king, others, weak king
         bool pawns = false;
-        bool settled = false;  // only positions after a promotion, valued by the rules
+        bool settled = false;  // only positions after a promotion, with settled values
         std::vector<std::int32_t> ids;  // by raw_index, -1: no state
     };
-    // Where moves lead that leave the states: nobody can win any more.
-    static constexpr std::int32_t DEAD = -2;
+    static constexpr std::int32_t DEAD = -2;  // successor outside the states: a draw
 
     void require_values(std::span<const std::uint8_t> values) const;
     void backup(std::span<const std::uint8_t> values, std::span<std::uint8_t> targets) const;
@@ -89,8 +83,8 @@ class EndingStates {
     std::vector<EndingSquares> squares_;
     std::vector<std::uint8_t> ending_of_;
     std::vector<std::uint8_t> strong_;
-    // The states after the moves of state s: next_[first_[s]] up to next_[first_[s + 1]], each
-    // once. A state without any has a value by the rules, settled_[s].
+    // Distinct successors of state s: next_[first_[s]] up to next_[first_[s + 1]]. A state without
+    // any has the value settled_[s].
     std::vector<std::size_t> first_;
     std::vector<std::int32_t> next_;
     std::vector<std::uint8_t> settled_;

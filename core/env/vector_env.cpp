@@ -12,17 +12,12 @@
 namespace rookery::env {
 
 namespace {
-// Random opening plies may end a game; so many times a new one is tried.
-constexpr int START_ATTEMPTS = 1000;
-// More would only wait for each other.
+constexpr int START_ATTEMPTS = 1000;  // random opening plies may end a game
 constexpr int MAX_THREADS = 256;
 }  // namespace
 
 ClaimMode find_claim_mode(std::string_view name) {
-    return choose<ClaimMode>("claims", name,
-                             {{"automatic", ClaimMode::AUTOMATIC},
-                              {"action", ClaimMode::ACTION},
-                              {"off", ClaimMode::OFF}});
+    return choose<ClaimMode>("claims", name, {"automatic", "action", "off"});
 }
 
 encode::EncodeView VectorGames::Line::view() const {
@@ -39,19 +34,13 @@ VectorGames::VectorGames(VectorOptions options)
     check_options();
     const auto n = std::size_t(options_.num_games);
     slots_.resize(n);
-    // Never grows, so that views of it stay valid.
+    // Never resized, so that views stay valid.
     legal_actions.resize(n * (MAX_MOVES + 1));
     legal_offsets.resize(n + 1);
-    for (auto* array : {&rewards, &opponent_rewards}) array->resize(n);
-    for (auto* array : {&terminations, &truncations, &to_move, &endings, &piece_counts})
-        array->resize(n);
-    polyglot_keys.resize(n);
-    material.resize(n);
-    results.resize(n);
-    plies.resize(n);
-    lengths.resize(n);
-    (options_.byte_observations ? void(byte_observations_.resize(n * layout_->size()))
-                                : observations_.resize(n * layout_->size()));
+    const auto resize = [n](auto&... columns) { (columns.resize(n), ...); };
+    resize(rewards, opponent_rewards, terminations, truncations, to_move, endings, piece_counts,
+           polyglot_keys, material, results, plies, lengths);
+    observations.resize(n * layout_->memory(options_.byte_observations));
     reset(options_.seed);
 }
 
@@ -94,7 +83,7 @@ void VectorGames::for_each_game(const std::function<void(std::size_t)>& work) {
         }
     };
     {
-        // Joined at the end of the block, also if the system refuses a further thread.
+        // Joined at the end of the block, even if the system refuses another thread.
         std::vector<std::jthread> others;
         for (std::size_t part = 1; part < threads; ++part) others.emplace_back(run, part);
         run(0);
@@ -118,11 +107,8 @@ void VectorGames::reset() {
 }
 
 void VectorGames::clear_results() {
-    for (auto* array : {&rewards, &opponent_rewards}) std::fill(array->begin(), array->end(), 0.0f);
-    for (auto* array : {&terminations, &truncations, &endings})
-        std::fill(array->begin(), array->end(), std::uint8_t(0));
-    std::fill(results.begin(), results.end(), std::int8_t(0));
-    std::fill(lengths.begin(), lengths.end(), 0);
+    const auto zero = [n = size()](auto&... columns) { (columns.assign(n, 0), ...); };
+    zero(rewards, opponent_rewards, terminations, truncations, endings, results, lengths);
 }
 
 void VectorGames::start(Slot& slot) {
@@ -149,7 +135,7 @@ void VectorGames::start(Slot& slot) {
         }
         if (ending_of(slot, slot.legal.moves.size()) == Ending::NONE) return;
     }
-    throw std::invalid_argument("no start position found in which the game is not over");
+    throw std::invalid_argument("found no start position in which the game is not over");
 }
 
 void VectorGames::advance(Line& line, Move move) const {
@@ -161,7 +147,7 @@ void VectorGames::advance(Line& line, Move move) const {
     if (line.now.halfmove_clock == 0) line.keys.clear();
 }
 
-// With promotion_wins: a promoted piece on the board wins unless the other king may take it now.
+// With promotion_wins: a promoted piece wins unless it can be captured at once.
 bool VectorGames::won_by_promotion(const Position& position) const {
     const Bitboard promoted = position.occupied() & ~position.by_type[KING];
     if (!promoted || position.by_type[PAWN]) return false;
@@ -187,7 +173,7 @@ void VectorGames::list_legal(Slot& slot) const {
     encode::list_actions(options_.actions, slot.line.now, slot.line.keys, slot.legal);
 }
 
-// Looks all actions up before anything changes, so that an error leaves all games as they are.
+// Looks up all actions before any change, so that an error leaves all games unchanged.
 void VectorGames::find_chosen(std::span<const std::int64_t> actions) {
     for (std::size_t i = 0; i < slots_.size(); ++i) {
         Slot& slot = slots_[i];
@@ -233,7 +219,7 @@ void VectorGames::step_one(std::size_t index) {
     advance(slot.line, move);
     ++slot.ply;
     list_legal(slot);
-    // An action space may not know all moves, so an empty list alone does not end a game.
+    // An action space may lack some moves, so an empty list alone does not end a game.
     const int legal_count =
         slot.legal.moves.empty() ? count_legal(slot.line.now) : slot.legal.moves.size();
     const Ending ending = ending_of(slot, legal_count);
@@ -249,7 +235,7 @@ void VectorGames::finish(std::size_t index, Ending ending, Color moved) {
     } else {
         terminations[index] = 1;
         const bool decided = ending == Ending::CHECKMATE || ending == Ending::PROMOTION;
-        // A queen that survives a reply has won although the other side moved last.
+        // A queen that survives the reply wins although the other side moved last.
         const Color winner = ending == Ending::PROMOTION ? encode::pawn_side(slot.line.now) : moved;
         const float for_winner = decided ? options_.win : options_.draw;
         const float for_loser = decided ? options_.loss : options_.draw;
@@ -268,11 +254,8 @@ void VectorGames::observe(std::size_t index) {
     polyglot_keys[index] = slot.line.now.polyglot_key();
     material[index] = peers::material_balance(slot.line.now, WHITE);
     piece_counts[index] = std::uint8_t(count_bits(slot.line.now.occupied()));
-    const std::size_t offset = index * layout_->size();
-    if (options_.byte_observations)
-        layout_->encode_bytes(slot.line.view(), byte_observations_.data() + offset);
-    else
-        layout_->encode(slot.line.view(), observations_.data() + offset);
+    const bool bytes = options_.byte_observations;
+    layout_->write(slot.line.view(), bytes, observations.data() + index * layout_->memory(bytes));
 }
 
 void VectorGames::gather_legal() {
@@ -288,24 +271,15 @@ void VectorGames::gather_legal() {
         out = std::copy(slot.legal.actions, slot.legal.actions + slot.legal.count, out);
 }
 
-void VectorGames::require_ended(std::span<const std::size_t> indices) const {
-    for (const std::size_t index : indices)
+void VectorGames::final_observations(std::span<const std::size_t> indices,
+                                     std::uint8_t* out) const {
+    for (const std::size_t index : indices) {
         if (index >= size() || !(terminations[index] || truncations[index]))
             throw std::invalid_argument("game " + std::to_string(index) +
                                         " did not end with the last step");
-}
-
-void VectorGames::final_observations(std::span<const std::size_t> indices, float* out) const {
-    require_ended(indices);
-    for (std::size_t i = 0; i < indices.size(); ++i)
-        layout_->encode(slots_[indices[i]].final_line.view(), out + i * layout_->size());
-}
-
-void VectorGames::final_observations(std::span<const std::size_t> indices,
-                                     std::uint8_t* out) const {
-    require_ended(indices);
-    for (std::size_t i = 0; i < indices.size(); ++i)
-        layout_->encode_bytes(slots_[indices[i]].final_line.view(), out + i * layout_->size());
+        layout_->write(slots_[index].final_line.view(), options_.byte_observations, out);
+        out += layout_->memory(options_.byte_observations);
+    }
 }
 
 std::vector<std::int64_t> VectorGames::bot_actions(peers::Bot bot, std::span<const bool> mask) {
@@ -336,18 +310,11 @@ constexpr std::uint64_t STATE_MAGIC = 0x32764E45564B4F52ULL;  // "ROKVENv2"
 
 std::string VectorGames::save() const {
     StateWriter out;
-    out.put(STATE_MAGIC);
-    out.put(std::uint64_t(slots_.size()));
-    out.put(std::uint64_t(sizeof(Position)));
-    out.put(std::uint64_t(layout_->history));
-    for (const Slot& slot : slots_) {
-        out.put(slot.line.now);
-        out.put_all(slot.line.keys.keys());
-        out.put_all(slot.line.past);
-        out.put(slot.random.state());
-        out.put(slot.ply);
-        out.put(slot.steps);
-    }
+    out.put(STATE_MAGIC, std::uint64_t(slots_.size()), std::uint64_t(sizeof(Position)),
+            std::uint64_t(layout_->history));
+    for (const Slot& slot : slots_)
+        out.put(slot.line.now, slot.line.keys.keys(), slot.line.past, slot.random.state(), slot.ply,
+                slot.steps);
     return out.finish();
 }
 
@@ -363,15 +330,12 @@ void VectorGames::restore(const std::string& state) {
         throw std::invalid_argument("the saved state keeps another length of history than " +
                                     options_.observation + " needs");
     std::vector<Slot> slots(slots_.size());
-    std::vector<Key> keys;
     for (Slot& slot : slots) {
-        slot.line.now = in.take<Position>();
-        in.take_all(keys);
-        for (const Key key : keys) slot.line.keys.push(key);
-        in.take_all(slot.line.past);
+        in.take(slot.line.now);
+        for (const Key key : in.take<std::vector<Key>>()) slot.line.keys.push(key);
+        in.take(slot.line.past);
         slot.random.set_state(in.take<Random::State>());
-        slot.ply = in.take<int>();
-        slot.steps = in.take<int>();
+        in.take(slot.ply, slot.steps);
         list_legal(slot);
     }
     in.require_end();

@@ -1,14 +1,13 @@
-// Many games stepped together: the environment that learners train in.
+// Vectorised environment: N games stepped together.
 //
-// Every action is for the side to move of its game; both sides come through the same stream.
-// Finished games start anew within the step (the observation returned is the new game's
-// first); the last observation of the old game can be asked for until the next step.
+// Each action is for the side to move of its game. A finished game restarts within the step, whose
+// observation is then the new game's first; final_observations() gives the old game's last.
 //
-//   actions [N] --step--> per game: make the move, look for an end, maybe start anew,
+//   actions [N] --step--> per game: make the move, check for the end, restart if over,
 //                         list legal actions, write the observation
 //
-// Results do not depend on the number of threads: each game has its own random stream. One
-// object must not be used from two threads at once: Python's lock is not held while it works.
+// Each game has its own random stream, so results do not depend on the number of threads. Not
+// thread-safe.
 
 #pragma once
 
@@ -36,11 +35,10 @@ struct VectorOptions {
     std::uint64_t seed = 0;
     ClaimMode claims = ClaimMode::AUTOMATIC;
     float win = 1, loss = -1, draw = 0, move = 0, illegal = -1;
-    bool illegal_is_penalty = false;  // else an illegal action is an error
-    int max_plies = 0;         // cut off after so many steps of a game; 0 never
-    int draw_after_plies = 0;  // a draw after so many plies of a game; 0 never
-    // King-and-pawn endings: a promoted piece wins unless it can be taken at once.
-    bool promotion_wins = false;
+    bool illegal_is_penalty = false;  // otherwise an error
+    int max_plies = 0;         // truncation after this many steps of a game; 0: never
+    int draw_after_plies = 0;  // a draw after this many plies of a game; 0: never
+    bool promotion_wins = false;  // KPK: a promoted piece wins unless it can be captured at once
     std::vector<Position> starts;  // empty: the standard start position
     std::string material;          // instead of starts: random positions such as KRvK
     StartSide material_side = StartSide::WHITE_MOVES;
@@ -50,14 +48,14 @@ struct VectorOptions {
 
 class VectorGames {
   public:
-    // Throws std::invalid_argument on options that contradict each other. All games are reset.
+    // Throws std::invalid_argument for contradictory options. Resets all games.
     explicit VectorGames(VectorOptions options);
 
-    // Begins all games anew; with a seed, from the random streams of that seed.
+    // Restarts all games; with a seed, also their random streams.
     void reset();
     void reset(std::uint64_t seed);
-    // One action per game. Throws MoveError, with nothing changed, if one is illegal and that is an
-    // error; std::invalid_argument for another number of actions.
+    // One action per game. Throws MoveError for an illegal action, with nothing changed, and
+    // std::invalid_argument for another number of actions.
     void step(std::span<const std::int64_t> actions);
 
     [[nodiscard]] const VectorOptions& options() const { return options_; }
@@ -65,10 +63,8 @@ class VectorGames {
     [[nodiscard]] std::size_t size() const { return slots_.size(); }
 
     // --- Results of the last reset or step, overwritten by the next ---
-    // [N, layout size], float or byte according to the options
-    [[nodiscard]] float* observations() { return observations_.data(); }
-    [[nodiscard]] std::uint8_t* byte_observations() { return byte_observations_.data(); }
-    std::vector<std::int32_t> legal_actions;  // all games' legal actions in a row; part used:
+    std::vector<std::uint8_t> observations;  // [N, layout size], memory of floats or bytes
+    std::vector<std::int32_t> legal_actions;  // concatenated; the first legal_total() are used
     std::vector<std::int64_t> legal_offsets;  // [N + 1] game i has [offsets[i], offsets[i + 1])
     std::vector<float> rewards;           // [N] for the side that moved
     std::vector<float> opponent_rewards;  // [N] for the other side
@@ -79,16 +75,15 @@ class VectorGames {
     std::vector<Key> polyglot_keys;           // [N]
     std::vector<std::int32_t> material;  // [N] White's minus Black's in centipawns (see.h)
     std::vector<std::uint8_t> piece_counts;   // [N]
-    std::vector<std::int32_t> plies;     // [N] of the game now under way
+    std::vector<std::int32_t> plies;     // [N] of the current game
     std::vector<std::int32_t> lengths;   // [N] plies of the game that ended with this step
-    [[nodiscard]] std::size_t legal_total() const { return legal_total_; }  // of legal_actions
-    // Last observations [indices, layout size] of games that ended with this step; throws
-    // std::invalid_argument for others. Bytes only where the layout allows them.
-    void final_observations(std::span<const std::size_t> indices, float* out) const;
+    [[nodiscard]] std::size_t legal_total() const { return legal_total_; }
+    // Writes the last observations [indices, layout size] of games that ended with this step, in
+    // the type of `observations`; throws std::invalid_argument for other games.
     void final_observations(std::span<const std::size_t> indices, std::uint8_t* out) const;
 
-    // The action that a bot would take in each game with a mask of 1, from the game's own random
-    // stream; NO_ACTION elsewhere [N]. mask [N], else throws std::invalid_argument.
+    // A bot's action [N] in each game with mask [N] set, from the game's own random stream;
+    // NO_ACTION elsewhere. Throws std::invalid_argument for another size of mask.
     [[nodiscard]] std::vector<std::int64_t> bot_actions(peers::Bot bot, std::span<const bool> mask);
 
     [[nodiscard]] const Position& position(std::size_t index) const;
@@ -99,11 +94,11 @@ class VectorGames {
     void restore(const std::string& state);
 
   private:
-    // One game: the position and what encoders and rules need of its past.
+    // The position with the history that encoders and rules need.
     struct Line {
         Position now;
         RepetitionKeys keys;
-        std::vector<Position> past;  // newest first, only as long as the layout wants
+        std::vector<Position> past;  // newest first, at most layout->history - 1
         [[nodiscard]] encode::EncodeView view() const;
     };
     struct Slot {
@@ -115,7 +110,6 @@ class VectorGames {
     };
 
     void check_options() const;
-    void require_ended(std::span<const std::size_t> indices) const;
     void find_chosen(std::span<const std::int64_t> actions);
     void start(Slot& slot);
     void advance(Line& line, Move move) const;
@@ -133,8 +127,6 @@ class VectorGames {
     const encode::ObservationLayout* layout_;
     std::vector<Slot> slots_;
     std::size_t legal_total_ = 0;
-    std::vector<float> observations_;
-    std::vector<std::uint8_t> byte_observations_;
 };
 
 }  // namespace rookery::env

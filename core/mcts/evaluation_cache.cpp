@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstring>
 
-#include "base/hash.h"
+#include "base/random.h"
 
 namespace rookery::mcts {
 
@@ -16,8 +16,7 @@ EvaluationCache::EvaluationCache(std::size_t megabytes) {
 Key EvaluationCache::key_of(const encode::LeafBatch& batch) {
     std::uint64_t hash = mix(batch.keys.back(), 2);
     const std::size_t size = batch.observation_bytes();
-    if (size == 0) return hash;
-    const auto* data = static_cast<const unsigned char*>(batch.last_observation());
+    const std::uint8_t* data = batch.observations.data() + batch.observations.size() - size;
     for (std::size_t at = 0; at < size; at += 8) {
         std::uint64_t word = 0;
         std::memcpy(&word, data + at, std::min<std::size_t>(8, size - at));
@@ -29,9 +28,9 @@ Key EvaluationCache::key_of(const encode::LeafBatch& batch) {
 const EvaluationCache::Entry* EvaluationCache::find(Key key, int count) {
     if (entries_.empty()) return nullptr;
     const Entry& entry = entries_[key & (entries_.size() - 1)];
-    const bool found = entry.count == count && entry.key == key;
-    ++(found ? hits : misses);
-    return found ? &entry : nullptr;
+    if (entry.count != count || entry.key != key) return nullptr;
+    ++hits;
+    return &entry;
 }
 
 void EvaluationCache::store(Key key, float value, const float* priors, int count) {
@@ -45,7 +44,7 @@ void EvaluationCache::store(Key key, float value, const float* priors, int count
 
 void EvaluationCache::clear() {
     for (Entry& entry : entries_) entry.count = 0;
-    hits = misses = 0;
+    hits = 0;
 }
 
 }  // namespace rookery::mcts

@@ -7,11 +7,9 @@
 
 namespace rookery::mcts {
 
-namespace {
-
-constexpr int MOST_DESCENTS = 512;  // of one gather, far more than MAX_LEAVES; below a millisecond
-
-}  // namespace
+// Limit per gather: in a dead draw all simulations may end in known positions, and a search by the
+// clock must still check it.
+constexpr int MOST_DESCENTS = 512;
 
 Search::Search(std::string_view observation, const TreeOptions& options,
                std::size_t cache_megabytes)
@@ -46,8 +44,6 @@ std::size_t Search::gather(std::size_t most) {
     batch.clear();
     tree.clear_pending();
     most = std::clamp<std::size_t>(most, 1, Tree::MAX_LEAVES);
-    // In a dead draw all simulations may end in known positions: a search by the clock must still
-    // get to look at it.
     for (int left = MOST_DESCENTS; left > 0 && tree.pending() < most && !tree.done(); --left)
         if (tree.descend(batch, &cache) == Tree::Step::COLLISION) break;
     return tree.pending();
@@ -63,7 +59,7 @@ void Search::apply(std::span<const float> logits, std::span<const float> values)
     for (std::size_t i = 0; i < tree.pending(); ++i)
         if (!tree.complete(i, logits.data() + batch.legal_offsets[i], values[i], &cache)) {
             tree.forget();
-            throw EvaluationError("the network answered with a NaN or an infinity");
+            throw EvaluationError("the network returned a NaN or an infinity");
         }
     tree.clear_pending();
     batch.clear();
@@ -71,7 +67,7 @@ void Search::apply(std::span<const float> logits, std::span<const float> values)
 
 bool Search::run(const encode::NativeEvaluator& evaluator, std::size_t leaves, double seconds) {
     using Clock = std::chrono::steady_clock;
-    constexpr int BETWEEN_LOOKS = 16;  // batches between two looks at the clock
+    constexpr int CLOCK_INTERVAL = 16;  // batches
     const auto begun = Clock::now();
     for (int round = 1; !tree.done() && !stopped_; ++round) {
         const bool asked = gather(leaves) > 0;
@@ -81,7 +77,7 @@ bool Search::run(const encode::NativeEvaluator& evaluator, std::size_t leaves, d
             evaluator.evaluate(batch, logits_.data(), values_.data());
             apply(logits_, values_);
         }
-        if (seconds > 0 && (!asked || round % BETWEEN_LOOKS == 0) &&
+        if (seconds > 0 && (!asked || round % CLOCK_INTERVAL == 0) &&
             std::chrono::duration<double>(Clock::now() - begun).count() >= seconds)
             break;
     }

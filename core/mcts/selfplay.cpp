@@ -32,7 +32,7 @@ void check(const SelfPlayOptions& o) {
         require(has_legal_move(start), "start position '" + to_fen(start) + "' is over already");
 }
 
-// work(column of a, the same of b, ...) for each column, in the order of saved states.
+// work(samples.column...) for each column, in the order of saved states.
 template <class F, class... S> void each_column(const F& work, S&... samples) {
     work(samples.observations...);
     work(samples.legal...);
@@ -58,7 +58,7 @@ SelfPlay::SelfPlay(SelfPlayOptions options)
       batch_(&encode::find_observation(options_.observation)),
       cache_(options_.cache_megabytes) {
     check(options_);
-    // Room for all simulations of a move and what a reused tree brings along.
+    // Memory for all simulations of a move and a reused subtree.
     TreeOptions tree = options_.tree;
     const auto most = std::size_t(std::max(options_.simulations, options_.fast_simulations));
     tree.megabytes = std::max<std::size_t>(tree.megabytes, 1 + 4 * most / 1000);
@@ -108,7 +108,7 @@ void SelfPlay::begin_move(Slot& slot) {
     slot.full = slot.random.uniform() < o.full_share;
     SearchSettings settings;
     settings.simulations = slot.full ? o.simulations : o.fast_simulations;
-    if (count_legal(slot.game.now()) == 1) {  // nothing to find out, nothing to learn
+    if (count_legal(slot.game.now()) == 1) {  // forced: nothing to search, no sample
         slot.full = false;
         settings.simulations = 0;
     }
@@ -125,8 +125,7 @@ void SelfPlay::record(Slot& slot) {
     SelfPlaySamples& to = slot.records;
     encode::LeafBatch one(batch_.layout);
     one.add(encode::view_of(slot.game), {});
-    const auto* bytes = static_cast<const std::uint8_t*>(one.last_observation());
-    to.observations.insert(to.observations.end(), bytes, bytes + one.observation_bytes());
+    to.observations.insert(to.observations.end(), one.observations.begin(), one.observations.end());
     double surprise = 0;
     for (std::size_t i = 0; i < edges.size(); ++i) {
         to.legal.push_back(
@@ -247,7 +246,7 @@ void SelfPlay::apply(std::span<const float> logits, std::span<const float> value
         Slot& slot = *slots_[waiting_[i]];
         if (slot.tree.complete(0, logits.data() + batch_.legal_offsets[i], values[i], &cache_))
             continue;
-        // Nothing of this game can be trusted: neither its samples nor its tree.
+        // Neither its samples nor its tree can be trusted.
         ++aborted;
         start_game(slot);
     }
@@ -283,50 +282,45 @@ std::vector<SelfPlayGame> SelfPlay::take_games() { return std::exchange(finished
 namespace {
 constexpr std::uint64_t STATE_MAGIC = 0x32764E59414C5053ULL;  // "SPLAYNv2"
 constexpr std::uint64_t OLD_MAGIC = 0x31764E59414C5053ULL;  // "SPLAYNv1", with two columns more
+constexpr std::uint64_t STATE_SIZES = sizeof(Position) + sizeof(Tree::Node) + sizeof(Tree::Edge);
 
-// Takes the columns of a state of version 1: `agreed` after surprise and `truncated` after plies,
-// which nothing needs any more.
+// The columns of a state of version 1, which also has `agreed` after surprise and `truncated` after
+// plies.
 void take_old_columns(StateReader& in, SelfPlaySamples& to) {
     std::vector<std::uint8_t> unused;
     each_column(
         [&](auto& column) {
-            in.take_all(column);
+            in.take(column);
             const auto* const place = static_cast<const void*>(&column);
-            if (place == &to.surprise || place == &to.plies) in.take_all(unused);
+            if (place == &to.surprise || place == &to.plies) in.take(unused);
         },
         to);
 }
 }  // namespace
 
+// visit(field, ...) of what is saved, in the order of the file.
+template <class Self, class Visit> void SelfPlay::visit_state(Self& play, const Visit& visit) {
+    visit(play.options_.simulations, play.options_.fast_simulations, play.options_.resign_below,
+          play.simulations, play.evaluations, play.moves, play.aborted, play.resign_checked,
+          play.resign_wrong, play.next_game_);
+}
+template <class Self, class Visit> void SelfPlay::visit_slot(Self& slot, const Visit& visit) {
+    visit(slot.white, slot.number, slot.full, slot.plays_on, slot.bad_moves, slot.would_resign);
+}
+
 std::string SelfPlay::save() const {
     if (samples_.size() || !finished_.empty())
         throw std::invalid_argument("take samples and games before saving");
-    if (!waiting_.empty()) throw std::invalid_argument("apply the answers before saving");
+    if (!waiting_.empty()) throw std::invalid_argument("apply the evaluations before saving");
     StateWriter out;
-    out.put(STATE_MAGIC);
-    out.put(std::uint64_t(slots_.size()));
-    out.put(std::uint64_t(sizeof(Position) + sizeof(Tree::Node) + sizeof(Tree::Edge)));
-    out.put_text(options_.observation);
-    out.put(options_.simulations);
-    out.put(options_.fast_simulations);
-    out.put(options_.resign_below);
-    for (const std::uint64_t count :
-         {simulations, evaluations, moves, aborted, resign_checked, resign_wrong})
-        out.put(count);
-    out.put(next_game_);
+    out.put(STATE_MAGIC, std::uint64_t(slots_.size()), STATE_SIZES, options_.observation);
+    visit_state(*this, [&](const auto&... fields) { out.put(fields...); });
     for (const auto& slot : slots_) {
-        out.put(slot->game.start());
-        out.put_all(slot->game.moves());
+        out.put(slot->game.start(), slot->game.moves());
         slot->tree.save(out);
         out.put(slot->random.state());
-        each_column([&](const auto& column) { out.put_all(column); }, slot->records);
-        out.put_all(slot->white);
-        out.put(slot->number);
-        out.put(slot->full);
-        out.put(slot->plays_on);
-        out.put(slot->bad_moves[WHITE]);
-        out.put(slot->bad_moves[BLACK]);
-        out.put(slot->would_resign);
+        each_column([&](const auto& column) { out.put(column); }, slot->records);
+        visit_slot(*slot, [&](const auto&... fields) { out.put(fields...); });
     }
     return out.finish();
 }
@@ -338,35 +332,21 @@ void SelfPlay::restore(const std::string& state) {
         throw std::invalid_argument("this is not a saved state of SelfPlay");
     if (in.take<std::uint64_t>() != slots_.size())
         throw std::invalid_argument("the saved state has another number of games");
-    if (in.take<std::uint64_t>() != sizeof(Position) + sizeof(Tree::Node) + sizeof(Tree::Edge))
+    if (in.take<std::uint64_t>() != STATE_SIZES)
         throw std::invalid_argument("the saved state comes from another version");
-    if (in.take_text() != options_.observation)
+    if (in.take<std::string>() != options_.observation)
         throw std::invalid_argument("the saved state has another observation");
-    options_.simulations = in.take<int>();
-    options_.fast_simulations = in.take<int>();
-    options_.resign_below = in.take<double>();
-    for (std::uint64_t* count :
-         {&simulations, &evaluations, &moves, &aborted, &resign_checked, &resign_wrong})
-        *count = in.take<std::uint64_t>();
-    next_game_ = in.take<std::int64_t>();
+    visit_state(*this, [&](auto&... fields) { in.take(fields...); });
     for (const auto& slot : slots_) {
         slot->game = Game(in.take<Position>());
-        std::vector<Move> moves_played;
-        in.take_all(moves_played);
-        for (const Move move : moves_played) slot->game.push(move);
+        for (const Move move : in.take<std::vector<Move>>()) slot->game.push(move);
         slot->tree.load(in);
         slot->random.set_state(in.take<Random::State>());
         if (magic == OLD_MAGIC)
             take_old_columns(in, slot->records);
         else
-            each_column([&](auto& column) { in.take_all(column); }, slot->records);
-        in.take_all(slot->white);
-        slot->number = in.take<std::int64_t>();
-        slot->full = in.take<bool>();
-        slot->plays_on = in.take<bool>();
-        slot->bad_moves[WHITE] = in.take<int>();
-        slot->bad_moves[BLACK] = in.take<int>();
-        slot->would_resign = in.take<int>();
+            each_column([&](auto& column) { in.take(column); }, slot->records);
+        visit_slot(*slot, [&](auto&... fields) { in.take(fields...); });
     }
     in.require_end();
     samples_ = {};

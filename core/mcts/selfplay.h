@@ -1,15 +1,13 @@
-// Many games that a network plays against itself with tree search, advanced together.
+// Parallel self-play games with tree search.
 //
-//   gather:  every game descends in its own tree until it needs the network  --> one LeafBatch
-//   (the network answers)
-//   apply:   the answers go back to their games; a game whose search is complete moves on
+//   gather:  every game descends its own tree until it needs the network  --> one LeafBatch
+//   (the network evaluates the batch)
+//   apply:   the evaluations go back to their games; a game whose search is complete moves
 //
-// With hundreds of games the batches are large although each tree waits for one leaf only, so no
-// virtual loss distorts the searches. A finished game leaves samples (one per fully searched
-// position) and a record of its moves, and a new one takes its place.
-//
-// Results do not depend on how calls are cut up: each game has its own random stream. One object
-// is used by one thread at a time; several objects may run side by side.
+// With hundreds of games the batches are large although each tree has one pending leaf, so there
+// is no virtual loss. A finished game leaves its moves and one sample per fully searched position,
+// and a new game takes its place. Each game has its own random stream. One object is not
+// thread-safe; several may run in parallel.
 
 #pragma once
 
@@ -24,24 +22,24 @@ namespace rookery::mcts {
 struct SelfPlayOptions {
     int games = 256;
     std::string observation = "tactical70";
-    TreeOptions tree{.megabytes = 1};  // each game has a tree of its own
+    TreeOptions tree{.megabytes = 1};  // of each game
     std::uint64_t seed = 0;
-    // Playout cap (Wu 2019): a share of the moves is searched fully, with noise, and learnt from;
-    // the others are searched fast, to get games over with.
+    // Playout cap randomisation (Wu 2019): full_share of the moves are searched fully, with noise,
+    // and become samples; the others are searched fast.
     int simulations = 64, fast_simulations = 16;
     double full_share = 1.0;
-    bool reuse = true;  // keep the part of the tree below the move played
-    // Moves are drawn by visits ^ (1 / temperature), or with so much Gumbel noise.
+    bool reuse = true;  // keep the subtree of the move played
+    // Moves are drawn by visits ^ (1 / temperature); with Gumbel it scales the noise.
     double temperature = 1.0, late_temperature = 0.25;
     int temperature_plies = 30;
-    int max_plies = 400;  // cut off: the last search's value stands for the result
-    // Openings: a share of the games starts with random plies, another from given positions.
+    int max_plies = 400;  // then cut off, with the last search's value as the result
+    // Openings: shares of the games that start with random plies, or from given positions.
     double random_share = 0.0;
     int min_random_plies = 0, max_random_plies = 0;
     std::vector<Position> starts;
     double starts_share = 0.0;
-    // A side gives up when its value stays below for so many of its moves; a share of the games
-    // is played on to see how often that would have been wrong.
+    // A side resigns after resign_moves of its moves with a value below resign_below; a share of
+    // the games is played on to measure wrong resignations.
     double resign_below = -2.0;  // below -1: never
     int resign_moves = 3;
     double resign_check_share = 0.1;
@@ -51,13 +49,13 @@ struct SelfPlayOptions {
 // Columns of S samples with L legal actions in all, concatenated game by game.
 struct SelfPlaySamples {
     const encode::ObservationLayout* layout = nullptr;
-    std::vector<std::uint8_t> observations;   // [S, layout size], the memory of bytes or floats
+    std::vector<std::uint8_t> observations;   // [S, layout size], memory of bytes or floats
     std::vector<std::int32_t> legal;          // [L] actions, in the order of the search
     std::vector<float> policy;                // [L] sums to 1 for each sample
     std::vector<std::int64_t> counts;         // [S] legal actions of each
     std::vector<float> results;   // [S] -1, 0, 1 for the side to move; in between if cut off
-    std::vector<float> values;    // [S] what the search expected
-    std::vector<float> surprise;  // [S] KL divergence of the policy before from the target
+    std::vector<float> values;    // [S] root values of the searches
+    std::vector<float> surprise;  // [S] KL divergence of the prior policy from the target
     std::vector<std::int32_t> plies_left;  // [S] to the end of the game
     std::vector<std::int32_t> plies;       // [S] since its start
     std::vector<std::int64_t> games;       // [S] number of the game
@@ -76,34 +74,33 @@ struct SelfPlayGame {
 
 class SelfPlay {
   public:
-    // Throws std::invalid_argument on options that make no sense.
+    // Throws std::invalid_argument for invalid options.
     explicit SelfPlay(SelfPlayOptions options);
     SelfPlay(const SelfPlay&) = delete;
 
     std::size_t gather();
-    // Answers to all leaves: logits [total legal], values [leaves]; throws std::invalid_argument
-    // for other lengths. A game whose answer is not finite is given up.
+    // Evaluations of all leaves: logits [total legal], values [leaves]; throws
+    // std::invalid_argument for other lengths. A game with a non-finite evaluation is abandoned.
     void apply(std::span<const float> logits, std::span<const float> values);
-    // Gathers, asks and applies until so many samples are there; false if time ran out before.
+    // Gathers, evaluates and applies until `samples` are ready; false if time ran out.
     bool run(const encode::NativeEvaluator& evaluator, std::size_t samples, double seconds);
-    // The network has changed: its old answers are not used for new positions.
+    // Clears the cache.
     void network_changed() { cache_.clear(); }
     void set_simulations(int simulations, int fast_simulations);
     void set_resignation(double below) { options_.resign_below = below; }
 
     [[nodiscard]] encode::LeafBatch& batch() { return batch_; }
-    [[nodiscard]] const SelfPlayOptions& options() const { return options_; }
     [[nodiscard]] std::size_t ready() const { return samples_.size(); }
     [[nodiscard]] SelfPlaySamples take_samples();
     [[nodiscard]] std::vector<SelfPlayGame> take_games();
 
-    // --- Counters since the beginning ---
+    // --- Counters since the start ---
     std::uint64_t simulations = 0, evaluations = 0, moves = 0;
-    std::uint64_t aborted = 0;  // games in which the network answered with a NaN or an infinity
+    std::uint64_t aborted = 0;  // games abandoned because of a NaN or an infinity
     std::uint64_t resign_checked = 0, resign_wrong = 0;
     [[nodiscard]] std::uint64_t cache_hits() const { return cache_.hits; }
 
-    // Everything but the cache; samples and games must have been taken before.
+    // Everything but the cache; take samples and games first.
     [[nodiscard]] std::string save() const;
     void restore(const std::string& state);
 
@@ -113,12 +110,12 @@ class SelfPlay {
         Game game;
         Tree tree;
         Random random;
-        SelfPlaySamples records;  // of the game under way; results are not known yet
+        SelfPlaySamples records;  // of the current game, without results
         std::vector<std::uint8_t> white;  // [records] White was to move
         std::int64_t number = 0;
-        bool full = false;         // the search under way is a full one
+        bool full = false;         // the current search is a full one
         bool plays_on = false;     // never resigns
-        int bad_moves[2] = {0, 0};  // of White and Black in a row
+        int bad_moves[2] = {0, 0};  // in a row, of White and Black
         int would_resign = -1;     // colour that would have resigned first
     };
 
@@ -130,6 +127,8 @@ class SelfPlay {
     std::size_t choose(Slot& slot) const;
     void finish_game(Slot& slot, double white_result, int result, const std::string& ending);
     void advance(std::size_t index);
+    template <class Self, class Visit> static void visit_state(Self& play, const Visit& visit);
+    template <class Self, class Visit> static void visit_slot(Self& slot, const Visit& visit);
 
     SelfPlayOptions options_;
     encode::LeafBatch batch_;

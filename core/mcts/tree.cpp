@@ -1,5 +1,4 @@
-// The tree itself: going down, growing, going back up. The root: tree_root.cpp; moving on from
-// one position to the next: tree_moves.cpp.
+// Options, selection, expansion and backup. The root: tree_root.cpp; tree reuse: tree_moves.cpp.
 
 #include "mcts/tree.h"
 
@@ -15,12 +14,11 @@ namespace rookery::mcts {
 
 namespace {
 
-// Edges per node that the memory limit counts with; chess has about 30 legal moves.
-constexpr std::size_t EDGES_PER_NODE = 32;
-constexpr std::size_t TABLE_SIZE = 4096;  // visits for which the exploration factor is kept
+constexpr std::size_t EDGES_PER_NODE = 32;  // assumed by the memory limit
+constexpr std::size_t TABLE_SIZE = 4096;    // visit counts with a cached exploration factor
 
-// exp(x) for x <= 0 within 2e-7 of its size, in steps that compilers turn into vector
-// instructions: 2^n by its bits, the rest by a polynomial (Cephes).
+// exp(x) for x <= 0 with a relative error of 2e-7, in a form that compilers vectorise: 2^n by its
+// bits, the rest by a polynomial (Cephes).
 inline float exponential(float x) {
     x = std::max(x, -80.0f);
     const auto n = std::int32_t(x * 1.44269504f - 0.5f);
@@ -36,26 +34,32 @@ inline float exponential(float x) {
     return p * std::bit_cast<float>((n + 127) << 23);
 }
 
+struct NumberOption {
+    std::string_view name;
+    double TreeOptions::* member;
+    bool positive;  // otherwise 0 or more
+};
+constexpr NumberOption NUMBER_OPTIONS[] = {
+    {"c_init", &TreeOptions::c_init, false},
+    {"c_base", &TreeOptions::c_base, true},
+    {"c_factor", &TreeOptions::c_factor, false},
+    {"fpu_reduction", &TreeOptions::fpu_reduction, false},
+    {"root_fpu_reduction", &TreeOptions::root_fpu_reduction, false},
+    {"draw_visits", &TreeOptions::draw_visits, false},
+    {"policy_temperature", &TreeOptions::policy_temperature, true},
+    {"root_temperature", &TreeOptions::root_temperature, true},
+    {"noise_alpha", &TreeOptions::noise_alpha, true},
+    {"noise_share", &TreeOptions::noise_share, false},
+    {"c_visit", &TreeOptions::c_visit, false},
+    {"c_scale", &TreeOptions::c_scale, false},
+};
+
 }  // namespace
 
 void set_option(TreeOptions& o, std::string_view name, double value) {
-    static constexpr std::pair<std::string_view, double TreeOptions::*> NUMBERS[] = {
-        {"c_init", &TreeOptions::c_init},
-        {"c_base", &TreeOptions::c_base},
-        {"c_factor", &TreeOptions::c_factor},
-        {"fpu_reduction", &TreeOptions::fpu_reduction},
-        {"root_fpu_reduction", &TreeOptions::root_fpu_reduction},
-        {"draw_visits", &TreeOptions::draw_visits},
-        {"policy_temperature", &TreeOptions::policy_temperature},
-        {"root_temperature", &TreeOptions::root_temperature},
-        {"noise_alpha", &TreeOptions::noise_alpha},
-        {"noise_share", &TreeOptions::noise_share},
-        {"c_visit", &TreeOptions::c_visit},
-        {"c_scale", &TreeOptions::c_scale},
-    };
-    for (const auto& [known, member] : NUMBERS)
-        if (known == name) {
-            o.*member = value;
+    for (const NumberOption& option : NUMBER_OPTIONS)
+        if (option.name == name) {
+            o.*option.member = value;
             return;
         }
     const auto whole = [&](double least, double most) {
@@ -78,27 +82,16 @@ void set_option(TreeOptions& o, std::string_view name, double value) {
 }
 
 void check_options(const TreeOptions& o) {
-    const auto require = [](bool good, const char* name, double value, const char* range) {
+    const auto require = [](bool good, std::string_view name, double value, const char* range) {
         if (!good)
             throw std::invalid_argument("option " + std::string(name) + " is " +
                                         std::to_string(value) + "; it must be " + range);
     };
-    const auto finite = [](double value) { return std::isfinite(value) && value >= 0; };
-    require(finite(o.c_init), "c_init", o.c_init, "0 or more");
-    require(finite(o.c_base) && o.c_base > 0, "c_base", o.c_base, "above 0");
-    require(finite(o.c_factor), "c_factor", o.c_factor, "0 or more");
-    require(finite(o.fpu_reduction), "fpu_reduction", o.fpu_reduction, "0 or more");
-    require(finite(o.root_fpu_reduction), "root_fpu_reduction", o.root_fpu_reduction, "0 or more");
-    require(finite(o.draw_visits), "draw_visits", o.draw_visits, "0 or more");
-    require(finite(o.policy_temperature) && o.policy_temperature > 0, "policy_temperature",
-            o.policy_temperature, "above 0");
-    require(finite(o.root_temperature) && o.root_temperature > 0, "root_temperature",
-            o.root_temperature, "above 0");
-    require(finite(o.noise_alpha) && o.noise_alpha > 0, "noise_alpha", o.noise_alpha, "above 0");
-    require(o.noise_share >= 0 && o.noise_share <= 1, "noise_share", o.noise_share, "in [0, 1]");
+    for (const auto& [name, member, positive] : NUMBER_OPTIONS)
+        require(std::isfinite(o.*member) && (positive ? o.*member > 0 : o.*member >= 0), name,
+                o.*member, positive ? "above 0" : "0 or more");
+    require(o.noise_share <= 1, "noise_share", o.noise_share, "in [0, 1]");
     require(o.gumbel_actions >= 0, "gumbel_actions", o.gumbel_actions, "0 or more");
-    require(finite(o.c_visit), "c_visit", o.c_visit, "0 or more");
-    require(finite(o.c_scale), "c_scale", o.c_scale, "0 or more");
     require(o.megabytes >= 1 && o.megabytes <= 65536, "megabytes", double(o.megabytes),
             "in 1 .. 65536");
 }
@@ -109,13 +102,13 @@ Tree::Tree(const TreeOptions& options)
     const std::size_t bytes = options.megabytes << 20;
     node_limit_ = bytes / (sizeof(Node) + EDGES_PER_NODE * sizeof(Edge));
     edge_limit_ = node_limit_ * EDGES_PER_NODE;
-    // Reserved memory costs nothing until it is written to, and nothing ever has to move.
+    // Reserved memory costs nothing until it is written, and the pools never move.
     nodes_.reserve(node_limit_);
     edges_.reserve(edge_limit_);
     exploration_table_.resize(TABLE_SIZE, -1.0);
 }
 
-// --- Going down ---
+// --- Selection ---
 
 double Tree::exploration(std::uint32_t visits) const {
     const auto compute = [&] {
@@ -129,14 +122,14 @@ double Tree::exploration(std::uint32_t visits) const {
     return entry;
 }
 
-// By falling prior; equal ones stay in the order of generation. Only nodes that are entered a
-// second time are sorted, which most never are.
+// By descending prior, ties in the order of generation. Done at the second visit, which most nodes
+// never get.
 void Tree::sort_edges(Node& node) {
     node.sorted = true;
     Edge* edges = edges_.data() + node.first_edge;
     std::array<std::uint64_t, MAX_MOVES> order;
     for (std::uint32_t i = 0; i < node.edge_count; ++i)
-        // The bits of floats that are not negative sort as the floats do.
+        // Non-negative floats sort like their bits.
         order[i] = std::uint64_t(~std::bit_cast<std::uint32_t>(edges[i].prior)) << 32 | i;
     std::sort(order.begin(), order.begin() + node.edge_count);
     std::array<Edge, MAX_MOVES> before;
@@ -148,8 +141,8 @@ bool Tree::is_allowed(Move move) const {
     return allowed_.empty() || std::find(allowed_.begin(), allowed_.end(), move) != allowed_.end();
 }
 
-// The edge with the largest Q + U; the first of equals. Below the root the edges with visits are
-// always the first ones, because among unvisited edges the one with the largest prior wins.
+// The first edge with the largest Q + U. Below the root the visited edges are always the first
+// ones: among unvisited edges the one with the largest prior is selected.
 std::uint32_t Tree::select(std::uint32_t index, bool at_root) {
     Node& node = nodes_[index];
     if (!node.sorted) sort_edges(node);
@@ -204,7 +197,7 @@ Tree::Step Tree::descend(encode::LeafBatch& batch, EvaluationCache* cache) {
         return visit_leaf(nowhere, batch, cache);
     }
     if (!prepared_) prepare_root();
-    // 1. Follow the best edges to one that is not expanded, or that ends the game.
+    // 1. Select edges down to one that is not expanded or ends the game.
     std::uint32_t node = 0;
     Edge* edge = nullptr;
     do {
@@ -218,7 +211,7 @@ Tree::Step Tree::descend(encode::LeafBatch& batch, EvaluationCache* cache) {
         node = edge->child;
     } while (edge->status == EdgeStatus::OPEN && edge->child != NONE);
     max_depth_ = std::max(max_depth_, int(path_.size()));
-    // 2. Evaluate it, 3. go back up.
+    // 2. Evaluate it and back its value up.
     Step step = Step::DONE;
     if (edge->status != EdgeStatus::OPEN) {
         const double value = edge->status == EdgeStatus::WON    ? 1
@@ -246,7 +239,7 @@ encode::EncodeView Tree::view_of_leaf(std::size_t depth) const {
     return view;
 }
 
-// Whether the position that the edge leads to ends the game, or counts as if it did.
+// Whether the game ends with this edge, or is treated as ended.
 bool Tree::find_end(Edge& edge, const MoveList& moves, int depth) const {
     const Position& position = line_.back();
     if (moves.empty()) {
@@ -299,7 +292,7 @@ Tree::Step Tree::visit_leaf(Edge& edge, encode::LeafBatch& batch, EvaluationCach
     return Step::PENDING;
 }
 
-// --- Growing ---
+// --- Expansion and backup ---
 
 bool Tree::priors_of(const float* logits, std::size_t count) {
     priors_.resize(count);
@@ -332,8 +325,8 @@ bool Tree::complete(std::size_t number, const float* logits, float value, Evalua
     return true;
 }
 
-// The number of the new node, or NONE when the memory is used up: then the leaf is counted but
-// not kept, and the search continues with the tree as it is.
+// The index of the new node, or NONE if the memory limit is reached: then the simulation counts
+// but the tree no longer grows.
 std::uint32_t Tree::expand(std::span<const Move> moves, const float* priors, float value) {
     if (nodes_.size() >= node_limit_ || edges_.size() + moves.size() > edge_limit_) {
         full_ = true;
@@ -359,7 +352,7 @@ void Tree::mark_in_flight(const std::vector<PathEntry>& path, int change) {
     }
 }
 
-// `value` is that of the side to move at the end of the path.
+// `value`: for the side to move at the end of the path.
 void Tree::back_up(const std::vector<PathEntry>& path, double value) {
     for (std::size_t i = path.size(); i-- > 0;) {
         value = -value;
@@ -372,8 +365,8 @@ void Tree::back_up(const std::vector<PathEntry>& path, double value) {
     }
 }
 
-// The last edge of the path mates. A node is won if one of its moves wins, and the move that led to
-// it is then lost; a node is lost if all its moves lose, and the move that led to it then wins.
+// The last edge of the path mates. A node with a winning move makes the move to it a loss; a node
+// whose moves all lose makes the move to it a win.
 void Tree::prove(const std::vector<PathEntry>& path) {
     if (!options_.proofs) return;
     for (std::size_t i = path.size(); i-- > 0;) {

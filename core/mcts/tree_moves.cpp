@@ -1,12 +1,10 @@
-// Where the tree stands: going on with a game, keeping the part that is still of use, saving.
+// The root's position: following a game, reusing the subtree, saving.
 
 #include <algorithm>
 
 #include "mcts/tree.h"
 
 namespace rookery::mcts {
-
-// --- Where it stands ---
 
 void Tree::set_game(const Game& game) {
     const auto same_start = [&] {
@@ -20,8 +18,12 @@ void Tree::set_game(const Game& game) {
         for (std::size_t i = moves_.size(); i < moves.size(); ++i) advance(moves[i]);
         return;
     }
+    restart(game.start(), moves);
+}
+
+void Tree::restart(const Position& start, const std::vector<Move>& moves) {
     forget();
-    start_ = root_ = game.start();
+    start_ = root_ = start;
     moves_.clear();
     past_.clear();
     keys_.clear();
@@ -58,8 +60,8 @@ void Tree::advance(Move move) {
     reset_search();
 }
 
-// Keeps the tree below a node and slides it to the front. Children come after their parents, so
-// one pass in order finds all of it, and nothing is overwritten before it was moved.
+// Keeps the subtree of a node and moves it to the front. Children come after their parents, so one
+// pass finds all of it and overwrites nothing that is still to be moved.
 void Tree::compact(std::uint32_t new_root) {
     std::vector<std::uint32_t> moved(nodes_.size(), NONE);
     std::vector<std::uint16_t> depth(nodes_.size(), 0);
@@ -96,52 +98,23 @@ void Tree::compact(std::uint32_t new_root) {
 
 // --- Saving ---
 
+// visit(field, ...) of everything that is saved after the game, in the order of the file.
+template <class Self, class Visit> void Tree::visit_state(Self& tree, const Visit& visit) {
+    auto& s = tree.settings_;
+    visit(tree.nodes_, tree.edges_, s.simulations, s.noise, s.gumbel_scale, s.seed, s.stop_early,
+          tree.prepared_, tree.root_priors_, tree.root_logits_, tree.gumbel_, tree.start_visits_,
+          tree.schedule_, tree.started_, tree.finished_, tree.full_);
+}
+
 void Tree::save(StateWriter& out) const {
-    out.put(start_);
-    out.put_all(moves_);
-    out.put_all(nodes_);
-    out.put_all(edges_);
-    out.put(settings_.simulations);
-    out.put(settings_.noise);
-    out.put(settings_.gumbel_scale);
-    out.put(settings_.seed);
-    out.put(settings_.stop_early);
-    out.put(prepared_);
-    out.put_all(root_priors_);
-    out.put_all(root_logits_);
-    out.put_all(gumbel_);
-    out.put_all(start_visits_);
-    out.put_all(schedule_);
-    out.put(started_);
-    out.put(finished_);
-    out.put(full_);
+    out.put(start_, moves_);
+    visit_state(*this, [&](const auto&... fields) { out.put(fields...); });
 }
 
 void Tree::load(StateReader& in) {
-    forget();
-    start_ = root_ = in.take<Position>();
-    moves_.clear();
-    past_.clear();
-    keys_.clear();
-    std::vector<Move> moves;
-    in.take_all(moves);
-    for (const Move move : moves) advance(move);
-    in.take_all(nodes_);
-    in.take_all(edges_);
-    settings_.simulations = in.take<int>();
-    settings_.noise = in.take<bool>();
-    settings_.gumbel_scale = in.take<double>();
-    settings_.seed = in.take<std::uint64_t>();
-    settings_.stop_early = in.take<bool>();
-    prepared_ = in.take<bool>();
-    in.take_all(root_priors_);
-    in.take_all(root_logits_);
-    in.take_all(gumbel_);
-    in.take_all(start_visits_);
-    in.take_all(schedule_);
-    started_ = in.take<int>();
-    finished_ = in.take<int>();
-    full_ = in.take<bool>();
+    const auto start = in.take<Position>();
+    restart(start, in.take<std::vector<Move>>());
+    visit_state(*this, [&](auto&... fields) { in.take(fields...); });
 }
 
 }  // namespace rookery::mcts

@@ -1,4 +1,4 @@
-// What is special about the root of the tree: noise, Gumbel's sequential halving, targets.
+// The root: noise, Gumbel's sequential halving, move choice, policy targets.
 
 #include <algorithm>
 #include <cmath>
@@ -13,7 +13,11 @@ namespace rookery::mcts {
 
 namespace {
 
-constexpr double SMALLEST_PRIOR = 1e-30;  // so that its logarithm exists
+constexpr double SMALLEST_PRIOR = 1e-30;  // keeps its logarithm finite
+
+int rank(const Tree::Edge& edge) {
+    return edge.status == EdgeStatus::WON ? 2 : edge.status == EdgeStatus::LOST ? 0 : 1;
+}
 
 double normal(Random& random) {  // Box and Muller
     const double radius = std::sqrt(-2.0 * std::log(1.0 - random.uniform()));
@@ -33,9 +37,8 @@ double gamma(double shape, Random& random) {
     }
 }
 
-// Danihelka et al. 2022, figure 1: simulation i goes to the best considered move that has been
-// visited schedule[i] times. The considered moves halve in number while the visits of those
-// left double.
+// Danihelka et al. 2022, figure 1: simulation i goes to the best considered move with schedule[i]
+// visits. The number of considered moves halves while their visits double.
 std::vector<std::int32_t> halving_schedule(int considered, int simulations) {
     std::vector<std::int32_t> schedule;
     if (considered <= 1) {
@@ -69,12 +72,9 @@ void Tree::begin(const SearchSettings& settings) {
 void Tree::prepare_root() {
     prepared_ = true;
     Node& root = nodes_[0];
-    if (!root.sorted) {
-        // A root that was searched before keeps its order: the visited edges come first.
-        sort_edges(root);
-    }
+    if (!root.sorted) sort_edges(root);  // a reused root keeps its order: visited edges first
     const auto edges = root_edges();
-    // A mate on the board is never overlooked, however few simulations there are.
+    // A mate in one is found even without simulations.
     if (options_.proofs)
         for (std::size_t i = 0; i < edges.size(); ++i) {
             Position next = root_;
@@ -156,7 +156,7 @@ std::uint32_t Tree::select_gumbel() const {
         const std::uint32_t visits = edges[i].visits + edges[i].in_flight - start_visits_[i];
         if (visits == wanted && (best == NONE || scores[i] > scores[best])) best = i;
     }
-    // With leaves under way the wanted number of visits may not occur; the best move then serves.
+    // With pending leaves no move may have the wanted number of visits; then take the best one.
     return nodes_[0].first_edge + (best == NONE ? fallback : best);
 }
 
@@ -197,11 +197,8 @@ double Tree::root_value() const {
 
 std::size_t Tree::best_edge() const {
     const auto edges = root_edges();
-    // A won move by the shortest mate, else the most visited, else the longest resistance.
+    // The shortest mate, else the most visited, else the longest resistance.
     const auto better = [&](std::size_t a, std::size_t b) {
-        const auto rank = [&](const Edge& edge) {
-            return edge.status == EdgeStatus::WON ? 2 : edge.status == EdgeStatus::LOST ? 0 : 1;
-        };
         const Edge &x = edges[a], &y = edges[b];
         if (rank(x) != rank(y)) return rank(x) > rank(y);
         if (rank(x) == 2 && mate_plies(x) != mate_plies(y)) return mate_plies(x) < mate_plies(y);
@@ -248,13 +245,13 @@ std::vector<float> Tree::policy_target() const {
         const double largest = *std::max_element(scores.begin(), scores.end());
         for (std::size_t i = 0; i < edges.size(); ++i) weights[i] = std::exp(scores[i] - largest);
     } else {
-        // A move that is known to lose teaches nothing by the visits it took to find out.
+        // Visits of a proven loss only measure how long the proof took.
         for (std::size_t i = 0; i < edges.size(); ++i)
             if (edges[i].status != EdgeStatus::LOST || status == EdgeStatus::LOST)
                 weights[i] = edges[i].visits;
     }
     for (const double weight : weights) total += weight;
-    if (total == 0)  // no simulation was asked for: the policy is all there is
+    if (total == 0)  // no simulations: the prior policy
         for (std::size_t i = 0; i < edges.size(); ++i) total += weights[i] = edges[i].prior;
     for (std::size_t i = 0; i < edges.size(); ++i) target[i] = float(weights[i] / total);
     return target;
@@ -270,9 +267,6 @@ std::vector<Move> Tree::line(std::size_t root_edge) const {
         if (!has_child(*edge)) return moves;
         const Edge* next = nullptr;
         for (const Edge& candidate : edges_of(nodes_[edge->child])) {
-            const auto rank = [&](const Edge& e) {
-                return e.status == EdgeStatus::WON ? 2 : e.status == EdgeStatus::LOST ? 0 : 1;
-            };
             if (candidate.visits == 0) continue;
             // Among lost moves the longest resistance.
             if (!next || rank(candidate) > rank(*next) ||

@@ -10,8 +10,8 @@ namespace rookery::nets {
 
 namespace {
 
-constexpr std::size_t LANES = 32;  // independent sums, so that the compiler may use vectors
-constexpr std::size_t BLOCK = 64;  // columns that gradients are summed over at a time
+constexpr std::size_t LANES = 32;  // independent sums, for vectorisation
+constexpr std::size_t BLOCK = 64;  // columns of a gradient block
 
 float dot(const float* a, const float* b, std::size_t count) {
     float sums[LANES] = {};
@@ -25,7 +25,13 @@ float dot(const float* a, const float* b, std::size_t count) {
     return sums[0] + rest;
 }
 
-// One sample: a position's legal actions and what is known of each.
+void require_size(const char* name, std::size_t found, std::size_t wanted) {
+    if (found != wanted)
+        throw std::invalid_argument(std::string(name) + " has " + std::to_string(found) +
+                                    " entries; there must be " + std::to_string(wanted));
+}
+
+// The legal actions of one position.
 class Sample {
   public:
     Sample(const PolicySamples& samples, std::size_t index)
@@ -45,7 +51,7 @@ class Sample {
         return result;
     }
 
-    // The gradient by each logit; policy loss, entropy and divergence are added to `terms`.
+    // The gradient of the logits; adds policy loss, entropy and divergence to `terms`.
     [[nodiscard]] std::vector<float> objective(std::vector<float> logits,
                                                const PolicyWeights& weights,
                                                std::array<double, 3>& terms) const {
@@ -60,14 +66,14 @@ class Sample {
             log_new[j] -= shift;
             gradient[j] = std::exp(log_new[j]);
             entropy -= gradient[j] * log_new[j];
-            // A probability that underflowed to zero contributes nothing: 0 * log 0 = 0.
+            // 0 * log 0 = 0
             const float old_probability = std::exp(old_[j]);
             if (old_probability > 0.0f) divergence += old_probability * (old_[j] - log_new[j]);
         }
         const float ratio = std::exp(log_new[chosen_] - old_[chosen_]);
         const float gain = ratio * advantage_;
         const float clipped = std::clamp(ratio, 1 - weights.clip, 1 + weights.clip) * advantage_;
-        // Beyond the clip the objective is flat, unless the ratio went the wrong way.
+        // Beyond the clip the objective is flat, unless the ratio moved the wrong way.
         const float push = gain <= clipped ? gain : 0.0f;
         for (std::size_t j = 0; j < count_; ++j) {
             gradient[j] *= push + weights.entropy * (log_new[j] + entropy) + weights.kl;
@@ -80,7 +86,7 @@ class Sample {
         return gradient;
     }
 
-    // By the own hidden layer; by the weights and biases of the own actions, added.
+    // Writes the gradient of the hidden layer, adds those of the weights and biases.
     void spread(const std::vector<float>& by_logits, const PolicyLayer& layer, const float* hidden,
                 float* by_hidden, const PolicyGradients& out) const {
         const std::size_t width = layer.width;
@@ -115,7 +121,7 @@ void PolicySamples::check(std::size_t actions) const {
     if (offsets.size() != count + 1 || chosen.size() != count || old.size() != legal.size())
         throw std::invalid_argument(
             "lengths of offsets, chosen places, advantages, legal actions "
-            "and old probabilities do not fit each other");
+            "and old probabilities do not match");
     if (offsets.front() != 0 || offsets.back() != std::int64_t(legal.size()))
         throw std::invalid_argument("offsets must rise from 0 to the number of legal actions, " +
                                     std::to_string(legal.size()));
@@ -129,16 +135,6 @@ void PolicySamples::check(std::size_t actions) const {
             throw std::invalid_argument("action " + std::to_string(action) + " is not in 0 .. " +
                                         std::to_string(std::int64_t(actions) - 1));
 }
-
-namespace {
-
-void require_size(const char* name, std::size_t found, std::size_t wanted) {
-    if (found != wanted)
-        throw std::invalid_argument(std::string(name) + " has " + std::to_string(found) +
-                                    " entries; there must be " + std::to_string(wanted));
-}
-
-}  // namespace
 
 std::array<double, 3> policy_step(const PolicySamples& samples, const PolicyLayer& layer,
                                   const PolicyWeights& weights, const PolicyGradients& gradients) {

@@ -1,6 +1,5 @@
-// The last layer of a policy at the legal actions only, PPO's objective on it, and the gradients of
-// both, position by position: the weights of a position's actions are read once and stay in the
-// nearest cache from the logits to the gradients.
+// PPO's objective on the last layer of a policy, at the legal actions only, and its gradients.
+// Positions are processed one by one, so that the weights of their actions stay in the L1 cache.
 
 #pragma once
 
@@ -13,24 +12,24 @@ namespace rookery::nets {
 // B positions with L legal actions in all.
 struct PolicySamples {
     std::span<const std::int64_t> legal;  // [L], actions
-    std::span<const std::int64_t> offsets;  // [B + 1], from 0 to L: where each position's begin
-    std::span<const std::int64_t> chosen;  // [B], the action played: its place in the own list
-    std::span<const float> old;  // [L], log probabilities of the policy that acted
+    std::span<const std::int64_t> offsets;  // [B + 1], from 0 to L: first action of each position
+    std::span<const std::int64_t> chosen;  // [B], index of the action played among the legal ones
+    std::span<const float> old;  // [L], log probabilities of the old policy
     std::span<const float> advantages;  // [B]
 
     [[nodiscard]] std::size_t positions() const { return advantages.size(); }
 
-    // Throws std::invalid_argument where lengths, offsets, places or actions do not fit.
+    // Throws std::invalid_argument for inconsistent lengths, offsets, indices or actions.
     void check(std::size_t actions) const;
 };
 
 struct PolicyWeights {
-    float clip;  // the ratio pays between 1 - clip and 1 + clip
+    float clip;  // the ratio is clipped to 1 - clip .. 1 + clip
     float entropy;  // weight of the entropy bonus
-    float kl;  // weight of the divergence from the policy that acted
+    float kl;  // weight of the divergence from the old policy
 };
 
-// A linear layer; matrices row by row.
+// A linear layer; row-major.
 struct PolicyLayer {
     std::size_t width;  // of the hidden layer below
     std::span<const float> hidden;  // [B, width]
@@ -38,15 +37,15 @@ struct PolicyLayer {
     std::span<const float> bias;  // [actions]
 };
 
-// Of the weighted sum of the terms; all of them are overwritten.
+// Gradients of the weighted sum of the terms; overwritten.
 struct PolicyGradients {
     std::span<float> by_hidden;  // [B, width]
     std::span<float> by_weight;  // [actions, width]
     std::span<float> by_bias;  // [actions]
 };
 
-// Throws std::invalid_argument where shapes do not fit. Means over the positions: policy loss,
-// entropy, divergence. With p the new policy, q the old one and a the action played:
+// Returns means over the positions: policy loss, entropy, divergence. Throws std::invalid_argument
+// for inconsistent shapes. With p the new policy, q the old one and a the action played:
 //
 //     d log p_a / d logit_j = [j = a] - p_j               d ratio / d log p_a = ratio
 //     d entropy / d logit_j = -p_j (log p_j + entropy)    d KL(q, p) / d logit_j = p_j - q_j

@@ -13,7 +13,7 @@ namespace rookery::nets {
 
 namespace {
 
-// One vector register. Accumulators of a block of the product fill most of the registers.
+// Floats per vector register, and registers used as accumulators of a product block.
 #if defined(__AVX512F__)
 constexpr int LANES = 16;
 constexpr int ACCUMULATORS = 24;
@@ -21,11 +21,11 @@ constexpr int ACCUMULATORS = 24;
 constexpr int LANES = 8;
 constexpr int ACCUMULATORS = 12;
 #endif
-constexpr int PAD = 16;  // widths are padded to it: whole registers of either size
+constexpr int PAD = 16;  // widths are padded to multiples of it: whole registers of either size
 using Vector __attribute__((vector_size(LANES * sizeof(float)), aligned(LANES * sizeof(float)))) =
     float;
 
-constexpr int CHUNK = 48;  // samples worked through together; their activations fit the cache
+constexpr int CHUNK = 48;  // samples per pass; their activations fit the cache
 
 constexpr int padded(int width) { return (width + PAD - 1) / PAD * PAD; }
 
@@ -140,17 +140,15 @@ PyramidNet::PyramidNet(const std::vector<int>& hidden, int actions, bool dueling
         size_ += std::size_t(layer.in + 1) * std::size_t(layer.out);
         layers_.push_back(layer);
     }
-    weights_ = AlignedArray<float>(place);
-    first_moments_ = AlignedArray<float>(place);
-    second_moments_ = AlignedArray<float>(place);
-    gradient_ = AlignedArray<float>(place);
+    for (auto* part : {&weights_, &first_moments_, &second_moments_, &gradient_})
+        *part = AlignedArray<float>(place);
     constant_ = AlignedArray<float>(std::size_t(first_));
     transposed_ = AlignedArray<float>(transposed);
 }
 
 // --- Weights ---
 
-// function(place of a run of floats here, its step here, its length), in torch's order.
+// function(offset, stride, length) of runs of floats, in torch's order.
 template <class Function> void PyramidNet::for_each_block(Function&& function) const {
     for (int row = 0; row < PIECES * SQUARES + 1; ++row)  // the bias follows the rows
         function(std::size_t(row) * std::size_t(first_), std::size_t(1), plain_widths_[0]);
@@ -162,17 +160,12 @@ template <class Function> void PyramidNet::for_each_block(Function&& function) c
 }
 
 PyramidNet::Part PyramidNet::find_part(std::string_view name) {
-    return choose<Part>("part", name,
-                        {{"weights", Part::WEIGHTS},
-                         {"first_moments", Part::FIRST_MOMENTS},
-                         {"second_moments", Part::SECOND_MOMENTS}});
+    return choose<Part>("part", name, {"weights", "first_moments", "second_moments"});
 }
 
 std::vector<float> PyramidNet::read(Part part) const {
     std::vector<float> values(size_);
-    const AlignedArray<float>& from = part == Part::WEIGHTS         ? weights_
-                                      : part == Part::FIRST_MOMENTS ? first_moments_
-                                                                    : second_moments_;
+    const AlignedArray<float>& from = this->*PARTS[std::size_t(part)];
     std::size_t next = 0;
     for_each_block([&](std::size_t place, std::size_t step, int length) {
         for (int k = 0; k < length; ++k) values[next++] = from[place + std::size_t(k) * step];
@@ -184,9 +177,7 @@ void PyramidNet::write(Part part, std::span<const float> values) {
     if (values.size() != size_)
         throw std::invalid_argument("the network has " + std::to_string(size_) + " weights, not " +
                                     std::to_string(values.size()));
-    AlignedArray<float>& to = part == Part::WEIGHTS         ? weights_
-                              : part == Part::FIRST_MOMENTS ? first_moments_
-                                                            : second_moments_;
+    AlignedArray<float>& to = this->*PARTS[std::size_t(part)];
     std::size_t next = 0;
     for_each_block([&](std::size_t place, std::size_t step, int length) {
         for (int k = 0; k < length; ++k) to[place + std::size_t(k) * step] = values[next++];
@@ -236,7 +227,7 @@ void PyramidNet::forward(Chunk& chunk, const std::int64_t* squares, int count) c
     }
 }
 
-// From the derivatives by the outputs in chunk.slope.back(): adds to the gradient.
+// From the derivatives of the outputs in chunk.slope.back(): adds to the gradient.
 void PyramidNet::backward(Chunk& chunk, const std::int64_t* squares, int count) {
     float* gradient = gradient_.data();
     for (std::size_t i = layers_.size(); i-- > 0;) {
@@ -254,7 +245,8 @@ void PyramidNet::backward(Chunk& chunk, const std::int64_t* squares, int count) 
         for (int k = 0; k < count * layer.padded_in; ++k)
             below[k] = active[k] > 0.0f ? below[k] : 0.0f;
     }
-    // The rows; their common part, -1/64 of the bias's gradient, is added in update().
+    // Rows of the first layer; their common part, -1/64 of the bias's gradient, follows in
+    // update().
     for (int s = 0; s < count; ++s) {
         const float* slope = chunk.slope[0].data() + s * first_;
         add_line(gradient + row_bias_, slope, first_);

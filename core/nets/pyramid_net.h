@@ -1,16 +1,15 @@
-// Networks of the family `pyramid` (nets/pyramid.py) with their learning step, for batches of small
-// positions: three squares in, one Q value per action out, ReLU layers between.
+// Networks of the family `pyramid` with their training step: three squares in, ReLU layers, one Q
+// value per action out.
 //
 //   squares [B, 3] --three rows and a constant--> [W1] --ReLU, layer--> ... --> Q values [B, A]
 //
-// The zero-mean planes of `kpk3` have one raised square each, so the first layer is the sum of
-// three rows less the mean of all rows. A batch is worked through in chunks that stay in the cache:
-// forward, loss, backward and the sums of the gradient, then one step of Adam as torch.optim.Adam
-// computes it. Everything is float and in a fixed order, so equal inputs give equal bits.
+// The planes of `kpk3` are one-hot minus their mean, so the first layer is the sum of three rows
+// minus the mean of all rows. A batch is processed in chunks that stay in the cache: forward, loss,
+// backward; then one step of torch.optim.Adam. Float in a fixed order, so results are reproducible.
 //
 // All weights in one array, torch's tensors concatenated:
 //   rows [192, W1] | bias [W1] | for each further layer: weight [out, in] | bias [out]
-// Inside, widths are padded to whole vector registers; what is padded stays zero.
+// Internally, widths are zero-padded to whole vector registers.
 
 #pragma once
 
@@ -36,8 +35,8 @@ class PyramidNet {
     static constexpr int PIECES = 3;
     static constexpr int SQUARES = 64;
 
-    // hidden: widths of the hidden layers, none for a linear network. dueling: the last layer gives
-    // a value and an advantage per action. Throws std::invalid_argument. Weights start at zero.
+    // hidden: widths of the hidden layers; empty: a linear network. dueling: the last layer has a
+    // value and an advantage per action. Weights start at zero. Throws std::invalid_argument.
     PyramidNet(const std::vector<int>& hidden, int actions, bool dueling);
 
     [[nodiscard]] int actions() const { return actions_; }
@@ -48,16 +47,15 @@ class PyramidNet {
     [[nodiscard]] static Part find_part(std::string_view name);  // weights, first_moments, ...
     [[nodiscard]] std::vector<float> read(Part part) const;  // [size()]
     void write(Part part, std::span<const float> values);
-    std::uint64_t steps = 0;  // of the optimiser, since its moments were zero
+    std::uint64_t steps = 0;  // of the optimiser
 
-    // --- Use: squares [B, 3] below 64; throws std::invalid_argument where inputs do not fit ---
+    // --- Squares [B, 3] below 64; these throw std::invalid_argument for inconsistent inputs ---
     // Q values [B, A].
     [[nodiscard]] std::vector<float> q_values(std::span<const std::int64_t> squares) const;
-    // One step on the mean of importance * loss(Q(squares, action) - target); without importance
-    // all weigh 1.
+    // One step on the mean of importance * loss(Q(squares, action) - target); empty importance: 1.
     struct Learnt {
         double loss;  // mean
-        std::vector<float> errors;  // [B] target - Q as it was before
+        std::vector<float> errors;  // [B] target - Q before the step
     };
     Learnt learn(std::span<const std::int64_t> squares, std::span<const std::int64_t> actions,
                  std::span<const float> targets, std::span<const float> importance,
@@ -65,10 +63,9 @@ class PyramidNet {
 
   private:
     struct Layer {
-        int in, out;  // as they are
-        int padded_in, padded_out;  // as they are kept
-        std::size_t weight, bias;  // places in the padded arrays: weight [in, out], bias [out]
-        std::size_t transposed;  // place in transposed_: [out, in]
+        int in, out, padded_in, padded_out;
+        std::size_t weight, bias;  // offsets in the padded arrays: weight [in, out], bias [out]
+        std::size_t transposed;  // offset in transposed_: [out, in]
     };
     struct Chunk;
 
@@ -87,9 +84,12 @@ class PyramidNet {
     std::vector<int> widths_;  // padded: W1, ..., outputs
     std::vector<int> plain_widths_;
     AlignedArray<float> weights_, first_moments_, second_moments_, gradient_;
-    // Made from the weights after each change: the constant of the first layer, and each layer's
-    // weights the other way round for the backward pass.
+    // Derived from the weights: the constant of the first layer, and the transposed weights for the
+    // backward pass.
     AlignedArray<float> constant_, transposed_;
+    static constexpr AlignedArray<float> PyramidNet::* PARTS[] = {
+        // by Part
+        &PyramidNet::weights_, &PyramidNet::first_moments_, &PyramidNet::second_moments_};
 };
 
 }  // namespace rookery::nets

@@ -19,7 +19,7 @@ constexpr std::size_t EXCHANGES = 6 * STATES * 7 * STATES;
 constexpr std::size_t ARRIVALS = 6 * 3 * OFFSETS, DEPARTURES = 6 * OFFSETS;
 constexpr int OPPONENT_KING = 12;
 
-// Sixteen floats at any address; the compiler splits them where registers are smaller.
+// Sixteen unaligned floats; compilers split them into smaller registers.
 constexpr std::size_t LANES = 16;
 using Vector = float __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
 
@@ -27,7 +27,7 @@ std::size_t padded(std::size_t width) { return (width + LANES - 1) / LANES * LAN
 const Vector& at(const float* data) { return *reinterpret_cast<const Vector*>(data); }
 Vector& at(float* data) { return *reinterpret_cast<Vector*>(data); }
 
-// out += sum of factor * row over a list of rows; COUNT vectors stay in registers.
+// out += sum of factor * row; COUNT vectors stay in registers.
 struct WeightedRow {
     const float* row;
     float factor;
@@ -135,8 +135,8 @@ SquaresNet::SquaresNet(const SquaresWeights& w)
                 throw std::invalid_argument("an origin or destination is outside the board");
 }
 
-// Rows of a move: what takes what, where it goes and comes from as seen by the opponent's king,
-// and the action itself.
+// Rows of a move: moving and captured piece, destination and origin relative to the opponent's
+// king, and the action itself.
 std::array<std::size_t, 4> SquaresNet::move_rows(const std::uint8_t* observation, int king,
                                                  std::int32_t action) const {
     const int origin = origins_[std::size_t(action)], to = destinations_[std::size_t(action)];
@@ -156,7 +156,7 @@ std::array<std::size_t, 4> SquaresNet::move_rows(const std::uint8_t* observation
 
 void SquaresNet::evaluate_one(const std::uint8_t* observation, std::span<const std::int32_t> legal,
                               Scratch& s, float* logits, float& value) const {
-    // 1. Look the position up.
+    // 1. Rows of the position.
     s.rows.clear();
     int king = 0;
     for (std::size_t square = 0; square < 64; ++square) {
@@ -173,7 +173,7 @@ void SquaresNet::evaluate_one(const std::uint8_t* observation, std::span<const s
     }
     s.first = first_bias_;
     add_rows(s.rows, width_, s.first.data());
-    // 2. Two layers; inputs that relu has cut to zero cost nothing (a NaN is not hidden).
+    // 2. Two layers; zero inputs are skipped, NaNs are not.
     const auto layer = [&](const std::vector<float>& inputs, const std::vector<float>& weights,
                            std::size_t outputs, std::vector<float>& out) {
         s.rows.clear();
@@ -188,7 +188,7 @@ void SquaresNet::evaluate_one(const std::uint8_t* observation, std::span<const s
     layer(s.second, third_, width_, s.hidden);
     for (std::size_t i = 0; i < width_; ++i)
         s.hidden[i] = s.second[i] + std::max(s.hidden[i], 0.0f);
-    // 3. Value and key; hidden is never negative. 4. Legal moves.
+    // 3. Value and key (hidden is never negative); logits of the legal moves.
     value = std::tanh(dot(s.hidden.data(), value_.data(), width_) + value_bias_);
     s.key = key_bias_;
     layer(s.hidden, key_, key_width_, s.key);
@@ -227,7 +227,8 @@ void SquaresNet::evaluate(std::span<const std::uint8_t> observations,
     if (observations.size() != count * OBSERVATION || offsets.size() != count + 1 ||
         offsets[0] != 0 || offsets[count] != std::int64_t(legal.size()) ||
         !std::is_sorted(offsets.begin(), offsets.end()))
-        throw std::invalid_argument("observations [B, 70], legal and offsets do not fit together");
+        throw std::invalid_argument(
+            "shapes of observations [B, 70], legal and offsets do not match");
     for (const std::int32_t action : legal)
         if (action < 0 || action >= encode::AZ_ACTIONS)
             throw std::invalid_argument("action " + std::to_string(action) +
@@ -242,7 +243,7 @@ void SquaresNet::evaluate(std::span<const std::uint8_t> observations,
 }
 
 void SquaresNet::evaluate(const encode::LeafBatch& batch, float* logits, float* values) const {
-    evaluate(batch.byte_observations.data(), batch.legal_actions.data(), batch.legal_offsets.data(),
+    evaluate(batch.observations.data(), batch.legal_actions.data(), batch.legal_offsets.data(),
              batch.size(), logits, values);
 }
 

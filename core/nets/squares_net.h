@@ -1,14 +1,11 @@
-// The network family `squares` (src/rookery/nets/squares.py) without torch: for searches, in
-// which a call for every few positions through Python would cost more than the arithmetic.
-//
-// The same sums in another order: answers differ from torch's by rounding only (a test compares
-// them). An answer depends on its own position alone, bit by bit, whatever else is in the batch.
+// The network family `squares` (src/rookery/nets/squares.py) for searches without Python. Results
+// differ from torch's by rounding only, and do not depend on the batch.
 //
 //   tactical70 --64 rows of (square, code) + 6 rows--> sum [W] --relu, two layers--> hidden [W]
 //   hidden --> value;  hidden --> key [K] . rows of legal moves [L, K] --> logits [L]
 //
-// The three rows that a square adds in torch (piece on square, state on square, code anywhere)
-// are summed in advance: 64 * 156 * W floats, 10 MB for a width of 256.
+// The three rows of a square in torch (piece on square, state on square, code anywhere) are summed
+// in advance: 64 * 156 * W floats, 10 MB for a width of 256.
 
 #pragma once
 
@@ -29,18 +26,18 @@ struct SquaresWeights {
     std::span<const float> key, key_bias;           // [K, W], [K]
     std::span<const float> moves;                   // [rows, K]
     std::span<const float> value, value_bias;       // [W], [1]
-    std::span<const std::int64_t> origins, destinations;  // [4672] places in the observation
+    std::span<const std::int64_t> origins, destinations;  // [4672] indices into the observation
 };
 
 class SquaresNet final : public encode::NativeEvaluator {
   public:
-    // Throws std::invalid_argument if a size does not fit the others.
+    // Throws std::invalid_argument if sizes do not match.
     explicit SquaresNet(const SquaresWeights& weights);
 
     [[nodiscard]] std::string_view observation() const override { return "tactical70"; }
     void evaluate(const encode::LeafBatch& batch, float* logits, float* values) const override;
-    // The same for arrays from elsewhere, which are checked: observations [count * 70], offsets
-    // [count + 1]. Throws std::invalid_argument.
+    // For unchecked arrays: observations [count * 70], offsets [count + 1]. Throws
+    // std::invalid_argument.
     void evaluate(std::span<const std::uint8_t> observations, std::span<const std::int32_t> legal,
                   std::span<const std::int64_t> offsets, float* logits, float* values) const;
 
@@ -54,7 +51,7 @@ class SquaresNet final : public encode::NativeEvaluator {
     [[nodiscard]] std::array<std::size_t, 4> move_rows(const std::uint8_t* observation, int king,
                                                        std::int32_t action) const;
 
-    std::size_t width_, key_width_;  // rounded up to whole vectors; the rest is zero
+    std::size_t width_, key_width_;  // zero-padded to whole vectors
     std::vector<float> squares_;     // [64, 156, W]
     std::vector<float> others_;      // [33, W]
     std::vector<float> first_bias_;  // [W]

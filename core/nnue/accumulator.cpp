@@ -1,5 +1,7 @@
 #include "nnue/accumulator.h"
 
+#include <algorithm>
+
 #include "nnue/kernels.h"
 
 namespace rookery::nnue {
@@ -81,13 +83,13 @@ void AccumulatorStack::apply(int ply, Color view) {
     std::int16_t* out = row(ply, view);
     const std::int16_t* base = row(ply - 1, view);
     if (changes.added_count == 0)
-        combine_rows<0, 0>(out, base, added, removed, stride_);
+        kernels::Best::combine<0, 0>(out, base, added, removed, stride_);
     else if (changes.removed_count == 1)
-        combine_rows<1, 1>(out, base, added, removed, stride_);
+        kernels::Best::combine<1, 1>(out, base, added, removed, stride_);
     else if (changes.added_count == 1)
-        combine_rows<1, 2>(out, base, added, removed, stride_);
+        kernels::Best::combine<1, 2>(out, base, added, removed, stride_);
     else
-        combine_rows<2, 2>(out, base, added, removed, stride_);
+        kernels::Best::combine<2, 2>(out, base, added, removed, stride_);
     state.computed[view] = true;
 }
 
@@ -103,12 +105,12 @@ void AccumulatorStack::refresh(const Position& position, Color view) {
         while (added) {
             const std::int16_t* r =
                 network_->feature_row(feature_index(view, flip, Piece(piece), pop_square(added)));
-            combine_rows<1, 0>(sums, sums, &r, nullptr, stride_);
+            kernels::Best::combine<1, 0>(sums, sums, &r, nullptr, stride_);
         }
         while (removed) {
             const std::int16_t* r =
                 network_->feature_row(feature_index(view, flip, Piece(piece), pop_square(removed)));
-            combine_rows<0, 1>(sums, sums, nullptr, &r, stride_);
+            kernels::Best::combine<0, 1>(sums, sums, nullptr, &r, stride_);
         }
         cached.by_piece[piece] = now;
     }

@@ -1,13 +1,12 @@
-// The network's accumulators along a line of play, brought up to date only when they are needed.
+// The network's accumulators along a variation, updated lazily.
 //
-//   ply 0 ........ 1 ........ 2 ........ 3        each: what changed, and for each view whether
-//   [computed] <- [changed] <- [changed] <- now   the sums are there
+//   ply 0 ........ 1 ........ 2 ........ 3        each: the changes of its move, and for each view
+//   [computed] <- [changed] <- [changed] <- now   whether the accumulator is computed
 //
-// push() only notes what a move changes. evaluate() goes back to the last ply whose sums are known
-// and applies the changes from there on; if the viewer's king has crossed the middle in between
-// (which mirrors the board), the sums come from the refresh table instead: for each view and each
-// half it keeps the last sums made that way and the pieces they stand for, and only the
-// difference is applied. Results equal Network::evaluate() exactly.
+// push() records what a move changes. evaluate() applies the changes since the last computed ply.
+// If the viewer's king has crossed the middle in between (which mirrors the board), it updates a
+// cached accumulator of that view and half by the difference in pieces instead ("Finny table").
+// Results equal Network::evaluate() exactly.
 
 #pragma once
 
@@ -17,7 +16,7 @@
 
 namespace rookery::nnue {
 
-// Pieces that a move takes off and puts on squares; at most two of each (castling).
+// Pieces that a move removes and adds; at most two of each (castling).
 struct Changes {
     struct Change {
         Piece piece;
@@ -32,7 +31,7 @@ struct Changes {
     void add(Piece piece, Square square) { added[added_count++] = {piece, std::uint8_t(square)}; }
 };
 
-// What `move`, legal in `position`, changes.
+// For a legal move.
 [[nodiscard]] Changes changes_of(const Position& position, Move move);
 
 class AccumulatorStack {
@@ -42,12 +41,12 @@ class AccumulatorStack {
 
     void set_network(NetworkPtr network);
 
-    // Start a line; nothing is computed yet.
+    // Starts a new variation.
     void reset() {
         ply_ = 0;
-        states_[0] = State();  // its flips are set by the refresh that must come first
+        states_[0] = State();  // its flips are set by the first refresh
     }
-    // After a move: its changes, and the position that it led to.
+    // A move's changes and the position after it.
     void push(const Changes& changes, const Position& after) {
         State& state = states_[std::size_t(++ply_)];
         state.changes = changes;
@@ -55,7 +54,7 @@ class AccumulatorStack {
         state.flip[WHITE] = std::uint8_t(view_flip(WHITE, after.king(WHITE)));
         state.flip[BLACK] = std::uint8_t(view_flip(BLACK, after.king(BLACK)));
     }
-    // After a null move: nothing changed.
+    // A null move.
     void push_null() {
         State& state = states_[std::size_t(ply_ + 1)];
         state.changes = Changes();
@@ -66,7 +65,7 @@ class AccumulatorStack {
     }
     void pop() { --ply_; }
 
-    // Value of `position`, which must be the one at the present ply, for its side to move.
+    // Value for the side to move; `position` must be the one at the current ply.
     [[nodiscard]] int evaluate(const Position& position);
 
   private:
@@ -75,7 +74,7 @@ class AccumulatorStack {
         bool computed[2] = {false, false};
         std::uint8_t flip[2] = {0, 0};
     };
-    // Sums of one view and half, and the pieces they stand for.
+    // The pieces of a cached accumulator.
     struct Cached {
         Bitboard by_piece[12];
     };

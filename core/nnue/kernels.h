@@ -1,10 +1,13 @@
-// The inner loops of the network over int16 rows, for whatever vectors the compiler may use.
+// The inner loops of the network over int16 rows, for each instruction set.
 //
-// Rows are aligned to cache lines and their length is a multiple of ROW_MULTIPLE. All versions
-// compute exactly the same integers: additions stay within int16 by the clipping of network.h, and
-// no 32-bit lane of the output sum receives more than 2 * 1024 / 8 products of at most 255 * 255 *
-// 127. The widest version that the compiler may use is `Best`; the others stay visible to the
-// tests, which compare all of them bit by bit.
+// Rows are aligned to cache lines, with a length that is a multiple of ROW_MULTIPLE. All versions
+// give the same integers: additions stay within int16 by the clipping of network.h, and no 32-bit
+// lane of the output sum receives more than 2 * 1024 / 8 products of at most 255 * 255 * 127.
+//
+//   combine<ADDED, REMOVED>: out = base + the added rows - the removed rows
+//   dot: sum of clamp(row, 0, 255)^2 * weights
+//
+// `Best` is the widest version that the compiler may use; tests compare it with the others.
 
 #pragma once
 
@@ -20,7 +23,7 @@ inline constexpr int ROW_MULTIPLE = 32;
 
 namespace kernels {
 
-// One element at a time; compilers turn these loops into whatever vectors the target has.
+// Scalar loops, which compilers vectorise.
 struct Portable {
     static constexpr const char* NAME = "portable";
 
@@ -46,7 +49,7 @@ struct Portable {
     }
 };
 
-// Whole registers at a time, by the operations of `Lanes`.
+// Whole registers, by the operations of `Lanes`.
 template <class Lanes> struct Vectorised {
     using Vector = typename Lanes::Vector;
     static constexpr const char* NAME = Lanes::NAME;
@@ -147,19 +150,5 @@ using Best = Portable;
 #endif
 
 }  // namespace kernels
-
-// out = base + the added rows - the removed rows.
-template <int ADDED, int REMOVED>
-inline void combine_rows(std::int16_t* out, const std::int16_t* base,
-                         const std::int16_t* const* added, const std::int16_t* const* removed,
-                         int length) {
-    kernels::Best::combine<ADDED, REMOVED>(out, base, added, removed, length);
-}
-
-// Sum of clamp(row, 0, 255)^2 * weights.
-inline std::int64_t activated_dot(const std::int16_t* row, const std::int16_t* weights,
-                                  int length) {
-    return kernels::Best::dot(row, weights, length);
-}
 
 }  // namespace rookery::nnue

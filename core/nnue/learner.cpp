@@ -15,15 +15,15 @@ namespace {
 
 constexpr int LANES = 16;  // floats of the widest vector register; H is a multiple of it
 constexpr int MAX_PIECES = 32;
-constexpr std::size_t PREFETCH = 8;  // samples ahead, as their order is random in memory
+constexpr std::size_t PREFETCH = 8;  // samples ahead: their order in memory is random
 
-// Rows of the feature weights that a sample adds up; [0] is the mover's view.
+// Active rows of the feature weights; [0] is the mover's view.
 struct SampleFeatures {
     int count;
     int bucket;
     std::uint16_t rows[2][MAX_PIECES];
 
-    // Any bytes give valid rows: unknown pieces count as kings, pieces beyond 32 do not count.
+    // Valid rows for any bytes: unknown pieces count as kings, pieces beyond 32 are ignored.
     SampleFeatures(const PackedSample& sample, int buckets) {
         count = std::min(sample.piece_count(), MAX_PIECES);
         bucket = output_bucket(std::clamp(count, 2, MAX_PIECES), buckets);
@@ -76,8 +76,8 @@ float output_product(const float* sums, const float* weights, int hidden) {
     return total;
 }
 
-// From the derivative of the loss by the output: adds the gradient of the output weights and
-// replaces sums [H] by the derivative by them.
+// From the derivative with respect to the output: adds the gradient of the output weights and
+// replaces sums [H] by their derivatives.
 void back_through_output(float derivative, float* sums, const float* weights,
                          float* weight_gradient, int hidden) {
     for (int h = 0; h < hidden; ++h) {
@@ -85,7 +85,7 @@ void back_through_output(float derivative, float* sums, const float* weights,
         const float active = std::min(std::max(sum, 0.0f), 1.0f);
         weight_gradient[h] += derivative * active * active;
         const float slope = 2.0f * derivative * active * weights[h];
-        sums[h] = active == sum ? slope : 0.0f;  // not clipped; at 0 the slope is 0 anyway
+        sums[h] = active == sum ? slope : 0.0f;  // 0 where clipped
     }
 }
 
@@ -168,7 +168,7 @@ double learn_from(const WeightLayout& layout, const float* weights,
     return total;
 }
 
-// Registers hold a block of sums while rows are added to it: the wider, the fewer passes.
+// A block of sums stays in registers while rows are added to it.
 template <class Function> auto with_block(int hidden, Function&& function) {
     if (hidden % 64 == 0) return function(std::integral_constant<int, 64>{});
     if (hidden % 32 == 0) return function(std::integral_constant<int, 32>{});
@@ -181,10 +181,9 @@ void for_each_part(int threads, int parts, const std::function<void(int)>& work)
     const auto run = [&] {
         for (int part = next++; part < parts; part = next++) work(part);
     };
-    std::vector<std::thread> helpers;
+    std::vector<std::jthread> helpers;  // join when destroyed
     for (int i = 1; i < std::min(threads, parts); ++i) helpers.emplace_back(run);
     run();
-    for (std::thread& helper : helpers) helper.join();
 }
 
 std::pair<std::size_t, std::size_t> part_of(std::size_t size, int part, int parts) {
@@ -201,8 +200,8 @@ ShuffledOrder::ShuffledOrder(std::uint64_t size, std::uint64_t seed) : size_(siz
 
 std::uint64_t ShuffledOrder::operator[](std::uint64_t index) const {
     const std::uint64_t mask = (std::uint64_t(1) << half_bits_) - 1;
-    // The cipher permutes 0 .. 4^half_bits - 1, at most four times the size; walking on from a
-    // number beyond the size keeps it a permutation of those below.
+    // The cipher permutes 0 .. 4^half_bits - 1, at most four times the size. Reapplying it to
+    // numbers beyond the size leaves a permutation of those below (cycle walking).
     do {
         std::uint64_t left = index >> half_bits_, right = index & mask;
         for (const std::uint64_t key : keys_) {
@@ -218,13 +217,7 @@ std::uint64_t ShuffledOrder::operator[](std::uint64_t index) const {
 
 Learner::Learner(int hidden, int buckets, int threads)
     : layout_{hidden, buckets}, threads_(std::max(1, threads)) {
-    if (hidden < MIN_HIDDEN || hidden > MAX_HIDDEN || hidden % LANES)
-        throw NetworkError("hidden size " + std::to_string(hidden) +
-                           " is not a multiple of 16 in " + std::to_string(MIN_HIDDEN) + " .. " +
-                           std::to_string(MAX_HIDDEN));
-    if (buckets < 1 || buckets > MAX_BUCKETS)
-        throw NetworkError(std::to_string(buckets) + " output buckets are not in 1 .. " +
-                           std::to_string(MAX_BUCKETS));
+    check_network_size(hidden, buckets);
     weights_ = AlignedArray<float>(layout_.size());
     first_moments_ = AlignedArray<float>(layout_.size());
     second_moments_ = AlignedArray<float>(layout_.size());

@@ -1,15 +1,13 @@
-// Learns the weights of `nnue768` networks (network.h) from packed samples: forward, backward and
-// the optimiser, in float, made for the few inputs of a position that are not zero.
+// Trains `nnue768` networks (network.h) on packed samples: forward, backward and optimiser in
+// float, for sparse inputs.
 //
 //   sample --<= 32 features a side--> accumulators [2][H] --clamp to [0,1], square--> raw output
 //   loss = |sigmoid(raw) - target|^power
 //   target = wdl * result + (1 - wdl) * sigmoid(score / 400)
 //
-// A batch is cut into CHUNKS equal parts, each with a gradient of its own; the parts are summed in
-// their order. So the result is the same, bit by bit, for any number of threads. The optimiser is
-// AdamW as torch.optim.AdamW computes it; weights are then clipped to what nnue::Network can hold.
-//
-// One object must not be used from two threads at once.
+// A batch is split into CHUNKS equal parts whose gradients are summed in a fixed order, so that the
+// result is bit-identical for any number of threads. The optimiser is torch.optim.AdamW; weights
+// are then clipped to the range of nnue::Network. Not thread-safe.
 
 #pragma once
 
@@ -35,7 +33,7 @@ struct WeightLayout {
 };
 
 struct LossSettings {
-    float wdl = 1.0f;    // share of the game's result in the target, [0, 1]
+    float wdl = 1.0f;  // share of the game's result in the target, [0, 1]
     float power = 2.0f;  // of the error
 };
 
@@ -46,8 +44,7 @@ struct AdamSettings {
     float weight_decay = 0.01f;
 };
 
-// A pseudo-random order of 0 .. size-1 that needs no memory: index i of pass `seed` (a Feistel
-// cipher, walked until it falls into the range).
+// A pseudo-random permutation of 0 .. size-1 without memory: a Feistel cipher with cycle walking.
 class ShuffledOrder {
   public:
     ShuffledOrder(std::uint64_t size, std::uint64_t seed);
@@ -63,30 +60,28 @@ class ShuffledOrder {
 class Learner {
   public:
     static constexpr int CHUNKS = 4;
-    // Feature and output weights stay within; see the table in network.h.
+    // Weights are clipped to these; see the table in network.h.
     static constexpr float WEIGHT_LIMIT = 1.98f;
     static constexpr float BIAS_LIMIT = 16.0f;
 
-    // Weights start at zero. H must be a multiple of 16; throws NetworkError.
+    // Weights start at zero. Throws NetworkError.
     Learner(int hidden, int buckets, int threads);
 
     [[nodiscard]] const WeightLayout& layout() const { return layout_; }
     [[nodiscard]] std::span<float> weights() { return {weights_.data(), weights_.size()}; }
-    // Moments of the optimiser, in the layout of the weights.
+    // Adam's moments, in the layout of the weights.
     [[nodiscard]] std::span<float> first_moments() {
         return {first_moments_.data(), first_moments_.size()};
     }
     [[nodiscard]] std::span<float> second_moments() {
         return {second_moments_.data(), second_moments_.size()};
     }
-    std::uint64_t steps = 0;  // of the optimiser, since its moments were zero
+    std::uint64_t steps = 0;  // of the optimiser
     AdamSettings adam;
 
-    // --- Learning ---
-    // Batches [first, first + learning_rates.size()) of a pass over all samples in the order that
-    // `seed` gives; the last batch of a pass may be smaller. Returns the mean loss over all samples
-    // used, each evaluated before its batch was learnt from. Samples must be sound
-    // (first_bad_sample).
+    // Minibatches [first, first + learning_rates.size()) of an epoch in the order given by `seed`;
+    // the last one may be smaller. Returns the mean loss over the samples used, each before its
+    // update. Samples must be valid (first_bad_sample).
     double train(std::span<const PackedSample> samples, std::uint64_t seed, std::size_t batch_size,
                  std::size_t first, std::span<const float> learning_rates, LossSettings loss);
     // Mean loss of the samples and its gradient, in the layout of the weights.

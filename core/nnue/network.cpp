@@ -18,7 +18,7 @@ void require_size(const char* name, std::size_t found, std::size_t expected) {
                            " elements instead of " + std::to_string(expected));
 }
 
-// Rounds to parts of a `unit` and clips; counts what had to be clipped.
+// Rounds to multiples of 1 / unit, clips, and counts what was clipped.
 int quantise(const char* name, std::size_t index, float value, int unit, int limit, int& clipped) {
     if (!std::isfinite(value))
         throw NetworkError(std::string("network: ") + name + " has a NaN or an infinity at " +
@@ -30,8 +30,14 @@ int quantise(const char* name, std::size_t index, float value, int unit, int lim
 
 int round_up(int value, int multiple) { return (value + multiple - 1) / multiple * multiple; }
 
-// Checked before any array is made of them.
 int checked_hidden(int hidden, int buckets) {
+    check_network_size(hidden, buckets);
+    return hidden;
+}
+
+}  // namespace
+
+void check_network_size(int hidden, int buckets) {
     if (hidden < MIN_HIDDEN || hidden > MAX_HIDDEN || hidden % 16 != 0)
         throw NetworkError("network: hidden size " + std::to_string(hidden) +
                            " is not a multiple of 16 from " + std::to_string(MIN_HIDDEN) + " to " +
@@ -39,10 +45,7 @@ int checked_hidden(int hidden, int buckets) {
     if (buckets < 1 || buckets > MAX_BUCKETS)
         throw NetworkError("network: " + std::to_string(buckets) + " output buckets are not 1 to " +
                            std::to_string(MAX_BUCKETS));
-    return hidden;
 }
-
-}  // namespace
 
 Network::Network(int hidden, int buckets, std::span<const float> feature_weights,
                  std::span<const float> feature_bias, std::span<const float> output_weights,
@@ -89,8 +92,8 @@ int Network::output(const std::int16_t* mover, const std::int16_t* other, int pi
     const int bucket = std::min(output_bucket(piece_count, buckets_), buckets_ - 1);
     const std::int16_t* weights =
         output_weights_.data() + std::size_t(bucket) * 2 * std::size_t(stride_);
-    const std::int64_t sum =
-        activated_dot(mover, weights, stride_) + activated_dot(other, weights + stride_, stride_);
+    const std::int64_t sum = kernels::Best::dot(mover, weights, stride_) +
+                             kernels::Best::dot(other, weights + stride_, stride_);
     // The sum is in units of 255 * 255 * 64, the bias in units of 255 * 64.
     return int((sum / ACTIVATION_UNIT + output_bias_[std::size_t(bucket)]) * VALUE_SCALE /
                (ACTIVATION_UNIT * OUTPUT_UNIT));
@@ -103,14 +106,14 @@ int Network::evaluate(const Position& position) const {
         const Features features = active_features(position, view);
         for (int i = 0; i < features.count; ++i) {
             const std::int16_t* row = feature_row(features.indices[i]);
-            combine_rows<1, 0>(rows[view], rows[view], &row, nullptr, stride_);
+            kernels::Best::combine<1, 0>(rows[view], rows[view], &row, nullptr, stride_);
         }
     }
     return output(rows[position.side], rows[~position.side], count_bits(position.occupied()));
 }
 
 NetworkPtr random_network(int hidden, int buckets, std::uint64_t seed) {
-    checked_hidden(hidden, buckets);
+    check_network_size(hidden, buckets);
     Random random(seed);
     const auto uniform = [&](std::size_t count, float width) {
         std::vector<float> values(count);
@@ -118,7 +121,7 @@ NetworkPtr random_network(int hidden, int buckets, std::uint64_t seed) {
         return values;
     };
     const auto h = std::size_t(hidden), b = std::size_t(buckets);
-    // Widths at which sums of 32 features and of 2H products stay of the order of one.
+    // Widths that keep sums of 32 features and of 2H products around 1.
     const auto feature_weights = uniform(FEATURES * h, 0.25F);
     const auto feature_bias = uniform(h, 0.25F);
     const auto output_weights = uniform(b * 2 * h, 2.0F / std::sqrt(float(2 * hidden)));
@@ -128,10 +131,9 @@ NetworkPtr random_network(int hidden, int buckets, std::uint64_t seed) {
 }
 
 NetworkPtr material_network() {
-    // With s the balance in pawns seen by one side, (1/2 + k s)^2 - (1/2 - k s)^2 = 2 k s: a pair
-    // of neurons is linear until it is clipped at |s| = 1 / 2k. One pair is fine-grained and
-    // clipped at 8 pawns, one is coarse and reaches 32. Both views add up, so that the raw output
-    // is 4 s (k_0 w_0 + k_1 w_1) = s / 4, which is 100 per pawn.
+    // With s the balance in pawns of one view, (1/2 + k s)^2 - (1/2 - k s)^2 = 2 k s: a pair of
+    // neurons is linear until it clips at |s| = 1 / 2k. One pair clips at 8 pawns, a coarser one at
+    // 32. Both views together give the raw output 4 s (k_0 w_0 + k_1 w_1) = s / 4, 100 per pawn.
     constexpr int HIDDEN = 16;
     constexpr float STEPS[2] = {1.0F / 16, 1.0F / 64}, OUTPUTS[2] = {0.75F, 1.0F};
     std::vector<float> weights(std::size_t(FEATURES) * HIDDEN, 0.0F), bias(HIDDEN, 0.0F);

@@ -3,13 +3,12 @@
 //   piece on square --768 features--> accumulator of White's view  [H]  \ mover's half first
 //                   --768 features--> accumulator of Black's view  [H]  /  --> output of a bucket
 //
-// Feature of a piece, seen by one side (the table in src/rookery/encodings.py, one formula for the
-// engine, the learner and Game.nnue_features): 384 * (piece is the opponent's) + 64 * type +
-// square. Squares are flipped vertically for Black's view, and mirrored horizontally while the
-// viewer's own king stands on files e-h, so that the king is always seen on a-d. The output bucket
-// is chosen by the number of pieces: (count - 2) * buckets / 32, with 8 buckets (count - 2) / 4.
+// Feature of a piece in one view (the same formula in the engine, the learner and
+// Game.nnue_features): 384 * (opponent's piece) + 64 * type + square. Squares are flipped
+// vertically in Black's view and mirrored horizontally while the viewer's king is on files e-h. The
+// output bucket depends on the number of pieces: (count - 2) * buckets / 32.
 //
-// A network is made of float weights and quantises itself. Value = 400 * raw output, where
+// A network is constructed from float weights and quantises them. Value = 400 * raw output, where
 // sigmoid(raw output) is the expected score in [0, 1] of the side to move.
 //
 //   quantity         unit     clipped to          so that
@@ -19,8 +18,7 @@
 //   output bias      1/16320  +-2^30
 //
 // Activations are clamp(accumulator, 0, 255)^2 (squared clipped ReLU). All sums are exact, so every
-// instruction set gives the same result. Evaluation without history is evaluate(); searches
-// keep an AccumulatorStack (accumulator.h).
+// instruction set gives the same result. Searches use an AccumulatorStack (accumulator.h).
 
 #pragma once
 
@@ -46,18 +44,18 @@ inline constexpr int FEATURE_WEIGHT_LIMIT = 505;
 inline constexpr int FEATURE_BIAS_LIMIT = 16000;
 inline constexpr int OUTPUT_WEIGHT_LIMIT = 127;
 
-// What is XORed to squares for this view: vertical flip for Black, mirror by the viewer's king.
+// The mask XORed to squares: vertical flip for Black, horizontal mirror by the viewer's king.
 [[nodiscard]] constexpr int view_flip(Color view, Square own_king) {
     return (view == WHITE ? 0 : 56) ^ (file_of(own_king) >= 4 ? 7 : 0);
 }
-// The formula above; `seen` is the square after the flip.
+// `seen`: the square after the flip.
 [[nodiscard]] constexpr int feature_index(bool theirs, PieceType type, Square seen) {
     return 384 * theirs + 64 * type + seen;
 }
 [[nodiscard]] constexpr int feature_index(Color view, int flip, Piece piece, Square square) {
     return feature_index(color_of(piece) != view, type_of(piece), square ^ flip);
 }
-// The features of all pieces for one view, by ascending (unflipped) square.
+// The features of all pieces in one view, by ascending (unflipped) square.
 struct Features {
     int indices[32];
     int count = 0;
@@ -68,37 +66,40 @@ struct Features {
     return (piece_count - 2) * buckets / 32;
 }
 
-// Weights that are no network: a wrong shape, a NaN, an infinity. The message names the tensor.
+// Invalid weights: a wrong shape, a NaN or an infinity. The message names the tensor.
 struct NetworkError : std::invalid_argument {
     using std::invalid_argument::invalid_argument;
 };
 
-// Immutable after construction; threads share one through shared_ptr<const Network>.
+// Throws NetworkError unless hidden is a multiple of 16 in range and buckets are in range.
+void check_network_size(int hidden, int buckets);
+
+// Immutable, shared by threads.
 class Network {
   public:
     // Row-major float arrays: feature_weights [768, H], feature_bias [H],
     // output_weights [buckets, 2H] (mover's half first), output_bias [buckets].
-    // H must be a multiple of 16. Throws NetworkError.
+    // Throws NetworkError.
     Network(int hidden, int buckets, std::span<const float> feature_weights,
             std::span<const float> feature_bias, std::span<const float> output_weights,
             std::span<const float> output_bias);
 
     [[nodiscard]] int hidden() const { return hidden_; }
     [[nodiscard]] int buckets() const { return buckets_; }
-    // Weights that had to be clipped; a learner that respects the ranges above gives 0.
+    // Number of weights that were clipped.
     [[nodiscard]] int clipped() const { return clipped_; }
 
     // Value for the side to move, computed from scratch.
     [[nodiscard]] int evaluate(const Position& position) const;
 
     // --- For AccumulatorStack ---
-    // Elements of a row: H rounded up to whole vectors; those beyond H are zero.
+    // Length of a row: H rounded up to whole vectors, padded with zeros.
     [[nodiscard]] int stride() const { return stride_; }
     [[nodiscard]] const std::int16_t* feature_row(int feature) const {
         return feature_weights_.data() + std::size_t(feature) * std::size_t(stride_);
     }
     [[nodiscard]] const std::int16_t* feature_bias() const { return feature_bias_.data(); }
-    // Value of two accumulators; `piece_count` chooses the bucket.
+    // Value of two accumulators; `piece_count` selects the bucket.
     [[nodiscard]] int output(const std::int16_t* mover, const std::int16_t* other,
                              int piece_count) const;
 
@@ -112,9 +113,9 @@ class Network {
 
 using NetworkPtr = std::shared_ptr<const Network>;
 
-// Small pseudo-random weights made in code: for tests and for the first generation of games.
+// Small pseudo-random weights, for tests and the first generation of games.
 [[nodiscard]] NetworkPtr random_network(int hidden, int buckets, std::uint64_t seed);
-// A network that counts material (100, 300, 300, 500, 900) and likes pieces in the centre.
+// Material (100, 300, 300, 500, 900) and a bonus for pieces in the centre.
 [[nodiscard]] NetworkPtr material_network();
 
 }  // namespace rookery::nnue

@@ -1,7 +1,6 @@
 #include "nnue/packed_position.h"
 
 #include <algorithm>
-#include <cstring>
 #include <stdexcept>
 
 namespace rookery::nnue {
@@ -13,7 +12,7 @@ constexpr int MAX_PIECES = 32;
 // What is wrong with the bytes, or nullptr.
 const char* fault_of(const PackedSample& sample) {
     const int count = sample.piece_count();
-    if (count < 2 || count > MAX_PIECES) return "it has not between 2 and 32 pieces";
+    if (count < 2 || count > MAX_PIECES) return "it does not have 2 to 32 pieces";
     int kings[2] = {0, 0};
     Bitboard rest = sample.occupied;
     for (int i = 0; i < count; ++i) {
@@ -24,7 +23,7 @@ const char* fault_of(const PackedSample& sample) {
         if (type == PAWN && (rank_of(square) == 0 || rank_of(square) == 7))
             return "it has a pawn on the first or last rank";
     }
-    if (kings[WHITE] != 1 || kings[BLACK] != 1) return "a side has not exactly one king";
+    if (kings[WHITE] != 1 || kings[BLACK] != 1) return "a side does not have exactly one king";
     if (sample.result() > SampleResult::WON || sample.state >> 7) return "its result is unknown";
     if (sample.en_passant != NO_SQUARE) {
         const int rank = sample.side() == WHITE ? 5 : 2;
@@ -77,9 +76,7 @@ PackedSample pack(const Position& position, int score, SampleResult result, unsi
 Position unpack(const PackedSample& sample) {
     if (const char* fault = fault_of(sample))
         throw std::invalid_argument(std::string("the sample is damaged: ") + fault);
-    Position position{};
-    std::memset(position.board, NO_PIECE, sizeof position.board);
-    std::memset(position.castling_rook, NO_SQUARE, sizeof position.castling_rook);
+    Position position = empty_board();
     int number = 0;
     for (Bitboard rest = sample.occupied; rest; ++number) {
         const int nibble = sample.nibble(number);

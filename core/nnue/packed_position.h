@@ -1,16 +1,12 @@
-// A training sample in 32 bytes: a whole position, what a search thought of it, and how its game
-// ended.
+// A training sample in 32 bytes: a position, its search score, and its game's result.
 //
 //   byte   0 ....... 7 | 8 ...... 23 | 24 25 | 26    | 27         | 28    | 29   | 30 31
 //          occupied    | pieces      | score | state | en passant | clock | game | full moves
 //
-// All little-endian. `pieces` has a nibble for each occupied square, the lowest square first and
-// the low half of a byte first: 8 * colour + type. `state` is side to move (bit 0), castling rights
-// (bits 1-4) and the result for the side to move (bits 5-6: 0 lost, 1 drawn, 2 won). `game` is the
-// number of the game modulo 256, by which samples are split into those to learn from and those to
-// test on: neighbours from one game are far too alike to be on both sides.
-//
-// unpack(pack(position)) has the FEN of the position. Chess960 castling is not stored.
+// Little-endian. `pieces` has a nibble per occupied square, lowest square first and low nibble
+// first: 8 * colour + type. `state` is side to move (bit 0), castling rights (bits 1-4) and the
+// result for the side to move (bits 5-6: 0 lost, 1 drawn, 2 won). `game` is the game's number
+// modulo 256, which splits training and test samples by game.
 
 #pragma once
 
@@ -26,7 +22,7 @@ enum class SampleResult : std::uint8_t { LOST, DRAWN, WON };  // for the side to
 struct PackedSample {
     std::uint64_t occupied;
     std::uint8_t pieces[16];
-    std::int16_t score;  // of the side to move; 400 per unit of the network's raw output
+    std::int16_t score;  // for the side to move; 400 per unit of the network's raw output
     std::uint8_t state;
     std::uint8_t en_passant;
     std::uint8_t halfmove_clock;
@@ -46,13 +42,13 @@ struct PackedSample {
 };
 static_assert(sizeof(PackedSample) == 32);
 
-// Throws std::invalid_argument for what cannot be stored: Chess960, more than 32 pieces, clocks
-// beyond 255 plies or 65,535 moves.
+// Throws std::invalid_argument for Chess960, more than 32 pieces, clocks beyond 255 plies or 65,535
+// moves.
 [[nodiscard]] PackedSample pack(const Position& position, int score, SampleResult result,
                                 unsigned game);
-// Throws std::invalid_argument if the bytes are no position.
+// Throws std::invalid_argument if the bytes are not a valid position.
 [[nodiscard]] Position unpack(const PackedSample& sample);
-// Index of the first sample that unpack would refuse or that learners cannot use, or size().
+// Index of the first invalid sample, or size().
 [[nodiscard]] std::size_t first_bad_sample(std::span<const PackedSample> samples);
 
 }  // namespace rookery::nnue

@@ -12,8 +12,7 @@ namespace rookery::peers {
 
 namespace {
 
-// Less than nothing: at equal material a draw is the last choice.
-constexpr int DRAW_SCORE = -10;
+constexpr int DRAW_SCORE = -10;  // at equal material a draw is the last choice
 constexpr int MATE_SCORE = 1'000'000;
 
 int material(const Position& p, Color color) {
@@ -22,6 +21,7 @@ int material(const Position& p, Color color) {
         sum += PIECE_VALUE[type] * count_bits(p.pieces(color, PieceType(type)));
     return sum;
 }
+
 int greedy_score(const Position& position, Move move) {
     Position next = position;
     next.make(move);
@@ -43,14 +43,13 @@ int safe_score(const Position& position, const RepetitionKeys& keys, Move move) 
     return material_balance(next, position.side) - worst;
 }
 
-// Captures run out, answers to check need not: a search gives up this deep.
-constexpr int MAX_SETTLING_PLIES = 24;
+constexpr int MAX_SETTLING_PLIES = 24;  // captures run out, check evasions may not
 
 int settle(const Position& position, int alpha, int beta, int ply) {
     const int balance = material_balance(position, position.side);
     if (ply == MAX_SETTLING_PLIES) return balance;
     const bool in_check = position.in_check();
-    int best = in_check ? -MATE_SCORE : balance;  // a side that is not in check may leave it so
+    int best = in_check ? -MATE_SCORE : balance;  // stand pat
     for (const Move move : legal_moves(position)) {
         if (best >= beta) break;
         const bool changes = position.is_capture(move) || move.kind() == Move::PROMOTION;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <span>
 #include <sstream>
 #include <stdexcept>
 #include <string_view>
@@ -61,18 +62,13 @@ constexpr int ROOK_STEPS[] = {NORTH, EAST, SOUTH, WEST};
 constexpr int ALL_STEPS[] = {NORTH,        EAST,         SOUTH,        WEST,
                              NORTH + EAST, SOUTH + EAST, SOUTH + WEST, NORTH + WEST};
 
-struct Steps {
-    const int* first;
-    int count;
-};
-
-Steps steps_of(char piece) {
+std::span<const int> steps_of(char piece) {
     switch (piece) {
-        case 'P': return {PAWN_STEPS, 4};
-        case 'N': return {KNIGHT_STEPS, 8};
-        case 'B': return {BISHOP_STEPS, 4};
-        case 'R': return {ROOK_STEPS, 4};
-        default: return {ALL_STEPS, 8};
+        case 'P': return PAWN_STEPS;
+        case 'N': return KNIGHT_STEPS;
+        case 'B': return BISHOP_STEPS;
+        case 'R': return ROOK_STEPS;
+        default: return ALL_STEPS;
     }
 }
 
@@ -82,7 +78,6 @@ constexpr char upper(char c) { return is_other(c) ? char(c - 32) : c; }
 constexpr char swapped(char c) { return is_own(c) ? char(c + 32) : upper(c); }
 constexpr bool is_knight_pawn_or_king(char c) { return c == 'P' || c == 'N' || c == 'K'; }
 
-// Everything that is computed once.
 struct Tables {
     int squares[6][120] = {};  // worth of a piece on a square
     int king_end[120] = {};
@@ -129,9 +124,7 @@ template <class Visit> bool visit_moves(const Position& position, Visit&& visit)
     for (int from = A8; from <= H1; ++from) {
         const char piece = board[std::size_t(from)];
         if (!is_own(piece)) continue;
-        const Steps steps = steps_of(piece);
-        for (int s = 0; s < steps.count; ++s) {
-            const int step = steps.first[s];
+        for (const int step : steps_of(piece)) {
             for (int to = from + step;; to += step) {
                 const char target = board[std::size_t(to)];
                 if (target == ' ' || is_own(target)) break;
@@ -177,8 +170,6 @@ bool has_pieces(const Position& position) {
     return std::any_of(position.board.begin(), position.board.end(),
                        [](char c) { return c == 'R' || c == 'B' || c == 'N' || c == 'Q'; });
 }
-
-int floor_half(int value) { return value >= 0 ? value / 2 : -((1 - value) / 2); }
 
 std::string square_name(int square) {
     const int offset = square - A1;
@@ -269,13 +260,13 @@ bool Searcher::has_moves_that_keep_the_king(const Position& position) const {
                        [&](const Move& move) { return !king_capture(moved(position, move)); });
 }
 
-// The comments of the original explain why; here is what.
+// See the comments of the original for the reasons.
 int Searcher::bound(const Position& position, int gamma, int depth, bool root) {
     ++nodes_;
     depth = std::max(depth, 0);
-    // 1. The own king is gone.
+    // 1. The king has been captured.
     if (position.score <= -MATE_LOWER) return -MATE_UPPER;
-    // 2. What is known from before. A repetition of the game's positions is a draw.
+    // 2. Stored bounds. A repetition of the game's positions is a draw.
     const std::uint64_t key = position.key();
     const std::uint64_t depth_key = key + mixed(std::uint64_t(depth) + 1);
     Entry entry{-MATE_UPPER, MATE_UPPER};
@@ -294,7 +285,7 @@ int Searcher::bound(const Position& position, int gamma, int depth, bool root) {
                    ? MATE_UPPER
                    : position.score + gain + std::max(depth - 1, 0) * PLY_GAIN;
     };
-    // 3. Is a pass good enough to search less deeply?
+    // 3. Reduce if a null move holds.
     const bool calm = std::abs(position.score) < CALM && has_pieces(position);
     const bool guard = !root && calm;
     const int passing = position.score + NULL_MARGIN;
@@ -309,7 +300,7 @@ int Searcher::bound(const Position& position, int gamma, int depth, bool root) {
         if (real && depth) moves_[key] = move;
         done = true;
     };
-    // 4. Passing, and standing pat.
+    // 4. Null move and stand pat.
     if (2 < depth && depth < 6 && guard) {
         const int cap = position.score + ROUGHNESS;
         int score = cap;
@@ -325,7 +316,7 @@ int Searcher::bound(const Position& position, int gamma, int depth, bool root) {
         take(score, real, proof);
     }
     if (!done && depth == 0) take(position.score, false, {});
-    // 5. The moves: first the one that was best before, then all, the greatest gain first.
+    // 5. Moves: the stored one first, then all by gain.
     const auto search = [&](int gain, const Move& move) {
         if (gain >= MATE_LOWER) {
             live = true;
@@ -373,7 +364,7 @@ int Searcher::bound(const Position& position, int gamma, int depth, bool root) {
     return best;
 }
 
-// Iterative deepening, and what its UCI driver makes of it: the last move of a finished depth.
+// Iterative deepening as its UCI driver uses it: the last move of a completed depth.
 Move Searcher::deepen(const Position& root, std::uint64_t nodes) {
     const std::uint64_t root_key = root.key();
     Move committed{}, candidate{};
@@ -398,7 +389,7 @@ Move Searcher::deepen(const Position& root, std::uint64_t nodes) {
                 candidate = found->second;
             }
             if (depth > 1 && nodes_ >= nodes) return answer();
-            gamma = floor_half(lower + upper + 1);
+            gamma = (lower + upper + 1) >> 1;  // rounds down, as in Python
         }
     }
     return answer();
@@ -443,7 +434,7 @@ std::string Searcher::choose(const std::string& fen, std::uint64_t nodes) {
     nodes_ = 0;
     scores_.clear();
     moves_.clear();
-    // Its driver puts the position before a position with Black to move, as if White had passed.
+    // With Black to move, its driver adds the rotated position to the history.
     history_ = {position.key(), root.key()};
     const Move move = deepen(root, nodes);
     if (!move.from) return "";

@@ -1,14 +1,12 @@
-// The search of Sunfish 2026 (Thomas Dybdahl Ahle and contributors, GPL-3.0), move for move, for
-// matches at fixed nodes in which the Python original would take hours: paper 003's opponent.
+// A port of the search of Sunfish 2026 (Thomas Dybdahl Ahle and contributors, GPL-3.0), the
+// opponent of Kanis 2016, for matches at fixed nodes that would take hours in Python.
 //
-// It is a copy, not a player of our own: boards of 120 squares that are turned after every move,
-// king captures instead of legality, MTD-bi driven by bound(), futility ceilings, null moves,
-// bounds kept by (position, depth). What differs is only how positions are stored: by 64-bit keys
-// instead of strings. Tests compare its moves with those of the original.
+// It plays the same moves (tests compare): 120-square boards rotated after every move, king
+// captures instead of legality, MTD-bi driven by bound(), futility ceilings, null moves, bounds by
+// (position, depth). Only positions are stored differently, by 64-bit keys instead of strings.
 //
-// A search knows the position alone: no game before it, nothing kept from the search before. (The
-// original keeps one thing by mistake: the first position that a process is given is scored with
-// the other table of king squares than all later ones. This is how it answers later.)
+// Searches are independent and without game history. (The original scores the first position of a
+// process with the other king table by mistake; this is how it plays later ones.)
 
 #pragma once
 
@@ -27,7 +25,7 @@ struct Move {
     auto operator<=>(const Move&) const = default;
 };
 
-// As the side to move sees it: its pieces are upper case and move towards smaller squares.
+// From the side to move: its pieces are upper case and move towards smaller squares.
 struct Position {
     std::array<char, 120> board;  // '.' empty, ' ' outside
     int score;                    // centipawns
@@ -44,8 +42,8 @@ struct Position {
 
 class Searcher {
   public:
-    // The move in UCI after so many nodes, empty if there is none. Throws std::invalid_argument
-    // for a FEN that cannot be read.
+    // UCI move after this many nodes, empty if there is none. Throws std::invalid_argument for an
+    // invalid FEN.
     [[nodiscard]] std::string choose(const std::string& fen, std::uint64_t nodes);
 
   private:

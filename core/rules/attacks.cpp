@@ -25,7 +25,7 @@ constexpr bool on_board(int file, int rank) {
     return file >= 0 && file < 8 && rank >= 0 && rank < 8;
 }
 
-// Walks the rays; the slow truth that the tables are filled from.
+// Slow ray walk, to fill the tables.
 Bitboard walk(const int (&steps)[4][2], Square square, Bitboard occupied) {
     Bitboard attacks = 0;
     for (const auto& [df, dr] : steps) {
@@ -38,8 +38,8 @@ Bitboard walk(const int (&steps)[4][2], Square square, Bitboard occupied) {
     return attacks;
 }
 
-// A piece on the last square of a ray blocks nothing, so edges do not matter, except the
-// edge that the slider itself stands on.
+// A piece on the last square of a ray blocks nothing, so edges are irrelevant unless the slider is
+// on the same edge.
 Bitboard relevant_squares(const int (&steps)[4][2], Square square) {
     const Bitboard edge_ranks = (rank_mask(0) | rank_mask(7)) & ~rank_mask(rank_of(square));
     const Bitboard edge_files = (FILE_A | FILE_H) & ~(FILE_A << file_of(square));
@@ -47,8 +47,8 @@ Bitboard relevant_squares(const int (&steps)[4][2], Square square) {
 }
 
 #if !defined(__BMI2__)
-// Tries sparse random numbers until one maps all occupancies without a harmful collision.
-// Some milliseconds for the whole board.
+// Tries sparse random numbers until one maps all occupancies without a harmful collision; takes
+// milliseconds for the whole board.
 void find_magic(const int (&steps)[4][2], Square square, Slider& slider, Bitboard* storage,
                 Random& random) {
     const int bits = count_bits(slider.mask);

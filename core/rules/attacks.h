@@ -1,8 +1,5 @@
-// Attack sets: which squares a piece standing somewhere attacks.
-//
-// Steppers come from small tables. Sliders use one table per square indexed by the
-// occupancy of the squares that matter: with PEXT where the CPU has it (BMI2), with
-// multiplication by a magic number elsewhere. The tables are filled before main().
+// Attack tables, filled before main(). Sliders are looked up by the relevant occupancy: with PEXT
+// where the CPU has it (BMI2), with magic multiplication elsewhere.
 
 #pragma once
 
@@ -60,7 +57,7 @@ extern Bitboard line[64][64];
 }
 // Squares strictly between two squares of one rank, file or diagonal; empty otherwise.
 [[nodiscard]] inline Bitboard between(Square a, Square b) { return tables::between[a][b]; }
-// The whole rank, file or diagonal through both squares; empty if there is none.
+// The whole rank, file or diagonal through both squares; empty otherwise.
 [[nodiscard]] inline Bitboard line(Square a, Square b) { return tables::line[a][b]; }
 
 // Attacks of any piece but a pawn.

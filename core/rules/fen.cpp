@@ -1,4 +1,4 @@
-// Reading and writing positions and moves as text. Every refusal says which field is wrong.
+// FEN and UCI notation.
 
 #include <algorithm>
 #include <array>
@@ -10,19 +10,12 @@ namespace rookery {
 
 namespace {
 
-// The longest sensible FEN has about 90 characters; anything much longer is not one, and is
-// refused before it is looked at.
-constexpr std::size_t MAX_FEN_LENGTH = 128;
+constexpr std::size_t MAX_FEN_LENGTH = 128;  // valid FENs have at most about 90 characters
 constexpr std::uint32_t MAX_COUNTER = 99999;
 
 std::string quoted(std::string_view text) {
     std::string result = "'";
-    for (const char c : text.substr(0, MAX_FEN_LENGTH)) {
-        if (c >= ' ' && c < 127)
-            result += c;
-        else
-            result += '?';
-    }
+    for (const char c : text.substr(0, MAX_FEN_LENGTH)) result += c >= ' ' && c < 127 ? c : '?';
     return result + "'";
 }
 
@@ -39,16 +32,10 @@ Fields split(std::string_view fen) {
              std::to_string(MAX_FEN_LENGTH) + " are possible");
     Fields fields;
     std::size_t i = 0;
-    while (i < fen.size()) {
-        if (fen[i] == ' ') {
-            ++i;
-            continue;
-        }
-        std::size_t end = i;
-        while (end < fen.size() && fen[end] != ' ') {
-            if (fen[end] < '!' || fen[end] > '~') fail("unprintable character in " + quoted(fen));
-            ++end;
-        }
+    for (const char c : fen)
+        if (c < ' ' || c > '~') fail("unprintable character in " + quoted(fen));
+    while ((i = fen.find_first_not_of(' ', i)) < fen.size()) {
+        const std::size_t end = std::min(fen.find(' ', i), fen.size());
         if (fields.count == 6) fail("more than six fields in " + quoted(fen));
         fields.text[std::size_t(fields.count++)] = fen.substr(i, end - i);
         i = end;
@@ -102,7 +89,7 @@ void check_placement(const Position& position) {
     if (stuck) fail("a pawn stands on " + square_name(first_square(stuck)));
 }
 
-// The rook that a letter of the castling field means, or NO_SQUARE.
+// The rook meant by a letter of the castling field, or NO_SQUARE.
 Square castling_rook_square(const Position& p, Color color, char letter) {
     const int rank = color == WHITE ? 0 : 7;
     const Square king = p.king(color);
@@ -143,7 +130,7 @@ void read_castling(std::string_view text, Position& position) {
     }
 }
 
-// The square if a pawn can just have passed over it, else NO_SQUARE.
+// NO_SQUARE if no pawn can just have passed over the square.
 Square read_en_passant(std::string_view text, const Position& position) {
     if (text == "-") return NO_SQUARE;
     if (text.size() != 2 || text[0] < 'a' || text[0] > 'h' || text[1] < '1' || text[1] > '8')
@@ -190,9 +177,7 @@ std::string castling_text(const Position& position) {
 
 Position parse_fields(std::string_view fen, bool chess960) {
     const Fields fields = split(fen);
-    Position position{};
-    std::memset(position.board, NO_PIECE, sizeof position.board);
-    std::memset(position.castling_rook, NO_SQUARE, sizeof position.castling_rook);
+    Position position = empty_board();
     position.chess960 = chess960;
 
     read_placement(fields.text[0], position);
@@ -205,7 +190,6 @@ Position parse_fields(std::string_view fen, bool chess960) {
     read_castling(fields.text[2], position);
     const Square target = read_en_passant(fields.text[3], position);
     if (fields.count > 4) position.halfmove_clock = read_counter(fields.text[4], "half-move clock");
-    position.fullmove_number = 1;
     if (fields.count > 5)
         position.fullmove_number = std::max(1u, read_counter(fields.text[5], "full-move number"));
     position.finish_setup(target);
@@ -218,7 +202,7 @@ Position parse_fen(std::string_view fen, bool chess960) {
     try {
         return parse_fields(fen, chess960);
     } catch (const FenError& error) {
-        // Many refusals name only their field; the whole text is what a reader looks for.
+        // Add the whole FEN to errors that quote only one field.
         const std::string what = error.what();
         if (what.find(quoted(fen)) != std::string::npos || fen.size() > MAX_FEN_LENGTH) throw;
         throw FenError(what + ", in " + quoted(fen));
@@ -276,13 +260,22 @@ std::vector<std::string> to_uci(Position position, std::span<const Move> line) {
 }
 
 const Position& start_position() {
-    // Made anew when the Zobrist table changes: the key is part of the position.
+    // Rebuilt when the Zobrist table changes: the key is part of the position.
     static Position position = parse_fen(STARTING_FEN);
     static Key made_with = zobrist.white_to_move;
     if (made_with != zobrist.white_to_move) {
         position = parse_fen(STARTING_FEN);
         made_with = zobrist.white_to_move;
     }
+    return position;
+}
+
+Position empty_board() {
+    Position position{};
+    std::memset(position.board, NO_PIECE, sizeof position.board);
+    std::memset(position.castling_rook, NO_SQUARE, sizeof position.castling_rook);
+    position.en_passant = position.en_passant_pseudo = NO_SQUARE;
+    position.fullmove_number = 1;
     return position;
 }
 

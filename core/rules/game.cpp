@@ -1,8 +1,6 @@
 #include "rules/game.h"
 
 #include <algorithm>
-#include <array>
-#include <cstring>
 
 #include "base/choose.h"
 #include "rules/movegen.h"
@@ -12,17 +10,15 @@ namespace rookery {
 void make_with_history(Position& position, RepetitionKeys& keys, Move move) {
     keys.push(position.key);
     position.make(move);
-    // The last position with the same side to move is two plies back, but a repetition needs
-    // at least four plies.
+    // A repetition needs at least four plies.
     position.repetitions =
         std::uint8_t(std::min(255, keys.count(position.key, 4, position.halfmove_clock)));
 }
 
 bool can_claim_threefold(const Position& position, const RepetitionKeys& keys) {
     if (position.repetitions >= 2) return true;
-    // A move now can only complete a third occurrence if two stood since the last capture or
-    // pawn move; both are at odd distances from here, the nearer at least 3 plies back, and
-    // at least 7 plies are needed for two of them.
+    // A third occurrence after the next move needs two earlier ones at odd distances, the nearer at
+    // least 3 plies back, so at least 7 reversible plies.
     const std::size_t reach = std::min<std::size_t>(position.halfmove_clock, keys.size());
     if (reach < 7) return false;
     for (const Move move : legal_moves(position)) {
@@ -101,26 +97,20 @@ std::vector<Piece> parse_material(const std::string& text) {
 }  // namespace
 
 StartSide find_start_side(std::string_view name) {
-    return choose<StartSide>("side", name,
-                             {{"white", StartSide::WHITE_MOVES},
-                              {"black", StartSide::BLACK_MOVES},
-                              {"random", StartSide::EITHER}});
+    return choose<StartSide>("side", name, {"white", "black", "random"});
 }
 
 Position random_position(const std::string& text, StartSide side, Random& random) {
     std::vector<Piece> pieces = parse_material(text);
-    // Pawns first: then every piece has the same number of free squares whatever came before,
-    // and all placements are equally likely.
+    // Pawns first: then the number of free squares does not depend on earlier pieces, and all
+    // placements are equally likely.
     std::stable_partition(pieces.begin(), pieces.end(),
                           [](Piece piece) { return type_of(piece) == PAWN; });
-    // Rejection from uniform placements keeps the result uniform. Dead material would never
-    // be accepted, hence the limit.
+    // Rejection sampling keeps the result uniform. Dead material is never accepted, hence the
+    // limit.
     constexpr int PLACEMENTS = 100'000;
     for (int attempt = 0; attempt < PLACEMENTS; ++attempt) {
-        Position position{};
-        std::memset(position.board, NO_PIECE, sizeof position.board);
-        std::memset(position.castling_rook, NO_SQUARE, sizeof position.castling_rook);
-        position.fullmove_number = 1;
+        Position position = empty_board();
         for (const Piece piece : pieces) {
             Square square;
             do {

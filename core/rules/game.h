@@ -1,7 +1,7 @@
-// Positions with a past: repetitions, draw claims, the end of the game.
+// Positions with history: repetitions, draw claims, the end of the game.
 //
-// RepetitionKeys is the least that the rules need and serves the hot loops; Game keeps all
-// positions and can take moves back. Endings follow python-chess's Board.outcome().
+// RepetitionKeys is the minimum that the rules need, for hot loops; Game keeps all positions and
+// can take moves back. Endings follow python-chess's Board.outcome().
 
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace rookery {
 
-// Keys of the positions before the present one, oldest first.
+// Keys of the positions before the current one, oldest first.
 class RepetitionKeys {
   public:
     void push(Key key) { keys_.push_back(key); }
@@ -22,8 +22,8 @@ class RepetitionKeys {
     void clear() { keys_.clear(); }
     [[nodiscard]] std::size_t size() const { return keys_.size(); }
     [[nodiscard]] const std::vector<Key>& keys() const { return keys_; }
-    // How often a position with this key stood `distance`, distance + 2, ... plies before the
-    // end of the list, looking back at most `reach` plies from the end.
+    // Occurrences of a key `distance`, distance + 2, ... plies before the end of the list, at most
+    // `reach` plies back.
     [[nodiscard]] int count(Key key, std::size_t distance, std::size_t reach) const {
         int found = 0;
         const std::size_t limit = std::min(reach, keys_.size());
@@ -39,7 +39,7 @@ class RepetitionKeys {
 inline constexpr std::uint32_t FIFTY_MOVES_PLIES = 100;
 inline constexpr std::uint32_t SEVENTYFIVE_MOVES_PLIES = 150;
 
-// Makes the move and keeps keys and `repetitions` up to date.
+// Makes the move and updates keys and `repetitions`.
 void make_with_history(Position& position, RepetitionKeys& keys, Move move);
 
 enum class Ending : std::uint8_t {
@@ -52,9 +52,9 @@ enum class Ending : std::uint8_t {
     FIFTY_MOVES,
     THREEFOLD_REPETITION,
     DRAW_CLAIMED,  // by an action
-    PLY_LIMIT,     // a draw by the rules of an environment, not of chess
+    PLY_LIMIT,     // a draw by the rules of an environment
     PROMOTION,     // a win by the rules of the king-and-pawn environment
-    PLY_CAP,       // cut off: a truncation, no result
+    PLY_CAP,       // truncated, no result
 };
 inline constexpr const char* ENDING_NAMES[] = {"none",
                                                "checkmate",
@@ -69,7 +69,7 @@ inline constexpr const char* ENDING_NAMES[] = {"none",
                                                "promotion",
                                                "ply_cap"};
 
-// --- Claims, as python-chess: also by a move that the player to move could announce ---
+// --- Claims, as in python-chess: also by announcing a move ---
 [[nodiscard]] bool can_claim_threefold(const Position& position, const RepetitionKeys& keys);
 [[nodiscard]] bool can_claim_fifty_moves(const Position& position);
 [[nodiscard]] bool can_claim_draw(const Position& position, const RepetitionKeys& keys);
@@ -77,15 +77,15 @@ inline constexpr const char* ENDING_NAMES[] = {"none",
 // How claims end a game.
 enum class Claims : std::uint8_t {
     OFF,        // only the automatic fivefold and seventy-five-move draws
-    OCCURRED,   // also when a position has stood three times or the clock reached 100
-    ANNOUNCED,  // also when the player to move could claim by announcing a move (python-chess)
+    OCCURRED,   // also on a third occurrence, or when the clock reaches 100
+    ANNOUNCED,  // also if the player to move could claim by announcing a move (python-chess)
 };
-// legal_count: the number of legal moves, which callers mostly know already.
+// legal_count: the number of legal moves, which most callers already know.
 [[nodiscard]] Ending find_ending(const Position& position, const RepetitionKeys& keys,
                                  int legal_count, Claims claims);
 
-// A uniformly random position with this material ("KRvK"), legal and not yet over; throws
-// std::invalid_argument if the text is not such a signature.
+// A uniformly random position with this material ("KRvK") that is legal and not over; throws
+// std::invalid_argument for a malformed or dead signature.
 enum class StartSide : std::uint8_t { WHITE_MOVES, BLACK_MOVES, EITHER };
 [[nodiscard]] StartSide find_start_side(std::string_view name);  // white, black, random
 [[nodiscard]] Position random_position(const std::string& material, StartSide side, Random& random);
@@ -105,7 +105,7 @@ class Game {
     [[nodiscard]] const RepetitionKeys& keys() const { return keys_; }
     [[nodiscard]] std::size_t ply() const { return moves_.size(); }
     [[nodiscard]] const std::vector<Move>& moves() const { return moves_; }
-    // Present position first; `back` counts plies into the past.
+    // The position `back` plies ago.
     [[nodiscard]] const Position& past(std::size_t back) const {
         return positions_[positions_.size() - 1 - back];
     }
@@ -120,8 +120,8 @@ class Game {
     RepetitionKeys keys_;
 };
 
-// Plays uniformly random legal moves, at most `plies`, until the game ends (claims off). Returns
-// the plies played.
+// Plays up to `plies` uniformly random legal moves until the game ends (claims off). Returns the
+// plies played.
 int play_random(Game& game, int plies, Random& random);
 
 }  // namespace rookery

@@ -1,5 +1,5 @@
-// Legal moves, exactly and directly: checks and pins are worked out first, so no move has to
-// be made and tested. One generator serves lists and counts (perft) through a sink.
+// Legal move generation: checks and pins are computed first, so no move has to be made and tested.
+// One generator serves lists and counts (perft) through a sink.
 
 #pragma once
 
@@ -11,12 +11,12 @@ namespace rookery {
 // Appends all legal moves; the order is the same on every machine.
 void generate_legal(const Position& position, MoveList& list);
 [[nodiscard]] MoveList legal_moves(const Position& position);
-// As many as generate_legal would list, several times faster.
+// Several times faster than listing them.
 [[nodiscard]] int count_legal(const Position& position);
 [[nodiscard]] bool has_legal_move(const Position& position);
 
-// The legal move with this UCI text, or no move. Castling is understood as the king's
-// two-square step and, always, as king takes rook.
+// The legal move with this UCI text, or no move. Castling may be the king's two-square step or king
+// takes rook.
 [[nodiscard]] Move find_uci(const Position& position, std::string_view text);
 
 // Leaf nodes of the legal move tree, counted in bulk at the last ply.

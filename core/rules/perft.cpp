@@ -32,14 +32,12 @@ std::map<std::string, std::uint64_t> perft_divide(const Position& position, int 
     return counts;
 }
 
-std::size_t PerftTable::entry_count(std::size_t megabytes) {
+PerftTable::PerftTable(std::size_t megabytes) {
     if (megabytes < 1 || megabytes > MAX_MEGABYTES)
         throw std::invalid_argument("a perft table of " + std::to_string(megabytes) +
                                     " MB is not in 1 .. " + std::to_string(MAX_MEGABYTES));
-    return std::bit_floor(megabytes * 1024 * 1024 / sizeof(Entry));
+    entries_.resize(std::bit_floor(megabytes * 1024 * 1024 / sizeof(Entry)));
 }
-
-PerftTable::PerftTable(std::size_t megabytes) : entries_(entry_count(megabytes)) {}
 
 std::uint64_t PerftTable::count(const Position& position, int depth) {
     if (depth < MIN_TABLE_DEPTH) return perft(position, depth);

@@ -1,5 +1,4 @@
-// Perft of each move, and perft with a table of counts already known, for suites that would
-// otherwise take hours. Plain perft() is in movegen.h.
+// Perft per move, and perft with a hash table for long runs. Plain perft() is in movegen.h.
 
 #pragma once
 
@@ -12,8 +11,7 @@
 
 namespace rookery {
 
-// Each ply takes a stack frame, and no machine will ever count this far.
-inline constexpr int MAX_PERFT_DEPTH = 64;
+inline constexpr int MAX_PERFT_DEPTH = 64;  // bounds the recursion
 // Throws std::invalid_argument if the depth is not in least .. MAX_PERFT_DEPTH.
 void check_perft_depth(int depth, int least);
 
@@ -21,11 +19,10 @@ void check_perft_depth(int depth, int least);
 [[nodiscard]] std::map<std::string, std::uint64_t> perft_divide(const Position& position,
                                                                 int depth);
 
-// Positions that can be reached by several move orders are counted once. The table trusts the
-// position's key, so that a run with it also tests the keys.
+// Counts transpositions once. It trusts the position's key, so a run also tests the keys.
 class PerftTable {
   public:
-    // Rounded down to a power of two of 16-byte entries; throws std::invalid_argument.
+    // Rounded down to a power of two of entries; throws std::invalid_argument.
     explicit PerftTable(std::size_t megabytes);
 
     [[nodiscard]] std::uint64_t count(const Position& position, int depth);
@@ -35,8 +32,6 @@ class PerftTable {
         Key key = 0;  // of position and depth
         std::uint64_t nodes = 0;
     };
-    static std::size_t entry_count(std::size_t megabytes);
-
     std::vector<Entry> entries_;
 };
 

@@ -102,8 +102,8 @@ void Position::drop_castling_rights(Move move, Color us) {
     }
 }
 
-// Whether the side to move may capture from `from` onto the en passant square. The capture
-// takes two pawns off one rank at once, so pins alone do not tell: look at the board after it.
+// The capture removes two pawns from one rank, so pins alone do not decide: look at the board
+// after it.
 bool Position::en_passant_is_legal(Square from, Square target) const {
     const Square captured = target ^ 8;
     const Bitboard after = (occupied() ^ bit(from) ^ bit(captured)) | bit(target);

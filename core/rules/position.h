@@ -17,9 +17,8 @@
 
 namespace rookery {
 
-// Zobrist keys in the order of Polyglot's 781 numbers, so that with Polyglot's own table
-// (set_zobrist_keys) polyglot_key() finds moves in opening books. Until then the keys are
-// pseudo-random numbers of our own.
+// Zobrist keys in the order of Polyglot's 781 numbers: with Polyglot's table (set_zobrist_keys)
+// polyglot_key() matches opening books. By default the keys are pseudo-random numbers.
 struct Zobrist {
     Key piece[12][64];
     Key castling[16];  // by set of rights
@@ -28,7 +27,7 @@ struct Zobrist {
 };
 inline constexpr std::size_t ZOBRIST_KEY_COUNT = 781;
 extern Zobrist zobrist;
-// Replaces all keys; positions made before it have keys of the old table.
+// Replaces all keys; existing positions keep keys of the old table.
 void set_zobrist_keys(std::span<const Key, ZOBRIST_KEY_COUNT> keys);
 
 struct Position {
@@ -41,14 +40,14 @@ struct Position {
     Color side;              // to move
     std::uint8_t castling;   // rights, one bit each: castling_bit()
     std::uint8_t en_passant;  // target square if at least one capture is legal, else NO_SQUARE
-    // The same, but a pawn that may not capture because of a pin counts too (Polyglot's rule).
+    // The same, but pinned capturers count too (Polyglot's rule).
     std::uint8_t en_passant_pseudo;
     std::uint8_t castling_rook[4];  // rook squares by castling_bit()
     bool chess960;
-    std::uint8_t repetitions;  // earlier occurrences, kept by the owner of the history; <= 255
+    std::uint8_t repetitions;  // earlier occurrences, at most 255; set by make_with_history
     Move last_move;            // the move that led here, if any
 
-    // --- Looking ---
+    // --- Queries ---
     [[nodiscard]] Bitboard occupied() const { return by_color[WHITE] | by_color[BLACK]; }
     [[nodiscard]] Bitboard pieces(Color color) const { return by_color[color]; }
     [[nodiscard]] Bitboard pieces(Color color, PieceType type) const {
@@ -61,22 +60,27 @@ struct Position {
         return attackers_to(square, occupied()) & pieces(color);
     }
     [[nodiscard]] bool in_check() const { return attacked_by(~side, king(side)); }
-    // Neither side can mate by any sequence of moves, as far as material alone tells.
+    // By material alone, neither side can mate.
     [[nodiscard]] bool insufficient_material() const;
     [[nodiscard]] Key polyglot_key() const;
+    // Whether the side to move may capture from `from` onto the en passant square `target`.
+    [[nodiscard]] bool en_passant_is_legal(Square from, Square target) const;
     [[nodiscard]] bool is_capture(Move move) const {
         return move.kind() == Move::EN_PASSANT ||
                (move.kind() != Move::CASTLING && board[move.to()] != NO_PIECE);
+    }
+    [[nodiscard]] PieceType captured_type(Move move) const {
+        return move.kind() == Move::EN_PASSANT ? PAWN : type_of(board[move.to()]);
     }
     // A capture or a pawn move: nothing before it can be repeated.
     [[nodiscard]] bool is_zeroing(Move move) const {
         return type_of(board[move.from()]) == PAWN || is_capture(move);
     }
 
-    // --- Changing ---
     void make(Move move);
 
-    // --- Setting up; keys and en passant are settled by finish_setup ---
+    // --- Setup: put pieces, set the other fields, then finish_setup computes key and en passant
+    // ---
     void put(Square square, Piece piece);
     void finish_setup(Square en_passant_candidate);
 
@@ -84,19 +88,17 @@ struct Position {
     void remove(Square square);
     void drop_castling_rights(Move move, Color us);
     void set_en_passant(Square target);
-    [[nodiscard]] bool en_passant_is_legal(Square from, Square target) const;
     void make_castling(Move move, Color us);
-    friend struct MoveGeneration;
 };
 
-// Where king and rook stand after castling.
+// Destinations of king and rook when castling.
 [[nodiscard]] constexpr Square castled_king(Color color, bool kingside) {
     return make_square(kingside ? 6 : 2, color == WHITE ? 0 : 7);
 }
 [[nodiscard]] constexpr Square castled_rook(Color color, bool kingside) {
     return make_square(kingside ? 5 : 3, color == WHITE ? 0 : 7);
 }
-// Number of a right's bit in Position::castling, and its index in Position::castling_rook.
+// Bit number in Position::castling and index in Position::castling_rook.
 [[nodiscard]] constexpr int castling_bit(Color color, bool kingside) {
     return 2 * color + (kingside ? 0 : 1);
 }
@@ -106,22 +108,24 @@ struct Position {
 inline constexpr std::string_view STARTING_FEN =
     "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 
-// A FEN that is malformed or that no game can have; the message names the field.
+// A malformed or impossible FEN; the message names the field.
 struct FenError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-// Accepts four to six fields; rights as KQkq, X-FEN or Shredder letters. Rights without king
-// or rook on their squares are refused; in a standard game these are e1/e8 and the corners.
-// An en passant square that allows no legal capture is dropped.
+// Accepts four to six fields; castling rights as KQkq, X-FEN or Shredder letters. Throws for rights
+// without king or rook on their squares (in standard chess e1/e8 and the corners). Drops an en
+// passant square without a legal capture.
 [[nodiscard]] Position parse_fen(std::string_view fen, bool chess960 = false);
 [[nodiscard]] std::string to_fen(const Position& position);
 [[nodiscard]] std::string to_epd(const Position& position);
 // UCI; castling is e1g1, or king takes rook in a Chess960 position.
 [[nodiscard]] std::string to_uci(const Position& position, Move move);
-// Consecutive moves, the first of them legal in `position`.
+// Of consecutive moves from `position`.
 [[nodiscard]] std::vector<std::string> to_uci(Position position, std::span<const Move> line);
 [[nodiscard]] const Position& start_position();
+// An empty board with White to move and move number 1, to put pieces on.
+[[nodiscard]] Position empty_board();
 // White's pieces, then Black's, each from king to pawn: "KRvK".
 [[nodiscard]] std::string material_signature(const Position& position);
 

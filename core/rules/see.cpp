@@ -60,8 +60,8 @@ bool exchange_at_least(const Position& p, Move move, int threshold) {
         standing = move.promotion();
         gained += PIECE_VALUE[standing] - PIECE_VALUE[PAWN];
     }
-    // `balance` is what the side that has just captured is above its own demand; it must stay
-    // at or above zero even if the piece that captured is lost.
+    // `balance`: surplus over its threshold of the side that has just captured; it must stay at or
+    // above 0 even if the capturing piece is lost.
     int balance = gained - threshold;
     if (balance < 0) return false;
     balance -= PIECE_VALUE[standing];
@@ -80,7 +80,7 @@ bool exchange_at_least(const Position& p, Move move, int threshold) {
         // The king may not capture into check.
         if (type == KING && attackers & p.pieces(~side)) return mover_ahead;
         mover_ahead = !mover_ahead;
-        // Seen by the side that captures now: it wins what stands, and may lose what it sends.
+        // For the side that captures now: it wins the piece there, and may lose its own.
         balance = -balance - 1 - PIECE_VALUE[type];
         if (balance >= 0) return mover_ahead;
         occupied ^= bit(first_square(ours & p.by_type[type]));

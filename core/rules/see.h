@@ -1,5 +1,5 @@
-// Static exchange evaluation: what a capture wins or loses if both sides go on capturing on
-// the same square, always with their least valuable piece, and stop when they like.
+// Static exchange evaluation: the gain of a move if both sides continue to capture on its target
+// square with their least valuable piece, and may stop at any time.
 
 #pragma once
 
@@ -7,13 +7,12 @@
 
 namespace rookery {
 
-// Centipawns; the king's is never counted, only larger than any sum.
+// Centipawns; the king's only has to exceed any sum.
 inline constexpr int PIECE_VALUE[7] = {100, 300, 300, 500, 900, 10000, 0};
 
-// Net gain in centipawns of a legal move for the side to move; quiet moves may lose what they
-// move. Pins are not looked at, promotions only those of the move itself.
+// Net gain in centipawns of a legal move, for the side to move. Ignores pins and later promotions.
 [[nodiscard]] int static_exchange(const Position& position, Move move);
-// static_exchange(position, move) >= threshold, mostly without playing the exchange to its end.
+// static_exchange(position, move) >= threshold, but faster.
 [[nodiscard]] bool exchange_at_least(const Position& position, Move move, int threshold);
 
 }  // namespace rookery

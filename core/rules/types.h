@@ -1,7 +1,5 @@
-// The small values that every other file speaks in: squares, pieces, moves, move lists.
-//
-// Squares are 0 = a1, 1 = b1, ... 63 = h8. A square "seen by Black" has its rank flipped
-// (square ^ 56); files are never flipped.
+// Squares, pieces, moves and move lists. Squares are 0 = a1, 1 = b1, ... 63 = h8; in Black's view
+// ranks are flipped (square ^ 56).
 
 #pragma once
 
@@ -47,7 +45,7 @@ inline constexpr char PIECE_LETTERS[] = "PNBRQKpnbrqk";
 [[nodiscard]] constexpr Bitboard bit(Square square) { return Bitboard(1) << square; }
 [[nodiscard]] constexpr int count_bits(Bitboard set) { return std::popcount(set); }
 [[nodiscard]] constexpr Square first_square(Bitboard set) { return std::countr_zero(set); }
-// Removes and returns the lowest square of a set that must not be empty.
+// Removes and returns the lowest square; the set must not be empty.
 inline Square pop_square(Bitboard& set) {
     const Square square = first_square(set);
     set &= set - 1;
@@ -65,8 +63,8 @@ inline constexpr Bitboard DARK_SQUARES = 0xAA55AA55AA55AA55ULL;
 //   15 14 | 13 12     | 11 ... 6 | 5 ... 0
 //   kind  | promotion | to       | from
 //
-// promotion is 0 knight .. 3 queen. A castling move goes from the king's square to its own
-// rook's square, which is unambiguous in Chess960 too. The value 0 (a1a1) is no move.
+// promotion is 0 knight .. 3 queen. Castling is king takes own rook, unambiguous in Chess960 too. 0
+// (a1a1) is "no move".
 class Move {
   public:
     enum Kind : std::uint16_t { NORMAL = 0, PROMOTION = 1, EN_PASSANT = 2, CASTLING = 3 };
@@ -95,9 +93,8 @@ class Move {
     std::uint16_t bits_ = 0;
 };
 
-// Room for every position the FEN reader accepts: a side has at most 16 pieces, so at most
-// 15 queens with 27 moves each and a king with 8 steps and 2 castlings. (Positions that can
-// arise in play have at most 218 moves.)
+// Enough for every FEN the parser accepts: 15 queens with 27 moves each, a king with 8 steps and 2
+// castlings. (Reachable positions have at most 218 moves.)
 inline constexpr int MAX_MOVES = 15 * 27 + 8 + 2;
 
 // Fixed capacity, no allocation; elements beyond size() are uninitialised.

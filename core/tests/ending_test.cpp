@@ -1,11 +1,9 @@
-// Small endings as worlds to learn in, and the network of paper 003 that learns in them.
+// States of small endgames, and the network of Kanis 2016 that learns them.
 
 #include "endings/ending_states.h"
 
 #include <cmath>
-#include <stdexcept>
 
-#include "base/random.h"
 #include "nets/pyramid_net.h"
 #include "rules/movegen.h"
 #include "tests/core_test.h"
@@ -13,10 +11,6 @@
 namespace rookery::tests {
 
 namespace {
-
-Checks checks;
-
-void expect(bool condition, const std::string& what) { checks.expect(condition, what); }
 
 std::vector<std::uint8_t> truth_of(const endings::EndingStates& states) {
     std::vector<std::uint8_t> now(states.size(), endings::NOT_WON);
@@ -44,7 +38,7 @@ void test_counts() {
     expect(longest[0] == 28 && longest[1] == 10 && longest[2] == 16, "longest wins");
 }
 
-// Every state is found again from its position, and one ply of minimax is that of the moves.
+// Every state is found by its position, and backup() is one ply of minimax.
 void test_states(const endings::EndingStates& states) {
     Random random(7);
     std::vector<std::uint8_t> values(states.size());
@@ -72,7 +66,7 @@ void test_states(const endings::EndingStates& states) {
     }
 }
 
-// Greedy by the truth wins everything that is won; by nothing at all it does not.
+// Greedy play by the true values wins every won position; by constant values it does not.
 void test_play() {
     const endings::EndingStates states({"KRvK"}, endings::EndingGoal::MATE);
     const auto truth = truth_of(states);
@@ -85,17 +79,12 @@ void test_play() {
         possible += truth[s] != endings::NOT_WON;
         won += played[s] != endings::NOT_WON;
     }
-    expect(won < possible / 2, "who knows nothing does not win");
+    expect(won < possible / 2, "without knowledge few games are won");
 }
 
 void test_refusals() {
-    const auto refused = [](const std::vector<std::string>& endings, endings::EndingGoal goal) {
-        try {
-            const endings::EndingStates states(endings, goal);
-            return false;
-        } catch (const std::invalid_argument&) {
-            return true;
-        }
+    const auto refused = [](const std::vector<std::string>& names, endings::EndingGoal goal) {
+        return throws<std::invalid_argument>([&] { endings::EndingStates(names, goal); });
     };
     expect(refused({"KPvK"}, endings::EndingGoal::MATE), "an ending that leads to one not given");
     expect(refused({"KBvK"}, endings::EndingGoal::MATE), "a dead ending");
@@ -106,20 +95,18 @@ void test_refusals() {
     expect(refused({"KQvK"}, endings::EndingGoal::PROMOTION), "a promotion without a pawn");
 }
 
-// The derivative of the loss is what a small change of a weight makes of it, and Adam lowers it.
+// Errors are target - Q, and Adam lowers the loss.
 void test_network(const std::vector<int>& hidden, bool dueling, bool huber) {
     Random random(3);
     nets::PyramidNet net(hidden, 10, dueling);
-    std::vector<float> weights(net.size());
-    for (float& weight : weights) weight = float(random.uniform() - 0.5) / 2;
+    const std::vector<float> weights = random_floats(net.size(), random, 0.25f);
     net.write(nets::PyramidNet::Part::WEIGHTS, weights);
     expect(net.read(nets::PyramidNet::Part::WEIGHTS) == weights, "weights come back as they were");
     constexpr int COUNT = 101;  // more than a chunk, and no multiple of anything
     std::vector<std::int64_t> squares(3 * COUNT), actions(COUNT);
-    std::vector<float> targets(COUNT);
     for (auto& square : squares) square = std::int64_t(random.below(64));
     for (auto& action : actions) action = std::int64_t(random.below(10));
-    for (float& target : targets) target = float(random.uniform() * 6 - 3);
+    const std::vector<float> targets = random_floats(COUNT, random, 3);
     const std::vector<float> q_values = net.q_values(squares);
     const nets::PyramidLoss loss{.huber = huber, .learning_rate = 1e-3f};
     const auto [before, errors] = net.learn(squares, actions, targets, {}, loss);
@@ -137,7 +124,7 @@ void test_network(const std::vector<int>& hidden, bool dueling, bool huber) {
 
 }  // namespace
 
-int run_ending_tests() {
+void test_endings() {
     test_counts();
     test_states(endings::EndingStates({"KPvK", "KQvK", "KRvK"}, endings::EndingGoal::MATE));
     test_states(endings::EndingStates({"KBBvK"}, endings::EndingGoal::MATE));
@@ -146,7 +133,6 @@ int run_ending_tests() {
     test_network({128, 64, 32}, false, false);
     test_network({40, 24}, true, true);
     test_network({}, false, false);
-    return checks.failures();
 }
 
 }  // namespace rookery::tests

@@ -1,5 +1,5 @@
-// The alpha-beta engine: moves of a node, the network's integers, and searches with known answers,
-// on one thread and on several.
+// The alpha-beta engine: staged moves, NNUE kernels, and searches with known results, on one thread
+// and on several.
 
 #include <algorithm>
 #include <atomic>
@@ -9,12 +9,11 @@
 
 #include "alphabeta/bench.h"
 #include "alphabeta/engine.h"
-#include "alphabeta/node_moves.h"
-#include "alphabeta/searcher.h"
 #include "nnue/accumulator.h"
 #include "nnue/kernels.h"
 #include "rules/game.h"
 #include "rules/movegen.h"
+#include "rules/node_moves.h"
 #include "rules/see.h"
 #include "tests/core_test.h"
 
@@ -24,12 +23,15 @@ namespace {
 
 using namespace rookery::alphabeta;
 
-constexpr std::uint64_t SIGNATURE =
-    215683;  // nodes of bench(bench_network(), 6), without Polyglot's keys
+// Nodes of bench(bench_network(), 6), without Polyglot's keys.
+constexpr std::uint64_t SIGNATURE = 215683;
 
-Checks checks;
-
-void expect(bool condition, const std::string& what) { checks.expect(condition, what); }
+// One search of an engine that has no earlier stop() pending.
+Result search(Engine& engine, const Position& position, const Limits& limits,
+              std::span<const Key> earlier_keys = {}) {
+    engine.prepare();
+    return engine.search(position, earlier_keys, limits);
+}
 
 // Calls work(position, game number, ply) along random games, some of Chess960.
 template <class Work> void along_random_games(int games, int plies, Work work) {
@@ -80,7 +82,7 @@ void test_node_moves() {
     });
 }
 
-// Every version of the inner loops that this compiler may use gives the integers of the plain one.
+// Every version of the inner loops gives the same integers as the portable one.
 template <class Kernel> void compare_kernel() {
     using nnue::kernels::Portable;
     constexpr int LONGEST = 1024;
@@ -170,16 +172,15 @@ void test_mates() {
         {"3r2k1/5ppp/8/8/8/8/5PPP/6K1 b - - 0 1", 1},
         {"2rr3k/pp3pp1/1nnqbN1p/3pN3/2pP4/2P3Q1/PPB4P/R4RK1 w - - 0 1", 2},
         {"r1bq2r1/b4pk1/p1pp1p2/1p2pP2/1P2P1PB/3P4/1PPQ2P1/R3K2R w KQ - 0 1", 2},
-        {"8/8/8/8/8/2k5/2q5/K7 w - - 0 1", 0},  // stalemate is none
+        {"8/8/8/8/8/2k5/2q5/K7 w - - 0 1", 0},  // stalemate
     };
-    TranspositionTable table(1 << 20);
-    Searcher searcher(nnue::material_network(), table);
+    Engine engine(nnue::material_network(), 1, 1);
     for (const Case& c : cases) {
         Limits limits;
         limits.nodes = 300'000;
         limits.depth = 14;
-        table.clear();
-        const SearchOutcome outcome = searcher.search(parse_fen(c.fen), {}, limits);
+        engine.new_game();
+        const Result outcome = search(engine, parse_fen(c.fen), limits);
         if (c.moves == 0)
             expect(!outcome.best && outcome.nodes == 0, std::string("no move in ") + c.fen);
         else
@@ -191,32 +192,30 @@ void test_mates() {
 }
 
 void test_limits() {
-    TranspositionTable table(1 << 20);
-    Searcher searcher(nnue::material_network(), table);
+    Engine engine(nnue::material_network(), 1, 1);
     for (const std::uint64_t nodes : {1, 2, 3, 17, 1000, 4321}) {
         Limits limits;
         limits.nodes = nodes;
-        table.clear();
-        const SearchOutcome outcome = searcher.search(start_position(), {}, limits);
+        engine.new_game();
+        const Result outcome = search(engine, start_position(), limits);
         expect(outcome.nodes == nodes, "nodes are spent and never exceeded");
-        expect(outcome.best && outcome.line[0] == outcome.best, "there is always a move");
+        expect(outcome.best && outcome.lines[0].moves[0] == outcome.best, "there is always a move");
     }
     Limits soft;
     soft.soft_nodes = 2000;
     soft.nodes = 20'000;
-    const SearchOutcome outcome = searcher.search(start_position(), {}, soft);
+    const Result outcome = search(engine, start_position(), soft);
     expect(outcome.nodes >= 2000 && outcome.nodes <= 20'000, "the soft limit ends after a depth");
     const Position one_move = parse_fen("7k/8/8/8/8/8/1r6/K7 w - - 0 1");
     Limits one;
     one.clock_seconds = 100;
-    expect(searcher.search(one_move, {}, one).best == legal_moves(one_move)[0], "the only move");
+    expect(search(engine, one_move, one).best == legal_moves(one_move)[0], "the only move");
 }
 
-// Black is a queen up and moves it to and fro. With search_moves = Qb2-a2 White can go back to h1:
-// that is a draw if the position has stood twice before, and none if it has stood once.
+// Black is a queen up and moves it back and forth. After search_moves = Qb2-a2 White can return to
+// h1: a draw if that position has occurred twice before.
 void test_repetitions() {
-    TranspositionTable table(1 << 20);
-    Searcher searcher(nnue::material_network(), table);
+    Engine engine(nnue::material_network(), 1, 1);
     for (const int rounds : {0, 1}) {
         Game game(parse_fen("7k/8/8/8/8/8/q7/7K b - - 0 1"));
         const auto play = [&game](const char* move) { game.push(find_uci(game.now(), move)); };
@@ -228,41 +227,38 @@ void test_repetitions() {
         Limits limits;
         limits.depth = 8;
         limits.search_moves = {&back, 1};
-        table.clear();
-        const SearchOutcome outcome = searcher.search(game.now(), game.keys().keys(), limits);
+        engine.new_game();
+        const Result outcome = search(engine, game.now(), limits, game.keys().keys());
         if (rounds == 1)
-            expect(outcome.score == DRAW, "the third time is a draw");
+            expect(outcome.score == DRAW, "the third occurrence is a draw");
         else
-            expect(outcome.score > 300, "the second time is none");
+            expect(outcome.score > 300, "the second occurrence is not a draw");
     }
     // Fifty moves: mate on the last ply counts, anything else is a draw.
     Limits limits;
     limits.depth = 4;
-    table.clear();
+    engine.new_game();
     const Position mate = parse_fen("7k/8/6K1/8/8/8/8/R7 w - - 99 80");
-    expect(searcher.search(mate, {}, limits).score == MATE - 1, "mate on the hundredth ply");
-    table.clear();
+    expect(search(engine, mate, limits).score == MATE - 1, "mate on the hundredth ply");
+    engine.new_game();
     const Position late = parse_fen("7k/8/8/4K3/8/8/8/R7 w - - 99 80");
-    expect(searcher.search(late, {}, limits).score == DRAW, "a draw on the hundredth ply");
+    expect(search(engine, late, limits).score == DRAW, "a draw on the hundredth ply");
 }
 
-// Many collisions: a table whose keys have one bit must cost strength only, never legality.
+// Hash collisions (one-bit keys) may cost strength, never legality.
 void test_collisions() {
-    TranspositionTable table(1 << 16, 1);
-    Searcher searcher(nnue::material_network(), table);
-    Limits limits;
-    limits.nodes = 3000;
+    Engine engine(nnue::material_network(), 1, 1, 1);
+    const Limits limits{.nodes = 3000};
     along_random_games(8, 60, [&](const Position& p, Move, int, int ply) {
         if (ply % 6) return;
-        const SearchOutcome outcome = searcher.search(p, {}, limits);
         Position position = p;
-        for (int i = 0; i < outcome.line_length; ++i) {
+        const Result found = search(engine, p, limits);
+        for (const Move move : found.lines[0].moves) {
             const MoveList moves = legal_moves(position);
-            const bool legal =
-                std::find(moves.begin(), moves.end(), outcome.line[i]) != moves.end();
+            const bool legal = std::find(moves.begin(), moves.end(), move) != moves.end();
             expect(legal, "every move of the line is legal in " + to_fen(p));
             if (!legal) break;
-            position.make(outcome.line[i]);
+            position.make(move);
         }
     });
 }
@@ -271,8 +267,8 @@ void test_determinism() {
     const auto network = bench_network();
     const BenchResult first = bench(network, 6), second = bench(network, 6);
     expect(first.nodes == second.nodes && first.nodes > 1000, "one thread repeats itself");
-    // The same on every CPU and with every compiler: integers and a fixed order of moves. It
-    // changes with the search, as the signature in tests/test_alphabeta.py does.
+    // The same on every CPU and compiler. It changes with the search, as the signature in
+    // tests/core/test_alphabeta.py does.
     expect(first.nodes == SIGNATURE, "the signature is " + std::to_string(first.nodes) + ", not " +
                                          std::to_string(SIGNATURE));
 }
@@ -295,7 +291,7 @@ void test_threads() {
     });
     const Result stopped = engine.search(start_position(), {}, Limits());
     stopper.join();
-    expect(bool(stopped.best), "a stopped search answers");
+    expect(bool(stopped.best), "a stopped search returns a move");
     engine.prepare();
     engine.stop();
     expect(bool(engine.search(start_position(), {}, Limits()).best), "a search stopped before");
@@ -312,7 +308,7 @@ void test_threads() {
         engine.ponderhit();
     });
     const Result pondered = engine.search(start_position(), {}, ponder);
-    expect(hit && pondered.best, "no answer before the opponent has moved");
+    expect(hit && pondered.best, "no result before ponderhit");
     opponent.join();
 
     // One search at a time.
@@ -320,11 +316,7 @@ void test_threads() {
     std::atomic<bool> begun{false}, refused{false};
     std::thread other([&] {
         while (!begun) std::this_thread::yield();
-        try {
-            engine.set_hash(2);
-        } catch (const std::logic_error&) {
-            refused = true;
-        }
+        refused = throws<std::logic_error>([&] { engine.set_hash(2); });
         engine.stop();
     });
     (void)engine.search(start_position(), {}, Limits(), [&](const Result&) { begun = true; });
@@ -334,9 +326,8 @@ void test_threads() {
     Limits lines;
     lines.lines = 4;
     lines.depth = 6;
-    engine.prepare();
-    const Result several = engine.search(start_position(), {}, lines);
-    expect(several.lines.size() == 4, "as many lines as asked for");
+    const Result several = search(engine, start_position(), lines);
+    expect(several.lines.size() == 4, "the requested number of lines");
     std::set<int> firsts;
     for (const Line& line : several.lines) firsts.insert(line.moves[0].bits());
     expect(firsts.size() == 4, "lines begin with different moves");
@@ -346,18 +337,14 @@ void test_bad_networks() {
     const auto refused = [](int hidden, int buckets, float weight, std::size_t missing) {
         const auto h = std::size_t(std::max(hidden, 0)), b = std::size_t(std::max(buckets, 0));
         std::vector<float> features(768 * h, weight), bias(h), output(2 * h * b - missing), last(b);
-        try {
-            const nnue::Network network(hidden, buckets, features, bias, output, last);
-        } catch (const nnue::NetworkError&) {
-            return true;
-        }
-        return false;
+        return throws<nnue::NetworkError>(
+            [&] { nnue::Network(hidden, buckets, features, bias, output, last); });
     };
-    expect(!refused(32, 8, 0.1F, 0), "a sound network is taken");
+    expect(!refused(32, 8, 0.1F, 0), "a valid network is accepted");
     expect(refused(0, 8, 0, 0) && refused(24, 8, 0, 0) && refused(2048, 8, 0, 0), "hidden sizes");
     expect(refused(32, 0, 0, 0) && refused(32, 33, 0, 0), "buckets");
     expect(refused(32, 8, 0, 1), "a missing weight");
-    expect(refused(32, 8, std::nanf(""), 0) && refused(32, 8, INFINITY, 0), "no numbers");
+    expect(refused(32, 8, std::nanf(""), 0) && refused(32, 8, INFINITY, 0), "NaN and infinity");
     expect(!refused(512, 8, 100.0F, 0), "large weights are clipped");
     // All weights at their limits: sums may not overflow.
     std::vector<float> features(768 * 1024, 100.0F), bias(1024, 100.0F), output(2048, 100.0F),
@@ -371,7 +358,7 @@ void test_bad_networks() {
 
 }  // namespace
 
-int run_engine_tests() {
+void test_engine() {
     test_node_moves();
     test_kernels();
     test_accumulators();
@@ -383,7 +370,6 @@ int run_engine_tests() {
     test_determinism();
     test_threads();
     test_bad_networks();
-    return checks.failures();
 }
 
 }  // namespace rookery::tests

@@ -1,36 +1,20 @@
-// Tree search, self-play and the native network under the sanitizers: all code paths, few answers.
-// What the numbers should be is tested in tests/test_mcts.py and its neighbours.
+// Tree search, self-play and the native network: code paths for the sanitizers. Exact results are
+// tested in tests/core and tests/selfplay.
 
 #include <cmath>
-#include <cstdio>
 #include <memory>
 #include <numeric>
-#include <string>
 #include <thread>
-#include <vector>
 
 #include "mcts/search.h"
 #include "mcts/selfplay.h"
 #include "nets/hash_evaluator.h"
 #include "nets/squares_net.h"
+#include "tests/core_test.h"
 
-using namespace rookery;
+namespace rookery::tests {
 
 namespace {
-
-int failures = 0;
-
-void expect(bool condition, const std::string& what) {
-    if (condition) return;
-    std::printf("FAILED: %s\n", what.c_str());
-    ++failures;
-}
-
-std::vector<float> numbers(std::size_t count, Random& random) {
-    std::vector<float> values(count);
-    for (float& value : values) value = float(random.uniform() - 0.5) * 0.1f;
-    return values;
-}
 
 void test_searches() {
     for (const int gumbel : {0, 8}) {
@@ -64,13 +48,8 @@ void test_mates() {
     search.begin({20000, false, 0, 0, false}, {});
     search.run(nets::HashEvaluator(), 1, 0);
     expect(search.tree.root_status() == mcts::EdgeStatus::WON, "two rooks mate");
-    bool refused = false;
-    try {
-        search.set_game(Game(parse_fen("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1")));
-    } catch (const MoveError&) {
-        refused = true;
-    }
-    expect(refused, "a finished game is refused");
+    const Game over(parse_fen("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1"));
+    expect(throws<MoveError>([&] { search.set_game(over); }), "a finished game is refused");
 }
 
 void test_selfplay() {
@@ -96,24 +75,25 @@ void test_selfplay() {
     mcts::SelfPlay other(options);
     other.restore(state);
     expect(other.save() == state, "a state is restored");
-    // Answers that are not numbers.
+    // Evaluations that are not finite.
     play.gather();
     std::vector<float> logits(play.batch().legal_actions.size(), 0.0f);
     std::vector<float> values(play.batch().size(), std::nanf(""));
     play.apply(logits, values);
     expect(play.aborted == 6, "nonsense aborts games");
-    expect(play.run(nets::HashEvaluator(), 20, 0), "the others go on");
+    expect(play.run(nets::HashEvaluator(), 20, 0), "the others continue");
 }
 
 // A network of the family squares with arbitrary weights.
 nets::SquaresNet small_network() {
     Random random(1);
     const std::size_t width = 24, key = 8;
-    const auto places = numbers((64 * 25 + 33) * width, random);
-    const auto codes = numbers(156 * width, random), bias = numbers(width, random);
-    const auto layer = numbers(width * width, random), keys = numbers(key * width, random);
-    const auto moves = numbers((6 * 12 * 7 * 12 + 6 * 3 * 225 + 6 * 225 + 4672) * key, random);
-    const auto key_bias = numbers(key, random), value_bias = numbers(1, random);
+    const auto numbers = [&](std::size_t count) { return random_floats(count, random, 0.05f); };
+    const auto places = numbers((64 * 25 + 33) * width);
+    const auto codes = numbers(156 * width), bias = numbers(width);
+    const auto layer = numbers(width * width), keys = numbers(key * width);
+    const auto moves = numbers((6 * 12 * 7 * 12 + 6 * 3 * 225 + 6 * 225 + 4672) * key);
+    const auto key_bias = numbers(key), value_bias = numbers(1);
     std::vector<std::int64_t> squares(4672);
     for (std::size_t i = 0; i < squares.size(); ++i) squares[i] = std::int64_t(i / 73);
     return nets::SquaresNet({width, key, places, codes, bias, layer, bias, layer, bias, keys,
@@ -129,7 +109,7 @@ void test_network() {
     expect(std::abs(search.tree.root_value()) <= 1, "values are bounded");
 }
 
-// What training does: on each core games of their own, all with one network.
+// As in training: games on several threads, all with one network.
 void test_threads() {
     const nets::SquaresNet net = small_network();
     mcts::SelfPlayOptions options;
@@ -163,12 +143,12 @@ void test_threads() {
 
 }  // namespace
 
-// Called by core_test.cpp; returns how many checks failed.
-int mcts_failures() {
+void test_mcts() {
     test_searches();
     test_mates();
     test_selfplay();
     test_network();
     test_threads();
-    return failures;
 }
+
+}  // namespace rookery::tests

@@ -1,4 +1,4 @@
-// Training of networks: packed samples, the order of a pass, the learner and games on threads.
+// Training: packed samples, shuffled order, the learner, the policy step, games on threads.
 
 #include <cmath>
 #include <cstring>
@@ -15,10 +15,6 @@
 namespace rookery::tests {
 
 namespace {
-
-Checks checks;
-
-void expect(bool condition, const std::string& what) { checks.expect(condition, what); }
 
 std::vector<nnue::PackedSample> random_samples(int count) {
     std::vector<nnue::PackedSample> samples;
@@ -121,11 +117,7 @@ void test_policy_step() {
     const nets::PolicySamples samples{legal, offsets, chosen, old, advantages};
     const nets::PolicyWeights weights{0.5f, 0.3f, 0.2f};
     Random random(8);
-    const auto floats = [&](std::size_t count) {
-        std::vector<float> values(count);
-        for (float& value : values) value = float(random.below(1000)) / 2000.0f - 0.25f;
-        return values;
-    };
+    const auto floats = [&](std::size_t count) { return random_floats(count, random, 0.25f); };
     std::vector<float> hidden = floats(3 * WIDTH), weight = floats(ACTIONS * WIDTH),
                        bias = floats(ACTIONS);
     std::vector<float> by_hidden = floats(hidden.size()), by_weight = floats(weight.size()),
@@ -155,13 +147,12 @@ void test_policy_step() {
 
 }  // namespace
 
-int run_training_tests() {
+void test_training() {
     test_policy_step();
     test_samples();
     test_order();
     test_learner();
     test_games();
-    return checks.failures();
 }
 
 }  // namespace rookery::tests

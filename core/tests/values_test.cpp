@@ -1,13 +1,11 @@
-// Alpha-beta with evaluators other than the NNUE: the same search by both doors, failures on one
-// thread and on several, and the native value network.
+// Alpha-beta with evaluators other than NNUE: equal searches either way, failures on one thread and
+// on several, and the native value network.
 
 #include <atomic>
 #include <cmath>
 
 #include "alphabeta/bench.h"
 #include "alphabeta/engine.h"
-#include "alphabeta/observation_values.h"
-#include "base/random.h"
 #include "nets/mlp_value.h"
 #include "tests/core_test.h"
 
@@ -16,12 +14,9 @@ namespace rookery::tests {
 namespace {
 
 using namespace rookery::alphabeta;
+using namespace rookery::values;
 
-Checks checks;
-
-void expect(bool condition, const std::string& what) { checks.expect(condition, what); }
-
-// The NNUE network by the other door; fails after so many positions.
+// An NNUE network as a BatchEvaluator that fails after `most` positions.
 class NetworkValues final : public BatchEvaluator {
   public:
     NetworkValues(nnue::NetworkPtr network, std::size_t batch, int most = 1 << 30)
@@ -51,15 +46,6 @@ class NoValues final : public BatchEvaluator {
     }
 };
 
-template <class Error> bool throws(const std::function<void()>& work, const std::string& words) {
-    try {
-        work();
-    } catch (const Error& error) {
-        return std::string(error.what()).find(words) != std::string::npos;
-    }
-    return false;
-}
-
 void test_scale() {
     expect(score_of_value(0) == 0 && score_of_value(1) == MAX_EVALUATION &&
                score_of_value(-1) == -MAX_EVALUATION,
@@ -69,23 +55,21 @@ void test_scale() {
     expect(value_of_score(MATE - 3) == 1 && value_of_score(3 - MATE) == -1, "values of mates");
 }
 
-void test_both_doors() {
+void test_same_search() {
     const auto network = nnue::random_network(32, 8, 1);
     const Evaluator evaluators[] = {network, std::make_shared<NetworkValues>(network, 1),
                                     std::make_shared<NetworkValues>(network, 16),
                                     std::make_shared<NetworkValues>(network, MAX_MOVES)};
-    Limits limits;
-    limits.depth = 6;
+    const Limits limits{.depth = 6};
     for (const std::string_view fen : bench_positions().first(12)) {
-        SearchOutcome first;
+        Result first;
         for (const Evaluator& evaluator : evaluators) {
-            TranspositionTable table(1 << 20);
-            Searcher searcher(evaluator, table);
-            const SearchOutcome found = searcher.search(parse_fen(fen), {}, limits);
+            Engine engine(evaluator, 1, 1);
+            const Result found = engine.search(parse_fen(fen), {}, limits);
             if (&evaluator == evaluators) first = found;
             expect(found.best == first.best && found.score == first.score &&
                        found.nodes == first.nodes,
-                   "the same search by both doors in " + std::string(fen));
+                   "the same search by a BatchEvaluator in " + std::string(fen));
         }
     }
 }
@@ -98,14 +82,13 @@ void test_failures() {
             engine.prepare();
             (void)engine.search(start_position(), {}, Limits());
         };
-        expect(throws<std::runtime_error>(search, "no more values"), "a failure comes back");
+        expect(throws<std::runtime_error>(search, "no more values"), "an exception is rethrown");
         engine.set_evaluator(std::make_shared<NoValues>());
-        expect(throws<EvaluatorError>(search, "'broken' gave the value"), "no number is a value");
+        expect(throws<EvaluatorError>(search, "'broken' gave the value"), "NaN is refused");
         engine.set_evaluator(nnue::material_network());
-        Limits limits;
-        limits.depth = 4;
+        const Limits limits{.depth = 4};
         engine.prepare();
-        expect(engine.search(start_position(), {}, limits).depth == 4, "the engine is unharmed");
+        expect(engine.search(start_position(), {}, limits).depth == 4, "the engine still works");
     }
 }
 
@@ -131,11 +114,7 @@ void test_observations() {
 void test_mlp() {
     constexpr std::size_t INPUTS = 37, FIRST = 21, SECOND = 9, COUNT = 50;
     Random random(3);
-    const auto draw = [&](std::size_t size) {
-        std::vector<float> values(size);
-        for (float& value : values) value = float(int(random.below(2001)) - 1000) / 2000;
-        return values;
-    };
+    const auto draw = [&](std::size_t size) { return random_floats(size, random, 0.5f); };
     std::vector<float> weights[] = {draw(FIRST * INPUTS), draw(SECOND * FIRST), draw(SECOND)};
     const std::vector<float> biases[] = {draw(FIRST), draw(SECOND), draw(1)};
     for (std::size_t o = 0; o < FIRST; ++o)
@@ -170,13 +149,12 @@ void test_mlp() {
 
 }  // namespace
 
-int run_values_tests() {
+void test_values() {
     test_scale();
-    test_both_doors();
+    test_same_search();
     test_failures();
     test_observations();
     test_mlp();
-    return checks.failures();
 }
 
 }  // namespace rookery::tests

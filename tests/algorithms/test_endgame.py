@@ -95,7 +95,7 @@ def test_colours_and_mirror_images_are_one_state() -> None:
         (["KPvK"], "mate", ["KPvK", "KQvK", "must be given"]),
         (["KPvKP"], "mate", ["KPvKP", "bare king"]),
         (["KXvK"], "mate", ["'X'"]),
-        (["KBvK"], "mate", ["nobody can win"]),
+        (["KBvK"], "mate", ["neither side can win"]),
         (["KRQvK"], "mate", ["order"]),
         (["KQvK"], "promotion", ["KPvK alone"]),
         (["KQvK"], "checkers", ["checkers", "mate"]),

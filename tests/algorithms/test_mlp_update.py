@@ -224,7 +224,7 @@ def test_an_action_without_alternative_has_no_gradient_and_old_contents_are_gone
         ("legal", np.array([0, -1, 2, 1, 2, 3]), "action -1 is not in 0 .. 4"),
         ("offsets", np.array([0, 3, 3, 6]), "position 1 has no legal action"),
         ("offsets", np.array([0, 2, 3, 5]), "offsets must rise from 0 to the number"),
-        ("offsets", np.array([0, 2, 6]), "do not fit each other"),
+        ("offsets", np.array([0, 2, 6]), "do not match"),
         ("chosen", np.array([2, 0, 2]), "position 0 has no legal action at the place"),
         ("hidden", np.zeros((3, 5), dtype=np.float32), "hidden has 15 entries; there must be 12"),
         ("by_weight", np.zeros((4, 4), dtype=np.float32), "by_weight has 16 entries; .* 20"),

@@ -215,7 +215,7 @@ def test_observations_that_single_positions_lack_are_refused() -> None:
         BatchEvaluator("kpk3", material)
     with pytest.raises(ValueError, match="unknown observation 'planes'"):
         BatchEvaluator("planes", material)
-    with pytest.raises(ValueError, match="batch of 0"):
+    with pytest.raises(ValueError, match="batch must be 1 or more"):
         BatchEvaluator("planes12", material, batch=0)
 
 

@@ -95,7 +95,7 @@ def test_what_does_not_fit_is_refused() -> None:
         native.evaluate(wrong, legal, offsets)
     with pytest.raises(ValueError, match="4700"):
         native.evaluate(observations, np.full_like(legal, 4700), offsets)
-    with pytest.raises(ValueError, match="do not fit together"):
+    with pytest.raises(ValueError, match="do not match"):
         native.evaluate(observations, legal, offsets[:-1])
     weights = {name: tensor.numpy() for name, tensor in network.state_dict().items()}
     origins, destinations = network.origins.numpy(), network.destinations.numpy()  # type: ignore[union-attr, operator]

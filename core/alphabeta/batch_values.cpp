@@ -1,11 +1,10 @@
-#include "alphabeta/values.h"
+#include "alphabeta/batch_values.h"
 
 #include <algorithm>
 #include <cmath>
-#include <string>
 
-#include "alphabeta/node_moves.h"
 #include "alphabeta/parameters.h"
+#include "rules/node_moves.h"
 #include "rules/see.h"
 
 namespace rookery::alphabeta {
@@ -29,15 +28,6 @@ double value_of_score(Score score) {
     return std::tanh(score / (2.0 * nnue::VALUE_SCALE));
 }
 
-Position without_past(const Position& position) {
-    Position bare = position;
-    bare.halfmove_clock = 0;
-    bare.fullmove_number = 1;
-    bare.repetitions = 0;
-    bare.last_move = Move();
-    return bare;
-}
-
 BatchValues::BatchValues(BatchEvaluatorPtr evaluator)
     : evaluator_(std::move(evaluator)), entries_(CACHE_ENTRIES) {}
 
@@ -45,17 +35,17 @@ void BatchValues::clear() { std::fill(entries_.begin(), entries_.end(), Entry())
 
 Score BatchValues::evaluate(const Position& position, const Position* parent, Siblings siblings) {
     if (known(position.key)) return entry(position.key).score;
-    batch_.assign(1, without_past(position));
+    batch_.assign(1, values::without_past(position));
     if (parent && evaluator_->batch() > 1) add_siblings(*parent, position.key, siblings);
     values_.assign(batch_.size(), 0.0f);
     evaluator_->evaluate(batch_, values_);
-    // The position asked for comes last, so that no sibling takes its place.
+    // The requested position is stored last, so that no sibling replaces it.
     for (std::size_t i = batch_.size(); i-- > 0;)
         entry(batch_[i].key) = {batch_[i].key, checked_score(i)};
     return entry(position.key).score;
 }
 
-// Captures and promotions come first, as the search will try them.
+// Captures and promotions first, as the search will try them.
 void BatchValues::add_siblings(const Position& parent, Key asked, Siblings siblings) {
     const NodeInfo info(parent);
     MoveList moves;
@@ -69,16 +59,16 @@ void BatchValues::add_siblings(const Position& parent, Key asked, Siblings sibli
         Position next = parent;
         next.make(move);
         if (next.key != asked && !known(next.key) && !next.in_check())
-            batch_.push_back(without_past(next));
+            batch_.push_back(values::without_past(next));
     }
 }
 
 Score BatchValues::checked_score(std::size_t index) const {
     const float value = values_[index];
     if (std::abs(value) <= 1 + VALUE_TOLERANCE) return score_of_value(value);  // false for NaN
-    throw EvaluatorError("evaluator '" + std::string(evaluator_->name()) + "' gave the value " +
-                         std::to_string(value) + ", which is not in [-1, 1], in '" +
-                         to_fen(batch_[index]) + "'");
+    throw values::EvaluatorError("evaluator '" + std::string(evaluator_->name()) +
+                                 "' gave the value " + std::to_string(value) +
+                                 ", which is not in [-1, 1], in '" + to_fen(batch_[index]) + "'");
 }
 
 }  // namespace rookery::alphabeta

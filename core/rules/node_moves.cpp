@@ -1,6 +1,6 @@
-#include "alphabeta/node_moves.h"
+#include "rules/node_moves.h"
 
-namespace rookery::alphabeta {
+namespace rookery {
 
 namespace {
 
@@ -27,13 +27,6 @@ Bitboard single_shields(const Position& p, Square king, Color attacker, Bitboard
 bool king_attacked_on(const Position& p, Square to) {
     const Bitboard occupied = p.occupied() ^ bit(p.king(p.side));
     return p.attackers_to(to, occupied) & p.pieces(~p.side) & ~bit(to);
-}
-
-// As the private Position::en_passant_is_legal.
-bool en_passant_legal(const Position& p, Square from) {
-    const Square captured = p.en_passant ^ 8;
-    const Bitboard after = (p.occupied() ^ bit(from) ^ bit(captured)) | bit(p.en_passant);
-    return !(p.attackers_to(p.king(p.side), after) & p.pieces(~p.side) & ~bit(captured));
 }
 
 bool castling_legal(const Position& p, bool kingside) {
@@ -67,9 +60,9 @@ void add_promotions(MoveList& list, Square from, Square to, bool noisy, bool cap
         list.add(Move(from, to, Move::PROMOTION, type));
 }
 
-// Targets that a piece may reach: pins and checks already in the mask of the caller.
 template <Color Us, bool NOISY>
-void generate_pawns(const Position& p, const NodeInfo& info, Bitboard check_mask, MoveList& list) {
+void generate_pawn_stage(const Position& p, const NodeInfo& info, Bitboard check_mask,
+                         MoveList& list) {
     constexpr int UP = Us == WHITE ? 8 : -8;
     constexpr Bitboard LAST = Us == WHITE ? rank_mask(7) : rank_mask(0);
     constexpr Bitboard SEVENTH = Us == WHITE ? rank_mask(6) : rank_mask(1);
@@ -109,7 +102,7 @@ void generate_pawns(const Position& p, const NodeInfo& info, Bitboard check_mask
 }
 
 template <Color Us, bool NOISY>
-void generate(const Position& p, const NodeInfo& info, MoveList& list) {
+void generate_stage(const Position& p, const NodeInfo& info, MoveList& list) {
     const Square king = p.king(Us);
     const Bitboard occupied = p.occupied();
     const Bitboard wanted = NOISY ? p.pieces(~Us) : ~occupied;
@@ -123,7 +116,7 @@ void generate(const Position& p, const NodeInfo& info, MoveList& list) {
         check_mask = info.checkers | between(king, first_square(info.checkers));
     }
     const Bitboard targets = wanted & check_mask;
-    generate_pawns<Us, NOISY>(p, info, check_mask, list);
+    generate_pawn_stage<Us, NOISY>(p, info, check_mask, list);
     for (Bitboard b = p.pieces(Us, KNIGHT) & ~info.pinned; b;) {
         const Square from = pop_square(b);
         add_from(list, from, knight_attacks(from) & targets);
@@ -143,7 +136,8 @@ void generate(const Position& p, const NodeInfo& info, MoveList& list) {
         if (p.en_passant != NO_SQUARE)
             for (Bitboard b = pawn_attacks(~Us, p.en_passant) & p.pieces(Us, PAWN); b;) {
                 const Square from = pop_square(b);
-                if (en_passant_legal(p, from)) list.add(Move(from, p.en_passant, Move::EN_PASSANT));
+                if (p.en_passant_is_legal(from, p.en_passant))
+                    list.add(Move(from, p.en_passant, Move::EN_PASSANT));
             }
     } else if (!info.checkers && p.castling & (Us == WHITE ? 3 : 12)) {
         for (const bool kingside : {true, false}) {
@@ -173,16 +167,16 @@ NodeInfo::NodeInfo(const Position& p) {
 
 void generate_noisy(const Position& position, const NodeInfo& info, MoveList& list) {
     if (position.side == WHITE)
-        generate<WHITE, true>(position, info, list);
+        generate_stage<WHITE, true>(position, info, list);
     else
-        generate<BLACK, true>(position, info, list);
+        generate_stage<BLACK, true>(position, info, list);
 }
 
 void generate_quiet(const Position& position, const NodeInfo& info, MoveList& list) {
     if (position.side == WHITE)
-        generate<WHITE, false>(position, info, list);
+        generate_stage<WHITE, false>(position, info, list);
     else
-        generate<BLACK, false>(position, info, list);
+        generate_stage<BLACK, false>(position, info, list);
 }
 
 bool is_legal(const Position& p, const NodeInfo& info, Move move) {
@@ -202,7 +196,7 @@ bool is_legal(const Position& p, const NodeInfo& info, Move move) {
     }
     if (move.kind() == Move::EN_PASSANT)
         return type == PAWN && to == p.en_passant && move.promotion() == KNIGHT &&
-               pawn_attacks(us, from) & bit(to) && en_passant_legal(p, from);
+               pawn_attacks(us, from) & bit(to) && p.en_passant_is_legal(from, p.en_passant);
     if (move.kind() == Move::NORMAL && move.promotion() != KNIGHT) return false;  // unused bits
     if (p.pieces(us) & bit(to)) return false;
     if (type == KING)
@@ -259,4 +253,4 @@ bool gives_check(const Position& p, const NodeInfo& info, Move move) {
     return false;
 }
 
-}  // namespace rookery::alphabeta
+}  // namespace rookery

@@ -1,10 +1,10 @@
-#include "alphabeta/observation_values.h"
+#include "values/evaluator.h"
 
-namespace rookery::alphabeta {
+namespace rookery::values {
 
 namespace {
 
-// The layout if every position without a past can be written in it.
+// The layout, if it can encode every position without its past.
 const encode::ObservationLayout& require_layout(const std::string& name,
                                                 std::string_view observation) {
     const encode::ObservationLayout& layout = encode::find_observation(observation);
@@ -24,6 +24,15 @@ const encode::ObservationLayout& require_layout(const std::string& name,
 
 }  // namespace
 
+Position without_past(const Position& position) {
+    Position bare = position;
+    bare.halfmove_clock = 0;
+    bare.fullmove_number = 1;
+    bare.repetitions = 0;
+    bare.last_move = Move();
+    return bare;
+}
+
 ObservationEvaluator::ObservationEvaluator(std::string name, std::string_view observation,
                                            std::size_t batch, Function function)
     : name_(std::move(name)),
@@ -31,21 +40,16 @@ ObservationEvaluator::ObservationEvaluator(std::string name, std::string_view ob
       batch_(batch),
       function_(std::move(function)) {
     if (batch_ < 1)
-        throw std::invalid_argument("evaluator '" + name_ + "': a batch of 0 positions");
+        throw std::invalid_argument("evaluator '" + name_ + "': batch must be 1 or more");
 }
 
 void ObservationEvaluator::evaluate(std::span<const Position> positions,
                                     std::span<float> values) const {
     const RepetitionKeys none;
     std::vector<float> observations(positions.size() * layout_.size());
-    for (std::size_t i = 0; i < positions.size(); ++i) {
-        encode::EncodeView view{};
-        view.positions[0] = &positions[i];
-        view.count = 1;
-        view.keys = &none;
-        layout_.encode(view, observations.data() + i * layout_.size());
-    }
+    for (std::size_t i = 0; i < positions.size(); ++i)
+        layout_.encode({{&positions[i]}, 1, &none}, observations.data() + i * layout_.size());
     function_(std::move(observations), values);
 }
 
-}  // namespace rookery::alphabeta
+}  // namespace rookery::values
