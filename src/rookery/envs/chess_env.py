@@ -13,7 +13,7 @@ from rookery.envs.episode import Episode, EpisodeOptions, Turn, reset_options
 from rookery.envs.rules import Rules
 from rookery.envs.spaces import action_space, observation_space
 from rookery.players.base import Limits, Player
-from rookery.players.random import RandomPlayer
+from rookery.players.bots import RandomPlayer
 
 COLORS = ("white", "black", "random")
 ATTEMPTS = 100  # games begun before it is reported that the agent never gets to move

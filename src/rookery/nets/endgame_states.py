@@ -31,7 +31,7 @@ def state_rows(states: EndingStates, network: Endgame) -> Tensor:
 def state_distances(network: Endgame, rows: Tensor) -> Values:
     """The predicted distance of each state, or NOT_WON."""
     with torch.inference_mode():
-        parts = [network.distances(network.classes(part)) for part in rows.split(BATCH)]
+        parts = [network.distances(network.classes(part)) for part in torch.split(rows, BATCH)]
     found: Values = torch.cat(parts).numpy().astype(np.uint8)
     found[found > network.sizes.moves] = NOT_WON
     return found
@@ -41,6 +41,6 @@ def state_worth(network: Endgame, states: EndingStates) -> NDArray[np.float32]:
     """Value [N] of each state for the strong side, as in the network's Q values."""
     rows = state_rows(states, network)
     with torch.inference_mode():
-        parts = [network.worth_of(network.classes(part)) for part in rows.split(BATCH)]
+        parts = [network.worth_of(network.classes(part)) for part in torch.split(rows, BATCH)]
     worth: NDArray[np.float32] = torch.cat(parts).numpy()
     return worth

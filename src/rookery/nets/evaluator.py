@@ -16,6 +16,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from rookery._core import Game
 from rookery.base.extras import how_to_install
 from rookery.encodings import ACTIONS, OBSERVATIONS
 from rookery.nets import ActionValueNetwork, PolicyValueNetwork
@@ -149,6 +150,14 @@ class FakeEvaluator:
             part = slice(legal_offsets[index], legal_offsets[index + 1])
             logits[part], values[index] = self._function(observation, legal_actions[part])
         return check_answer(self, logits, values)
+
+
+def evaluate_position(evaluator: Evaluator, game: Game, legal: Array) -> tuple[Floats, float]:
+    """Logits [L] of the legal actions of one position, and its value."""
+    observation = game.encode(evaluator.observation)[np.newaxis]
+    offsets = np.array([0, len(legal)], dtype=np.int64)
+    logits, values = evaluator.evaluate(observation, legal, offsets)
+    return logits, float(values[0])
 
 
 def load_evaluator(source: str, threads: int = 1) -> TorchEvaluator | OnnxEvaluator:
