@@ -99,10 +99,10 @@ class Book(Closing):
 
 def _spelling(move: str, game: Game) -> str:
     """A book move in the game's notation of castling."""
-    if move in CASTLING and not game.chess960:
-        if game.piece_at(chess.parse_square(move[:2])).upper() == "K":
-            return CASTLING[move]
-    return move
+    if move not in CASTLING or game.chess960:
+        return move
+    is_king = game.piece_at(chess.parse_square(move[:2])).upper() == "K"
+    return CASTLING[move] if is_king else move
 
 
 def book_paths() -> list[Path]:
