@@ -8,7 +8,7 @@ read, with a row per position:
     policy       list of float32, as long                policy target; sums to 1
     result       float32   -1, 0, 1 for the side to move; in between if the game was truncated
     value        float32   [-1, 1], evaluation of the search or engine
-    surprise     float32   KL divergence of policy target and prior, in nats
+    surprise     float32   KL divergence of the prior from the policy target, in nats
     plies_left   int32     to the end of the game
     ply          int32     since its start
     game         int64     number of the game; never split a game between training and test
