@@ -14,7 +14,7 @@ from rookery.arena.results import Tally, describe
 from rookery.arena.sprt import Sprt
 from rookery.cli import main
 from rookery.engines.find import find_stockfish
-from rookery.players.random import RandomPlayer
+from rookery.players.bots import RandomPlayer
 from rookery.rating.ladder import Climb, LadderSettings
 from rookery.rating.rungs import Rung
 from support.needs import needs_stockfish, needs_tables

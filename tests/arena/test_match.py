@@ -25,8 +25,8 @@ from rookery.arena.match import MatchResult, MatchSettings, game_rngs, run_match
 from rookery.arena.pgn import Journal, PgnError, read_games
 from rookery.data.openings import Opening
 from rookery.players.base import Decision, Limits
+from rookery.players.bots import RandomPlayer
 from rookery.players.mixed import MixedPlayer
-from rookery.players.random import RandomPlayer
 from rookery.players.registry import make_player
 from rookery.players.uci_engine import UciPlayer, UciSettings
 from support.scripted import Scripted

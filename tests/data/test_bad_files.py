@@ -107,7 +107,7 @@ def test_a_human_player_is_asked_on_standard_error(
 def test_remember_does_not_overwrite_other_files(tmp_path: Path, content: str) -> None:
     file = tmp_path / "x.txt"
     file.write_text(content)
-    with pytest.raises(SpecError, match=r"x\.txt' holds something else.*remember=auto"):
+    with pytest.raises(SpecError, match=r"x\.txt' is not a file of answers.*remember=auto"):
         make_player(f"greedy,remember={file}")
     assert file.read_text() == content
 

@@ -21,7 +21,7 @@ from rookery.arena.limits import Adjudication, MatchLimits
 from rookery.arena.match import MatchResult, MatchSettings, game_rngs, run_match
 from rookery.cli import main
 from rookery.engines.process import MARK, ProcessLimits
-from rookery.players.random import RandomPlayer
+from rookery.players.bots import RandomPlayer
 from rookery.players.registry import make_player
 from rookery.players.uci_engine import UciPlayer, UciSettings
 from support.paths import SUPPORT

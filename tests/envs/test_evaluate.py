@@ -10,7 +10,7 @@ from rookery import FenError, Game, MoveError
 from rookery.envs import evaluate, run
 from rookery.papers.salisch2023.agents import AgentPlayer, PlayerAgent, game_of_observation
 from rookery.players.base import Decision, Limits, Player
-from rookery.players.random import RandomPlayer
+from rookery.players.bots import RandomPlayer
 
 
 def generator(seed: int = 0) -> np.random.Generator:

@@ -29,7 +29,7 @@ from rookery.exams.endings import (
 )
 from rookery.exams.questions import Questions
 from rookery.players.base import Decision, Limits
-from rookery.players.random import RandomPlayer
+from rookery.players.bots import RandomPlayer
 from rookery.players.tablebase import CachedTables, TablebasePlayer, rank_moves
 
 

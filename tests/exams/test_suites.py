@@ -18,7 +18,7 @@ from rookery.exams.puzzles import (
 )
 from rookery.exams.suites import parse_line, read_suite, run_suite, summarise_suite
 from rookery.players.base import Decision, Limits
-from rookery.players.random import RandomPlayer
+from rookery.players.bots import RandomPlayer
 
 MATE = "6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - -"
 

@@ -23,7 +23,7 @@ from rookery.learning.matches import (
 )
 from rookery.nets import Network, make_network
 from rookery.players.base import Decision, Limits
-from rookery.players.greedy import BotPlayer
+from rookery.players.bots import BotPlayer
 from rookery.training.trainer import MatchScore
 
 torch.set_num_threads(1)

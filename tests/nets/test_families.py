@@ -14,7 +14,6 @@ from rookery._core import action_count, play_random_plies
 from rookery.nets import (
     ActionValueNetwork,
     ValueNetwork,
-    family_names,
     make_network,
     ragged,
 )
@@ -175,7 +174,7 @@ def test_bad_networks_are_refused() -> None:
         make_network("resnet", "planes22", "az4672", {"filters": 10**9})
     with pytest.raises(ValueError, match="hiden"):
         make_network("mlp", "vector66", "az4672", {"hiden": [3]})
-    assert {"mlp", "resnet"} <= set(family_names())
+    assert {"mlp", "resnet"} <= set(FAMILIES)
 
 
 @pytest.mark.parametrize(

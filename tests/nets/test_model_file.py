@@ -355,7 +355,7 @@ def test_policy_player_from_a_file(tmp_path: Path) -> None:
             make_player(f"{path},{option}")
     with pytest.raises(ValueError, match="search, which simulations=0 forbids"):
         make_player(f"{path},simulations=0,movetime=1")
-    with pytest.raises(ValueError, match="no model file"):
+    with pytest.raises(ValueError, match="not a model file"):
         load_evaluator("nowhere.safetensors")
 
 

@@ -13,10 +13,9 @@ from rookery.data.books import book_paths
 from rookery.data.tablebases import find_tablebases
 from rookery.engines.faults import EngineFault, clean
 from rookery.players.base import Capabilities, Decision, capabilities_of
-from rookery.players.greedy import BotPlayer
+from rookery.players.bots import BotPlayer, RandomPlayer
 from rookery.players.human import HumanPlayer
 from rookery.players.mixed import BookPlayer, MixedPlayer
-from rookery.players.random import RandomPlayer
 from rookery.players.registry import make_player
 from rookery.players.tablebase import TablebasePlayer
 

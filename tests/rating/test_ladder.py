@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from rookery.arena.elo import expected_score
-from rookery.players.random import RandomPlayer
+from rookery.players.bots import RandomPlayer
 from rookery.rating.ladder import Climb, LadderSettings, PlayerRating
 from rookery.rating.rating import Encounter
 from rookery.rating.rungs import (

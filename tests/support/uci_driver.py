@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from rookery._core import Game
 from rookery.players.base import Decision, Limits, Player
-from rookery.players.random import RandomPlayer
+from rookery.players.bots import RandomPlayer
 from rookery.uci.stream import serve
 from support.thinkers import SlowThinker
 

@@ -254,7 +254,7 @@ def test_damage_to_the_newest_checkpoint_costs_one_generation(
     resume(str(run), budget="7it", view=view)
     text = " ".join(view.messages)
     assert "00000006 is damaged" in text
-    assert "going on from checkpoint 00000005" in text
+    assert "resuming from checkpoint 00000005" in text
     assert "resumes from checkpoint 00000005" in (run / "log.txt").read_text()
 
 

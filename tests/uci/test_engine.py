@@ -9,7 +9,7 @@ import pytest
 
 from rookery._core import STARTING_FEN, Game
 from rookery.players.base import Decision, Limits
-from rookery.players.greedy import BotPlayer
+from rookery.players.bots import BotPlayer
 from rookery.players.thinking import Setting
 from rookery.uci.options import advice
 from support.thinkers import SlowThinker

@@ -235,7 +235,7 @@ def test_invalid_bytes_are_survived(start) -> None:
 def test_what_a_player_prints_stays_out_of_the_protocol(start, tmp_path: Path) -> None:
     script = tmp_path / "chatty.py"
     script.write_text(
-        "from rookery.players.random import RandomPlayer\n"
+        "from rookery.players.bots import RandomPlayer\n"
         "from rookery.uci.stream import serve\n"
         "class Chatty(RandomPlayer):\n"
         "    def choose(self, *arguments):\n"

@@ -38,7 +38,7 @@ from rookery.learning.window import Sampler, SampleWindow
 from rookery.nets import PolicyValueNetwork, make_network
 from rookery.nets.evaluator import read_model
 from rookery.nets.model_file import parse_model
-from rookery.players.greedy import BotPlayer
+from rookery.players.bots import BotPlayer
 from rookery.runs.state import State
 from rookery.selfplay.collector import Collector, Hooks, make_collector
 from rookery.selfplay.games import write_selfplay_games

@@ -41,7 +41,7 @@ from rookery.learning.matches import player_match
 from rookery.nets import ValueNetwork, make_network
 from rookery.nets.value_evaluator import value_evaluator
 from rookery.players.base import Decision, Limits
-from rookery.players.greedy import BotPlayer
+from rookery.players.bots import BotPlayer
 from rookery.runs.state import State
 from rookery.training.recipe import Recipe
 from rookery.training.trainer import Context, MatchScore, Metrics, Trainer

@@ -1,4 +1,4 @@
-"""Objects that hold files or processes and are closed at the end of a `with` block."""
+"""Base class of objects that own files or processes and are closed by a `with` block."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Self
 
 
 class Closing(ABC):
-    """Makes `with` call `close`."""
+    """Implements the context manager protocol with `close`."""
 
     @abstractmethod
     def close(self) -> None:
-        """Give everything back; may be called more than once."""
+        """Release all resources; may be called more than once."""
 
     def __enter__(self) -> Self:
         """The object itself."""

@@ -6,7 +6,7 @@ import os
 
 
 def usable_cores() -> int:
-    """Cores that the system lets this process run on; all of them where it does not tell."""
+    """Cores this process may run on; all cores if the system does not support affinity."""
     try:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # not Linux

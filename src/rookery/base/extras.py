@@ -1,13 +1,13 @@
-"""How to install what is optional: the extras of pyproject.toml, the same words everywhere."""
+"""The install command shown when an optional dependency (an extra of pyproject.toml) is missing."""
 
 from __future__ import annotations
 
 
 def how_to_install(extra: str = "") -> str:
-    """The command that brings an extra; without one, that of Rookery itself.
+    """The command that installs an extra, or Rookery itself without one.
 
-    It names the checkout and not the package: no index of packages has ours, and `constraints.txt`
-    keeps the versions that were tested.
+    It installs from the checkout: Rookery is on no package index, and `constraints.txt` pins the
+    tested versions.
     """
     what = f"'.[{extra}]'" if extra else "."
     return f"pip install -c constraints.txt {what} (in the checkout of Rookery)"

@@ -1,4 +1,4 @@
-"""The one JSON object that a command writes to standard output."""
+"""JSON that commands print and runs record: NaN and infinities become null."""
 
 from __future__ import annotations
 
@@ -6,24 +6,22 @@ import json
 import math
 import sys
 from collections.abc import Mapping
+from typing import Any
 
 
 def write_json(result: Mapping[str, object]) -> None:
-    """Write the one JSON object of a command to standard output.
-
-    JSON has no infinities: an Elo difference without bound becomes null.
-    """
-    json.dump(_finite(result), sys.stdout, indent=2)
+    """Write a command's result, one JSON object, to standard output."""
+    json.dump(finite(result), sys.stdout, indent=2)
     sys.stdout.write("\n")
     sys.stdout.flush()
 
 
-def _finite(value: object) -> object:
-    """Replace numbers that JSON cannot express by None, at any depth."""
+def finite(value: Any) -> Any:
+    """Replace NaN and infinities by None, at any depth."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, Mapping):
-        return {str(key): _finite(item) for key, item in value.items()}
+        return {str(key): finite(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_finite(item) for item in value]
+        return [finite(item) for item in value]
     return value

@@ -1,16 +1,15 @@
-"""Registries: what Rookery has built in, and what other packages add to it.
+"""Registries of built-in components and those that other packages add as plug-ins.
 
-A registry maps names to small frozen descriptions. Code is named in them as "module:attribute" and
-loaded by `load` when it is used, so that reading a registry imports neither torch nor any engine.
+A registry maps names to small frozen descriptions. They refer to code as "module:attribute", which
+`load` imports on first use, so that reading a registry imports neither torch nor any engine.
 
-An installed package adds a description by an entry point of the registry's group:
+An installed package adds a description by an entry point in the registry's group:
 
     [project.entry-points."rookery.players"]
     lazy = "my_package:LAZY"
 
-Only the entry point that is asked for is loaded. One that cannot be used is left out and named in
-one line, of the log (standard error by default) where all are listed, of the error if it was asked
-for; it never stops the others.
+Looking up a name loads only that entry point. A broken one never affects the others: listing the
+registry skips it with one log line (standard error by default); looking it up raises the reason.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ LOG = logging.getLogger("rookery.plugins")
 
 
 class Named(Protocol):
-    """What a registry holds."""
+    """An entry of a registry."""
 
     @property
     def name(self) -> str:
@@ -39,7 +38,7 @@ Entry = TypeVar("Entry", bound=Named)
 
 
 def load(reference: str) -> Any:
-    """The object that "module:attribute" names; its module is imported if need be."""
+    """Import and return the object that "module:attribute" refers to."""
     try:
         return pkgutil.resolve_name(reference)
     except (AttributeError, ValueError) as error:
@@ -47,48 +46,41 @@ def load(reference: str) -> Any:
 
 
 class Registry(Mapping[str, Entry]):
-    """Descriptions by name: built in, registered by this process, or of an installed package."""
+    """Descriptions by name: built in, registered by this process, or from installed packages."""
 
     def __init__(self, noun: str, group: str, kind: type[Entry], built_in: Iterable[Entry]) -> None:
-        """Begin with what is built in.
+        """Start with the built-in entries, in listing order.
 
-        Args:
-            noun: What an entry is called in messages: "player".
-            group: Entry points of other packages: "rookery.players".
-            kind: The type of all entries.
-            built_in: In the order in which they are listed.
+        `noun` names an entry in messages ("player"), `group` is the entry point group of plug-ins
+        ("rookery.players"), and every entry must be of type `kind`.
         """
         self.noun, self.group = noun, group
         self._kind = kind
         self._entries = {entry.name: entry for entry in built_in}
-        self._refused: dict[str, str] = {}  # why an entry point of this name cannot be used
-        self._told: set[str] = set()  # which of them the log has named
+        self._refused: dict[str, str] = {}  # name -> why its entry point cannot be used
+        self._logged: set[str] = set()  # refused names already logged
 
     def __getitem__(self, name: str) -> Entry:
-        """The entry of this name; loads it if it belongs to another package."""
+        """The entry of this name; loads it if it is a plug-in."""
         if name not in self._entries:
             self._load(name)
         return self._entries[name]
 
     def __iter__(self) -> Iterator[str]:
-        """All names: built in, registered, then those of other packages that can be used."""
+        """All names: built in, registered, then usable plug-ins."""
         for name in self._points:
             self._load(name)
-            if name in self._refused and name not in self._told:
-                self._told.add(name)
+            if name in self._refused and name not in self._logged:
+                self._logged.add(name)
                 LOG.warning(self._refused[name])
         return iter(tuple(self._entries))
 
     def __len__(self) -> int:
-        """How many there are."""
+        """Number of usable entries."""
         return sum(1 for _ in self)
 
     def find(self, name: str) -> Entry:
-        """The entry of this name.
-
-        Raises:
-            ValueError: there is none; the text names the nearest, or what is wrong with a plug-in.
-        """
+        """The entry of this name, or a ValueError with the closest name or the plug-in's fault."""
         if name in self:
             return self[name]
         if fault := self.fault(name):
@@ -98,7 +90,7 @@ class Registry(Mapping[str, Entry]):
         raise ValueError(f"unknown {self.noun} {name!r}; {hint}")
 
     def fault(self, name: str) -> str:
-        """Why the entry of this name, of another package, cannot be used; "" if it can."""
+        """Why the plug-in of this name cannot be used; "" if it can."""
         self._load(name)
         return self._refused.get(name, "")
 
@@ -109,23 +101,21 @@ class Registry(Mapping[str, Entry]):
 
     @cached_property
     def _points(self) -> dict[str, EntryPoint]:
-        """Entry points whose names are free."""
+        """Entry points by name, without those whose name is taken."""
         found: dict[str, EntryPoint] = {}
         for point in sorted(entry_points(group=self.group), key=_origin):
-            other = "Rookery itself" if point.name in self._entries else None
-            if point.name in found:
-                other = _origin(found[point.name])
-            if other is None:
+            if point.name not in self._entries and point.name not in found:
                 found[point.name] = point
-            else:
-                LOG.warning(
-                    f"{self.noun} {point.name!r} of {_origin(point)} is ignored: {other} has a "
-                    f"{self.noun} of that name"
-                )
+                continue
+            other = _origin(found[point.name]) if point.name in found else "Rookery itself"
+            LOG.warning(
+                f"{self.noun} {point.name!r} of {_origin(point)} is ignored: {other} has a "
+                f"{self.noun} of that name"
+            )
         return found
 
     def _load(self, name: str) -> None:
-        """Load an entry point, once."""
+        """Load an entry point unless that was already tried."""
         point = self._points.get(name)
         if point is None or name in self._entries or name in self._refused:
             return
@@ -145,6 +135,6 @@ class Registry(Mapping[str, Entry]):
 
 
 def _origin(point: EntryPoint) -> str:
-    """The package that an entry point comes from, and what it names."""
+    """Package, version and target of an entry point."""
     package = f"{point.dist.name} {point.dist.version}" if point.dist else "an unknown package"
     return f"{package} ({point.value})"

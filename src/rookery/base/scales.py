@@ -1,11 +1,11 @@
-"""The scales between scores and values, each of them once.
+"""Conversions between scores and values.
 
 A value is the expected result of the side to move in [-1, 1]; an expected score is the same in
 [0, 1]. There are two scales of scores:
 
-- Engine scores, of the native search, its networks and its training samples: SCORE_SCALE units
+- Engine scores of the native search, its networks and its training samples: SCORE_SCALE units
   per unit of logit, so that the expected score is sigmoid(score / 400) and the value
-  tanh(score / 800). Labels of other engines are read on this scale as well.
+  tanh(score / 800). Labels from other engines use this scale as well.
 - Centipawns of UCI, for display: tanh(centipawns / 347), the logistic curve of Elo ratings with a
   centipawn worth one Elo.
 """
@@ -28,7 +28,7 @@ __all__ = [
 
 SCORE_SCALE = 400.0  # VALUE_SCALE of core/nnue/network.h
 CENTIPAWN_SCALE = 800.0 / math.log(10.0)
-LARGEST_CENTIPAWNS = 20_000  # that a value is shown as
+LARGEST_CENTIPAWNS = 20_000  # clamp of displayed values
 
 Numbers = NDArray[np.float64]
 
@@ -49,15 +49,15 @@ def expected_of_scores(scores: NDArray[Any]) -> Numbers:
 
 
 def value_of_centipawns(centipawns: float) -> float:
-    """Value that a score in centipawns is shown as."""
+    """Value of a UCI score in centipawns."""
     return float(np.tanh(centipawns / CENTIPAWN_SCALE))
 
 
 def centipawns_of_value(value: float) -> int:
-    """Centipawns that a value is shown as; 0 for a value that is not finite."""
+    """Centipawns to display for a value; 0 for a value that is not finite."""
     if not math.isfinite(value):
         return 0
-    if abs(value) >= math.tanh(LARGEST_CENTIPAWNS / CENTIPAWN_SCALE):
+    if abs(value) >= 1.0:
         return LARGEST_CENTIPAWNS if value > 0 else -LARGEST_CENTIPAWNS
     centipawns = round(CENTIPAWN_SCALE * math.atanh(value))
     return max(-LARGEST_CENTIPAWNS, min(LARGEST_CENTIPAWNS, centipawns))

@@ -1,4 +1,4 @@
-"""The base of all typed settings: sections of recipes, sizes of networks."""
+"""Base class of typed settings: sections of recipes and sizes of networks."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from pydantic import BaseModel, ConfigDict
 
 
 class Section(BaseModel):
-    """Typed, frozen, no unknown keys, no infinities.
+    """Strictly typed and frozen; refuses unknown keys, NaN and infinities.
 
-    The text below a field becomes its description in `rookery recipes NAME`.
+    The docstring below a field is its description in `rookery recipes NAME`.
     """
 
     model_config = ConfigDict(
@@ -23,18 +23,18 @@ class Section(BaseModel):
         use_attribute_docstrings=True,
     )
     RENAMED: ClassVar[Mapping[str, str]] = {}
-    """Former names of fields, which older recipes and run folders use -> present names."""
+    """Former field names, still found in older recipes and run folders -> current names."""
 
     @classmethod
     def section(cls, name: str) -> type[Section] | None:
-        """The section that a field holds; None for a value, or where there is no such field."""
+        """The type of a field that is itself a section; None for any other name."""
         field = cls.model_fields.get(name)
         kind = field.annotation if field is not None else None
         return kind if isinstance(kind, type) and issubclass(kind, Section) else None
 
     @classmethod
     def present_names(cls, content: Mapping[str, Any]) -> dict[str, Any]:
-        """Content, not yet validated, with the present names of its fields at all levels."""
+        """Unvalidated content with former field names replaced, at all levels."""
         present: dict[str, Any] = {}
         for key, value in content.items():
             name = cls.RENAMED.get(key, key)
@@ -49,7 +49,7 @@ class Section(BaseModel):
 
     @classmethod
     def present_key(cls, key: str) -> str:
-        """The same for one dotted key, such as `tdleaf.batch`."""
+        """A dotted key, such as `tdleaf.batch`, with former field names replaced."""
         first, dot, rest = key.partition(".")
         name = cls.RENAMED.get(first, first)
         section = cls.section(name)

@@ -1,7 +1,6 @@
-"""Writing files so that a crash at any instant leaves the old file or the new one.
+"""Atomic file writes: a crash at any instant leaves the old file or the new one.
 
-The order is always: write to a temporary name, sync the file, rename it, sync the folder. A
-reader that finds a name therefore finds the whole content under it.
+The order is always: write to a temporary name, sync the file, rename it, sync the folder.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ def checksum(data: bytes) -> str:
 
 
 def explain(error: OSError) -> str:
-    """Say in words what went wrong with a file, and the way out where there is one."""
+    """Describe a file error in words, with a remedy where there is one."""
     reason = _EXPLANATIONS.get(error.errno or 0, error.strerror or str(error))
     return f"{error.filename}: {reason}" if error.filename else reason
 
@@ -50,7 +49,7 @@ def write_all(descriptor: int, data: bytes, path: Path) -> None:
 
 
 def write_synced(path: Path, data: bytes) -> None:
-    """Write a file that must not exist yet and wait until it is on the disk."""
+    """Create a file, which must not exist yet, and sync it to the disk."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
     descriptor = os.open(path, flags, 0o644)
     try:
@@ -64,7 +63,7 @@ def write_synced(path: Path, data: bytes) -> None:
 
 
 def sync_folder(path: Path) -> None:
-    """Wait until the names in a folder are on the disk."""
+    """Sync a folder's entries to the disk."""
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)
@@ -73,7 +72,7 @@ def sync_folder(path: Path) -> None:
 
 
 def atomic_write(path: Path, data: bytes | str) -> None:
-    """Replace the file at `path` (or make it) in one step; a symbolic link is not followed."""
+    """Create or replace the file at `path` atomically; a symbolic link is not followed."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     with contextlib.suppress(FileNotFoundError):
         temporary.unlink()
@@ -90,7 +89,7 @@ def atomic_write(path: Path, data: bytes | str) -> None:
 
 
 def atomic_folder(path: Path, files: dict[str, bytes]) -> None:
-    """Make the folder `path` with these files in one step; it must not exist, or be empty."""
+    """Create the folder `path` with these files atomically; it must not exist or be empty."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     if temporary.exists():
         shutil.rmtree(temporary)
@@ -107,7 +106,7 @@ def atomic_folder(path: Path, files: dict[str, bytes]) -> None:
 
 
 def remove_folder(path: Path) -> None:
-    """Remove a folder so that at no instant a part of it stands under its name."""
+    """Remove a folder; its name disappears atomically, before its content."""
     doomed = path.with_name(f".{path.name}.{os.getpid()}.old")
     if doomed.exists():
         shutil.rmtree(doomed)
@@ -116,7 +115,7 @@ def remove_folder(path: Path) -> None:
 
 
 def remove_leftovers(folder: Path) -> None:
-    """Remove temporary names that a killed process left; only while holding the run's lock."""
+    """Remove temporary files left by a killed process; call only while holding the run's lock."""
     for entry in folder.iterdir():
         if entry.name.startswith(".") and entry.name.endswith((".tmp", ".old")):
             if entry.is_dir() and not entry.is_symlink():
@@ -126,5 +125,5 @@ def remove_leftovers(folder: Path) -> None:
 
 
 def _named(error: OSError, path: Path) -> OSError:
-    """The same error, with the path that plain descriptors do not know."""
+    """The error with the path, which errors of file descriptors lack."""
     return OSError(error.errno, error.strerror, str(path))

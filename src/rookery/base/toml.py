@@ -1,9 +1,8 @@
-"""Writing TOML; the standard library only reads it."""
+"""A TOML writer; the standard library only reads TOML."""
 
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -12,9 +11,8 @@ _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def to_toml(content: Mapping[str, Any], comments: Mapping[str, str] | None = None) -> str:
-    """A nested mapping as TOML, with comments by dotted key."""
-    lines = _table(content, "", comments or {})
-    return "\n".join(lines).strip() + "\n"
+    """Format a nested mapping as TOML, with comments by dotted key."""
+    return "\n".join(_table(content, "", comments or {})).strip() + "\n"
 
 
 def _table(content: Mapping[str, Any], prefix: str, comments: Mapping[str, str]) -> list[str]:
@@ -38,17 +36,16 @@ def _key(key: str) -> str:
 
 
 def _text(text: str) -> str:
-    # JSON's escapes are TOML's, but for DEL, which JSON leaves as it is.
+    # JSON's escapes are valid in TOML; only DEL, which JSON leaves alone, must be escaped too.
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _value(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, int):
-        return str(value)
-    if isinstance(value, float):
-        return _float(value)
+    if isinstance(value, int | float):
+        # The repr of a finite float has a point or an exponent, as TOML requires.
+        return repr(value)
     if isinstance(value, str):
         return _text(value)
     if isinstance(value, list | tuple):
@@ -56,11 +53,3 @@ def _value(value: Any) -> str:
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{_key(k)} = {_value(v)}" for k, v in value.items()) + "}"
     raise TypeError(f"TOML has no form for {value!r}")
-
-
-def _float(value: float) -> str:
-    if not math.isfinite(value):
-        return str(value)
-    text = repr(value)
-    # TOML wants digits on both sides of the point, or an exponent; Python's repr gives one of them.
-    return text if "." in text or "e" in text else f"{text}.0"

@@ -1,1 +1,1 @@
-"""Data that Rookery reads and writes: opening books, endgame tables, games, samples."""
+"""Reading and writing data: opening books, endgame tables, games, samples."""

@@ -1,12 +1,12 @@
-"""Polyglot opening books made from games: what was played how often, and with what success.
+"""Making Polyglot opening books from games.
 
-The weight of a move is 2 for each game that its side won and 1 for each draw, as in the books that
-the program polyglot makes. An entry takes 16 bytes, big-endian:
+The weight of a move is 2 for each game that its side won and 1 for each draw, as in books made by
+the program polyglot. An entry takes 16 bytes, big-endian:
 
     8 bytes   key of the position
     2 bytes   move: to, from << 6, promotion << 12 (1 knight to 4 queen); castling: king takes rook
     2 bytes   weight
-    4 bytes   zero (polyglot's own place for learning)
+    4 bytes   zero (used by polyglot for learning)
 """
 
 from __future__ import annotations
@@ -34,42 +34,37 @@ def book_from_pgn(
     least_rating: int = 0,
     limit: int | None = None,
 ) -> tuple[bytes, dict[str, int]]:
-    """The content of a book, and numbers of games, positions and entries.
+    """The content of a book, and the numbers of games, positions and entries.
 
     Args:
         paths: PGN files, plain or gzipped.
-        plies: Of each game that are looked at.
-        least_games: Moves that were played in fewer are left out.
-        least_rating: Of both players.
-        limit: Most games.
+        plies: Number of plies used of each game.
+        least_games: Moves played in fewer games are left out.
+        least_rating: Minimum rating of both players.
+        limit: Largest number of games.
     """
     counts = {"games": 0, "skipped": 0}
     statistics: Statistics = {}
     for game in read_pgn_files(paths, plies):
         if limit is not None and counts["games"] >= limit:
             break
-        played = _played(game) if game.teaches and game.lower_rating >= least_rating else []
+        played = _played(game) if game.teaches and game.lower_rating >= least_rating else set()
         if not played or game.points is None:
             counts["skipped"] += 1
             continue
         counts["games"] += 1
-        _count(statistics, played, game.points)
+        for key, move, white in played:
+            entry = statistics.setdefault((key, move), [0, 0])
+            entry[0] += 1
+            entry[1] += 1 + (game.points if white else -game.points)
     entries = book_entries(statistics, least_games)
     counts["positions"] = len({key for key, _, _ in entries})
     counts["entries"] = len(entries)
     return b"".join(ENTRY.pack(*entry, 0) for entry in entries), counts
 
 
-def _count(statistics: Statistics, played: list[tuple[int, int, bool]], result: int) -> None:
-    """Add a game; a position that it repeats with the same move counts once."""
-    for key, move, white in set(played):
-        entry = statistics.setdefault((key, move), [0, 0])
-        entry[0] += 1
-        entry[1] += 1 + (result if white else -result)
-
-
 def book_entries(statistics: Statistics, least_games: int) -> list[tuple[int, int, int]]:
-    """Key, move and weight, in the order of a book: by key, then the heaviest first."""
+    """Key, move and weight in book order: by key, then by descending weight."""
     kept = sorted(
         (key, -weight, move)
         for (key, move), (games, weight) in statistics.items()
@@ -83,15 +78,15 @@ def book_entries(statistics: Statistics, least_games: int) -> list[tuple[int, in
     return entries
 
 
-def _played(game: PgnGame) -> list[tuple[int, int, bool]]:
-    """Key, move as a book writes it, and side of each ply; empty for shuffled back ranks."""
+def _played(game: PgnGame) -> set[tuple[int, int, bool]]:
+    """Key, book move and side of each ply, without repetitions; empty for Chess960 games."""
     if game.start is None or game.start.chess960:
-        return []
-    return [(at.polyglot_key, book_move(at, move), at.turn) for at, move in game.positions()]
+        return set()
+    return {(at.polyglot_key, book_move(at, move), at.turn) for at, move in game.positions()}
 
 
 def book_move(game: Game, uci: str) -> int:
-    """A legal move as Polyglot writes it, in 15 bits."""
+    """A legal move in Polyglot's encoding of 15 bits."""
     move = chess.Move.from_uci(uci)
     to = move.to_square
     if game.piece_at(move.from_square) in ("K", "k"):

@@ -3,7 +3,7 @@
     with find_book() as book:
         book.moves(Game())        # [BookMove('e2e4', 12135), ...]
 
-A book is found by its path, in `ROOKERY_DATA`/openings, or where distributions put theirs.
+A book is found by its path, in `ROOKERY_DATA`/openings, or in the usual folders of distributions.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ CASTLING = {"e1h1": "e1g1", "e1a1": "e1c1", "e8h8": "e8g8", "e8a8": "e8c8"}
 
 @dataclass(frozen=True)
 class BookMove:
-    """One move that a book knows in a position."""
+    """A book move."""
 
     move: str  # UCI
     weight: int  # how good or how frequent; meaningful only within one position
@@ -49,12 +49,7 @@ class Book(Closing):
     """An open Polyglot book. Close it, or use it in a `with` statement."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        """Open the book at `path`.
-
-        Raises:
-            MissingDataError: there is no such file.
-            ValueError: the file is not a Polyglot book.
-        """
+        """Open the book at `path`."""
         self.path = Path(path)
         if not self.path.is_file():
             raise MissingDataError(f"there is no opening book at {str(path)!r}; {HOW_TO_GET}")
@@ -71,47 +66,43 @@ class Book(Closing):
         return len(self._reader)
 
     def moves(self, game: Game) -> list[BookMove]:
-        """List the legal book moves in the present position, the heaviest first."""
+        """List the legal book moves in the current position, by descending weight."""
         found = [
-            BookMove(move, entry.weight)
+            BookMove(_spelling(entry.move.uci(), game), entry.weight)
             for entry in self._reader.find_all(game.polyglot_key, minimum_weight=0)
-            for move in _spellings(entry.move.uci(), game)
         ]
-        return sorted(found, key=lambda entry: -entry.weight)
+        legal = [entry for entry in found if game.is_legal(entry.move)]
+        return sorted(legal, key=lambda entry: -entry.weight)
 
     def contains(self, game: Game, move: str) -> bool:
-        """Tell whether `move` is one of the book's moves in the present position of `game`."""
+        """Tell whether `move` is a book move in the current position of `game`."""
         return any(entry.move == move for entry in self.moves(game))
 
     def choose(self, game: Game, rng: np.random.Generator) -> str | None:
-        """Draw a move with a probability proportional to its weight; None outside the book."""
+        """Draw a move with probability proportional to its weight; None outside the book."""
         entries = self.moves(game)
         if not entries:
             return None
         weights = np.array([entry.weight for entry in entries], dtype=np.float64)  # [L]
         if not weights.any():
-            weights += 1.0  # a book without weights: all moves alike
+            weights += 1.0  # a book without weights: uniform
         return entries[int(rng.choice(len(entries), p=weights / weights.sum()))].move
 
     def positions(self) -> Iterator[int]:
         """Yield the Polyglot key of every entry, in ascending order, with repetitions."""
-        for entry in self._reader:
-            yield entry.key
+        return (entry.key for entry in self._reader)
 
     def close(self) -> None:
         """Close the file; may be called more than once."""
         self._reader.close()
 
 
-def _spellings(move: str, game: Game) -> Iterator[str]:
-    """Yield the book's move as this game spells it, if it is legal."""
-    castling = CASTLING.get(move)
-    if castling is not None and not game.chess960:
-        square = chess.parse_square(move[:2])
-        if game.piece_at(square).upper() == "K":
-            move = castling
-    if game.is_legal(move):
-        yield move
+def _spelling(move: str, game: Game) -> str:
+    """A book move in the game's notation of castling."""
+    if move not in CASTLING or game.chess960:
+        return move
+    is_king = game.piece_at(chess.parse_square(move[:2])).upper() == "K"
+    return CASTLING[move] if is_king else move
 
 
 def book_paths() -> list[Path]:
@@ -124,11 +115,7 @@ def book_paths() -> list[Path]:
 
 
 def find_book(path: str | os.PathLike[str] | None = None) -> Book:
-    """Open the book at `path`, or the first one in the usual places.
-
-    Raises:
-        MissingDataError: there is none; the text tells how to get one.
-    """
+    """Open the book at `path`, or the first one in the usual places."""
     if path is not None:
         return Book(path)
     for candidate in book_paths():

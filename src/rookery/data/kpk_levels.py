@@ -1,11 +1,11 @@
-"""King and pawn against king: the start positions of paper 003 (section 3.7) and their levels.
+"""King and pawn against king: the start positions of Kanis 2016 (section 3.7) and their levels.
 
-The paper draws the boxes in which the kings are placed (its figures 3 to 5), but only their
-description and their won shares (Table 4) survive in its text. The regions below follow the
-description, and are such that the won shares, counted over all positions of a level with the pawn
-side to move, round to Table 4. The pawn stands on the ranks 2 to 6 everywhere: that alone turns the
+The paper shows the regions in which the kings are placed in figures 3 to 5, but only their
+description and their shares of won positions (Table 4) survive in its text. The regions below follow
+the description and are chosen such that the won shares, over all positions of a level with the pawn
+side to move, round to those of Table 4. The pawn is always on ranks 2 to 6: that alone turns the
 76.5 % of the whole board (124,960 of 163,328 positions) into the paper's 73 %; with a pawn on the
-seventh rank hardly anything is left to play.
+seventh rank little is left to play.
 
 | level | weak king | strong king | positions | won | paper |
 |---|---|---|---|---|---|
@@ -14,11 +14,10 @@ seventh rank hardly anything is left to play.
 | intermediate | on one of the 8 squares around the pawn | in front of it, at most 2 files away | 3,420 | 74.2 % | 74 % |
 | hard | 2 or 3 ranks in front, at most 1 file away | 1 to 3 ranks in front, at most 3 files away | 1,860 | 40.0 % | 40 % |
 
-Easy: the weak king comes too late (or, from beside the pawn, almost always). Intermediate: the
-strong king has to support its pawn. Hard: both kings are in front of it and fight for the
-promotion square.
+Easy: the weak king is (almost always) too late. Intermediate: the strong king has to support its
+pawn. Hard: both kings are in front of the pawn and fight for the promotion square.
 
-"In front" is seen by the pawn; positions are listed for White and mirrored for Black.
+"In front" is from the pawn's view; positions are listed for White and mirrored for Black.
 """  # noqa: E501 (the table)
 
 from __future__ import annotations
@@ -33,10 +32,9 @@ LEVELS = ("all", "easy", "intermediate", "hard")
 
 @cache
 def kpk_squares(level: str) -> NDArray[np.int8]:
-    """List all positions of a level as squares [N, 3]: white king, white pawn, black king.
+    """List all legal positions of a level as squares [N, 3]: white king, white pawn, black king.
 
-    White is to move, and every position is legal. The rows are in ascending order, so that a row
-    number names the same position everywhere.
+    White is to move. The rows are in ascending order, so that row numbers are stable.
     """
     if level not in LEVELS:
         raise ValueError(f"KPK level is {level!r}; it must be one of {', '.join(LEVELS)}")
@@ -51,7 +49,7 @@ def kpk_squares(level: str) -> NDArray[np.int8]:
 def _legal(
     king: NDArray[np.int_], pawn: NDArray[np.int_], weak: NDArray[np.int_]
 ) -> NDArray[np.bool_]:
-    """Three different squares, the kings apart, and the pawn not giving check."""
+    """Distinct squares, kings not adjacent, pawn not giving check."""
     attacked = (weak // 8 == pawn // 8 + 1) & (np.abs(weak % 8 - pawn % 8) == 1)
     apart = (king != pawn) & (weak != pawn) & (_steps(king, weak) > 1)
     legal: NDArray[np.bool_] = apart & ~attacked
@@ -61,7 +59,7 @@ def _legal(
 def _region(
     level: str, king: NDArray[np.int_], pawn: NDArray[np.int_], weak: NDArray[np.int_]
 ) -> NDArray[np.bool_]:
-    """Where the table above allows the kings to stand."""
+    """The squares that the table above allows for the kings."""
     king_ahead, king_aside = king // 8 - pawn // 8, np.abs(king % 8 - pawn % 8)
     weak_ahead, weak_aside = weak // 8 - pawn // 8, np.abs(weak % 8 - pawn % 8)
     region: NDArray[np.bool_]
@@ -88,7 +86,7 @@ def kpk_fen(squares: NDArray[np.int8], strong: str = "white") -> str:
     if strong not in ("white", "black"):
         raise ValueError(f"the pawn side is {strong!r}; it must be 'white' or 'black'")
     letters = "KPk" if strong == "white" else "kpK"
-    flip = 0 if strong == "white" else 56  # exclusive or with 56 flips the ranks
+    flip = 0 if strong == "white" else 56  # XOR with 56 flips the ranks
     board = [" "] * 64
     for letter, square in zip(letters, squares, strict=True):
         board[int(square) ^ flip] = letter

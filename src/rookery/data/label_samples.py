@@ -1,12 +1,11 @@
-"""Samples labelled by an engine: its best moves and what it thinks of the position.
+"""Samples labelled by an engine: its best moves and its evaluation.
 
-The policy target spreads over the engine's first few moves by how many pawns each is worse than
-the best; the value is its score as an expected result. Positions come from games that the engine
-plays for the purpose, or from PGN.
+The policy target is a softmax over the scores of the engine's best moves; the value is its score as
+an expected result. Positions come from games of the engine against itself, or from PGN.
 
-A search visits bad moves too, so a network must know what they deserve: games begin with random
-plies, moves are drawn from the policy target, and a share of them is any legal move. The game's
-result says little then; learn the value instead (`--set learn.search_value=1.0`).
+A search also visits bad moves, so a network must learn to evaluate them: games begin with random
+plies, moves are drawn from the policy target, and some are random. The game's result is then a poor
+target; learn the value instead (`--set learn.search_value=1.0`).
 """
 
 from __future__ import annotations
@@ -26,10 +25,10 @@ from rookery.data.sample_writer import SampleWriter
 from rookery.engines.label_engine import LabelEngine, Ranked
 from rookery.engines.workers import ask_all
 
-OPENING_PLIES = (2, 12)  # random ones at the start of a game, least and most
+OPENING_PLIES = (2, 12)  # fewest and most random plies at the start of a game
 MAX_PLIES = 300
-GAME_POSITIONS = 80  # positions of a game, about: how many games are begun at a time
-MOST_GAMES = 200  # at a time; each time the engines are started anew
+GAME_POSITIONS = 80  # typical positions per game, to estimate how many games are needed
+MOST_GAMES = 200  # per batch; the engines are restarted for each batch
 
 Label = tuple[dict[str, float], float]  # policy target by move, value [-1, 1] of the side to move
 
@@ -38,26 +37,26 @@ Label = tuple[dict[str, float], float]  # policy target by move, value [-1, 1] o
 class LabelSettings:
     """How positions are chosen and labelled."""
 
-    nodes: int = 2000  # of the engine, for each position
-    lines: int = 4  # moves that it ranks
+    nodes: int = 2000  # per position
+    lines: int = 4  # ranked moves (MultiPV)
     temperature: float = 0.3  # of the policy target, in pawns
-    random_share: float = 0.1  # of the moves that are not the engine's
-    chances: bool = False  # values are the engine's own chances to win and lose, if it tells
+    random_share: float = 0.1  # of random moves
+    chances: bool = False  # use the engine's own WDL as values, if it reports it
     seed: int = 0
 
 
 @dataclass
 class LabelledGame:
-    """A game whose positions from some ply on are labelled."""
+    """A game whose positions are labelled from some ply on."""
 
     start: str  # FEN
     moves: list[str]
     first: int  # ply of the first label
     labels: list[Label]
-    result: float | None  # White's, [-1, 1]; None: cut off, or unknown
+    result: float | None  # White's, [-1, 1]; None: truncated or unknown
 
     def write(self, writer: SampleWriter, number: int, most: int) -> int:
-        """Add at most so many samples; returns how many."""
+        """Add at most `most` samples; returns how many."""
         position, written = Game(self.start), 0
         for ply, move in enumerate([*self.moves, None]):
             place = ply - self.first
@@ -74,11 +73,9 @@ class LabelledGame:
 
 
 def policy_of(scores: dict[str, float], temperature: float) -> dict[str, float]:
-    """Weights of moves by their scores in centipawns; `temperature` in pawns."""
-    best = max(scores.values())
-    return {
-        move: math.exp((score - best) / (100.0 * temperature)) for move, score in scores.items()
-    }
+    """Unnormalised softmax of scores in centipawns; `temperature` in pawns."""
+    best, scale = max(scores.values()), 100.0 * temperature
+    return {move: math.exp((score - best) / scale) for move, score in scores.items()}
 
 
 def label_of(ranked: Sequence[Ranked], settings: LabelSettings) -> Label:
@@ -92,9 +89,9 @@ def label_of(ranked: Sequence[Ranked], settings: LabelSettings) -> Label:
 def play_labelled(
     engine: LabelEngine, number: int, most: int, settings: LabelSettings
 ) -> LabelledGame:
-    """Game `number` of the engine against itself, of at most so many labelled positions.
+    """Game `number` of the engine against itself, with at most `most` labelled positions.
 
-    Game and labels depend on seed, number and settings alone.
+    Game and labels depend only on seed, number and settings.
     """
     rng = np.random.default_rng([settings.seed, number])
     game = Game()
@@ -123,7 +120,7 @@ def play_labelled(
 def label_game(
     engine: LabelEngine, game: LabelledGame, most: int, settings: LabelSettings
 ) -> LabelledGame:
-    """Label the positions of a game that was played elsewhere, at most so many."""
+    """Label the first `most` positions of a given game."""
     engine.new_game()
     position = Game(game.start)
     for move in game.moves[:most]:
@@ -147,9 +144,9 @@ def write_labels(
         command: The UCI engine.
         writer: Takes the samples; the caller closes it.
         count: Positions to label.
-        settings: How; without PGN the samples depend on them and on the engine alone.
-        pgn: Games whose positions are labelled, every one of them.
-        workers: Engines at work side by side.
+        settings: Without PGN the samples depend only on these and on the engine.
+        pgn: Games whose positions are all labelled.
+        workers: Number of parallel engines.
         progress: Called with the number of samples so far.
     """
     counts = {"games": 0, "samples": 0}
@@ -173,7 +170,7 @@ def write_labels(
             games = list(islice(given, begun))
         tasks = [(counts["games"] + n, game, left) for n, game in enumerate(games, 1)]
         if not tasks:
-            break  # of the PGN
+            break  # end of the PGN
         for labelled in ask_all(start, tasks, work, workers):
             counts["games"] += 1
             left = count - counts["samples"]
@@ -183,7 +180,7 @@ def write_labels(
 
 
 def _given_games(paths: Sequence[Path]) -> Iterator[LabelledGame]:
-    """Games of PGN files, without labels yet."""
+    """Games of PGN files, not labelled yet."""
     for game in read_pgn_files(paths):
         played = [(position.start_fen, move) for position, move in game.positions()]
         if played:

@@ -1,4 +1,4 @@
-"""Moves as people write them, and lines of play in standard notation."""
+"""Parsing moves as people type them, and converting lines to standard notation."""
 
 from __future__ import annotations
 
@@ -6,15 +6,11 @@ from collections.abc import Sequence
 
 import chess
 
-LONGEST = 20  # characters of a text that is read as a move
+LONGEST = 20  # characters of a typed move
 
 
 def read_move(board: chess.Board, typed: str) -> str:
-    """UCI of a move as people type it: e2e4, Nf3, nf3, 0-0, exd8=Q, e8q.
-
-    Raises:
-        ValueError: it is not a legal move, and why.
-    """
+    """UCI of a move as people type it: e2e4, Nf3, nf3, 0-0, exd8=Q, e8q."""
     shown = typed.strip()[:LONGEST]
     text = shown.rstrip("!?").replace("0-0-0", "O-O-O").replace("0-0", "O-O")
     found, ambiguous = _parse(board, text)
@@ -29,7 +25,7 @@ def read_move(board: chess.Board, typed: str) -> str:
 
 
 def _parse(board: chess.Board, text: str) -> tuple[str | None, bool]:
-    """UCI of a move in any spelling, None if there is none; and whether there are several."""
+    """UCI of a move in any spelling (None if there is none), and whether it is ambiguous."""
     ambiguous = False
     for spelling in dict.fromkeys((text, text[:1].upper() + text[1:], text.upper(), text.lower())):
         for parse in (board.parse_san, board.parse_uci):
@@ -46,7 +42,7 @@ def _parse(board: chess.Board, text: str) -> tuple[str | None, bool]:
 
 
 def sans_of(board: chess.Board, moves: Sequence[str]) -> list[str]:
-    """SAN of a line in UCI from a position, as far as its moves are legal."""
+    """SAN of a line in UCI, up to the first illegal move."""
     scratch = board.copy(stack=False)
     sans = []
     for uci in moves:

@@ -1,8 +1,7 @@
-"""Where games start: EPD or PGN files, random plies, or the start position.
+"""Openings of matches: EPD or PGN files, random plies, or the start position.
 
-An opening belongs to a pair of games: each player has it once with either colour. Files are
-visited in an order shuffled by the seed; when a match is longer than the file it starts over,
-which `OpeningBook.size` lets the caller notice.
+An opening is used for a pair of games, with colours swapped. Files are read in an order shuffled by
+the seed; a match with more pairs than `OpeningBook.size` repeats openings.
 """
 
 from __future__ import annotations
@@ -21,8 +20,8 @@ from rookery._core import STARTING_FEN, Game, play_random_plies, settled_materia
 from rookery.data.pgn import PgnGame, read_pgn, split_games
 from rookery.data.position_files import complete_fen, position_lines, read_text
 
-BALANCED = 100  # centipawns of material by which a side may be ahead in a balanced opening
-PGN_READ_AHEAD = 2000  # games of a PGN file that are read at once, a few seconds' worth
+BALANCED = 100  # largest material advantage, in centipawns, in a balanced opening
+PGN_READ_AHEAD = 2000  # games of a PGN file that are parsed at first, in a few seconds
 
 
 @dataclass(frozen=True)
@@ -43,11 +42,11 @@ class Opening:
 
 
 class OpeningBook(Protocol):
-    """Gives each pair of games its opening; the same number always the same one."""
+    """Assigns an opening to each pair of games, deterministically."""
 
     @property
     def size(self) -> int | None:
-        """Number of different openings; None if practically unlimited."""
+        """Number of different openings; None: practically unlimited."""
         ...
 
     def opening(self, pair: int) -> Opening:
@@ -56,7 +55,7 @@ class OpeningBook(Protocol):
 
 
 class StartPosition:
-    """Every game from the usual start."""
+    """Every game starts from the start position."""
 
     size = 1
 
@@ -66,17 +65,16 @@ class StartPosition:
 
 
 class RandomPlies:
-    """Random legal moves from the start, drawn once a pair and always unfinished.
+    """Random legal moves from the start position, drawn per pair, never ending the game.
 
-    After eight random plies one side in six pairs is down more than a pawn (17 % of 2000), mostly
-    a piece. Such a pair often ends one all between any two players, and hides how much stronger one
-    of them is: `balanced` draws again.
+    After eight random plies one side is down more than a pawn, mostly a piece, in 17 % of 2000
+    openings. Such a pair often ends 1-1 whatever the players' strengths; `balanced` redraws it.
     """
 
     size = None
 
     def __init__(self, plies: int, seed: int, *, balanced: bool = False) -> None:
-        """Draw `plies` random moves for each pair from `seed`."""
+        """Draw `plies` random moves per pair, determined by `seed`."""
         self.name = f"{'balanced' if balanced else 'random'}:{plies}"
         if not 0 <= plies <= 200:
             kind = self.name.partition(":")[0]
@@ -84,10 +82,10 @@ class RandomPlies:
         self._plies = plies
         self._balanced = balanced
         self._seed = seed
-        self._last = (-1, Opening())  # both games of a pair ask for the same one
+        self._last = (-1, Opening())  # cached for the second game of a pair
 
     def opening(self, pair: int) -> Opening:
-        """Draw until the opening neither ends the game nor, if `balanced`, loses it."""
+        """Draw until the game is unfinished and, if `balanced`, even."""
         number, opening = self._last
         if number != pair:
             opening = self._draw(pair)
@@ -110,14 +108,14 @@ class RandomPlies:
 class OpeningList:
     """Openings from a file, in an order shuffled by the seed.
 
-    Sources are read when they are needed, and those that give no opening are passed over: the
-    n-th pair has the n-th good one in the shuffled order, in whichever order pairs ask.
+    Sources are parsed on demand, skipping those without a usable opening: pair n gets the n-th
+    usable one in the shuffled order, whatever the order of calls.
     """
 
     def __init__(
         self, sources: Sequence[str], read: Callable[[str], Opening | None], seed: int
     ) -> None:
-        """Take the texts of the openings; without any good one they are refused."""
+        """Take the texts of the openings, at least one of which must be usable."""
         order = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(2,))).permutation(
             len(sources)
         )
@@ -132,11 +130,11 @@ class OpeningList:
 
     @property
     def size(self) -> int:
-        """Number of openings in the file; reading on may lower it."""
+        """Number of openings in the file; decreases as unusable ones are found."""
         return self._count - self._skipped
 
     def read_ahead(self, count: int) -> int:
-        """Read until there are `count` openings, or all; returns how many there are."""
+        """Parse until there are `count` openings or the end; returns how many there are."""
         with self._lock:
             while len(self._good) < count:
                 source = next(self._left, None)
@@ -150,22 +148,22 @@ class OpeningList:
             return len(self._good)
 
     def opening(self, pair: int) -> Opening:
-        """Openings repeat once all have been used."""
+        """The opening of a pair; they repeat once all have been used."""
         return self._good[pair % self.read_ahead(pair + 1)]
 
 
 def load_openings(spec: str, seed: int = 0, plies: int | None = None) -> OpeningBook:
-    """Read an opening specification.
+    """Parse an opening specification.
 
     Args:
-        spec: `start`, `random:PLIES`, `balanced:PLIES` (random ones after which no side is more
-            than a pawn ahead), or a file: EPD/FEN lines or PGN, plain or gzipped; `FILE.pgn:PLIES`
-            takes only that many plies of each game.
-        seed: orders files and draws random plies.
-        plies: for PGN files, how many plies of each game to use (all by default).
+        spec: `start`, `random:PLIES`, `balanced:PLIES` (random plies that leave no side more than a
+            pawn ahead), or a file: EPD/FEN lines or PGN, plain or gzipped; `FILE.pgn:PLIES` uses
+            only that many plies of each game.
+        seed: Shuffles files and draws random plies.
+        plies: For PGN files, the number of plies used of each game (default: all).
 
-    Games of a PGN file that cannot be read, and those that are over where the opening ends, are
-    left out; a line on standard error tells how many (of the first 2,000 in a large file).
+    Games of a PGN file that cannot be parsed or are over at the end of the opening are skipped; a
+    line on standard error says how many (of the first 2,000 in a large file).
     """
     if spec == "start":
         return StartPosition()
@@ -193,7 +191,7 @@ def load_openings(spec: str, seed: int = 0, plies: int | None = None) -> Opening
 
 
 def split_plies(spec: str) -> tuple[Path, int | None]:
-    """`FILE:PLIES` as path and number; a file whose name looks like that goes first."""
+    """Split `FILE:PLIES` into path and number, unless a file has that whole name."""
     name, colon, number = spec.rpartition(":")
     if colon and name and number.isdigit() and int(number) > 0 and not Path(spec).exists():
         return Path(name), int(number)
@@ -201,7 +199,7 @@ def split_plies(spec: str) -> tuple[Path, int | None]:
 
 
 def _checked_lines(text: str) -> list[str]:
-    """Lines with an unfinished position; a bad one is an error that gives its number."""
+    """Lines with an unfinished position; an error names the number of an invalid line."""
     lines = []
     finished = 0
     for number, line in position_lines(text):
@@ -223,7 +221,7 @@ def _from_epd(line: str) -> Opening:
 
 
 def _is_chess960(fen: str) -> bool:
-    """Whether the castling field only makes sense for shuffled back ranks."""
+    """Whether the castling field is only valid in Chess960."""
     fields = fen.split()
     if len(fields) < 3 or fields[2] == "-":
         return False
@@ -242,7 +240,7 @@ def _from_pgn(game: PgnGame) -> Opening:
 
 
 def _pgn_openings(text: str, plies: int | None, seed: int, spec: str) -> OpeningList:
-    """The games of a PGN file that can be read and are not over where the opening ends."""
+    """The games of a PGN file that can be parsed and are not over at the end of the opening."""
     finished: list[str] = []
     bad: list[str] = []
 

@@ -1,7 +1,7 @@
-"""Where optional data is looked for.
+"""Locating optional data.
 
-Nothing here is required: books and tables that are absent switch the features that need them off,
-with a message. `ROOKERY_DATA` names a folder of one's own, laid out as
+Without books or tables the features that need them are off, with a message. `ROOKERY_DATA` is a
+folder with this layout:
 
     openings/*.bin                  Polyglot books
     tablebases/gaviota/*.gtb.cp4    Gaviota tables
@@ -14,17 +14,17 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-# For those who develop: a shared data folder beside the checkout is found without being named.
+# For development: a shared data folder beside the checkout is found automatically.
 _CHECKOUT = Path(__file__).resolve().parents[3]
 _BESIDE_CHECKOUT = _CHECKOUT.parent / "shared" / "data"
 
 
 class MissingDataError(FileNotFoundError):
-    """A book, table or position file that was asked for is not there; the text says what to do."""
+    """A missing book, table or position file; the message says how to get it."""
 
 
 def data_folder() -> Path | None:
-    """Return the folder that `ROOKERY_DATA` names, or the one beside a checkout, or None."""
+    """Return the folder `ROOKERY_DATA`, or the one beside a checkout, or None."""
     named = os.environ.get("ROOKERY_DATA")
     if named:
         return Path(named)
@@ -37,7 +37,7 @@ def search_folders(inside: str, usual: Sequence[str], variable: str = "") -> lis
 
     Args:
         inside: Path inside the data folder.
-        usual: Folders where distributions put such data.
+        usual: Folders used by distributions.
         variable: Environment variable with further folders, separated as in `PATH`.
     """
     candidates = [Path(part) for part in os.environ.get(variable, "").split(os.pathsep) if part]

@@ -1,4 +1,4 @@
-"""Games as PGN: the one writer and the one reader of arena, web page, terminal and training."""
+"""Reading and writing games as PGN, for arena, web page, terminal and training."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ def pgn_game(
     headers: Mapping[str, str] | None = None,
     comments: Sequence[str] = (),
 ) -> chess.pgn.Game:
-    """A game for python-chess to write.
+    """A game of python-chess from its moves in UCI.
 
     Args:
-        moves: UCI, legal one after the other.
+        moves: Legal moves in UCI.
         white: Name of White.
         black: Name of Black.
         result: `1-0`, `0-1`, `1/2-1/2` or `*`.
         start: FEN of the first position.
         chess960: Whether castling moves go to the rook's square.
         headers: Further tags, such as Event and Termination; empty ones are left out.
-        comments: One for each of the first moves; empty for none.
+        comments: Comments on the first moves; "" for none.
     """
     game = chess.pgn.Game()
     if start != chess.STARTING_FEN or chess960:
@@ -57,19 +57,19 @@ def pgn_game(
 
 
 def header_text(text: str) -> str:
-    """Text that cannot end its tag: one line, without quotes and backslashes."""
+    """Text that is safe in a tag: one line, without quotes and backslashes."""
     return " ".join(text.replace('"', "'").replace("\\", "/").split())[:LONGEST_HEADER]
 
 
 class PgnGame(chess.pgn.BaseVisitor["PgnGame"]):
-    """A game as read: its main line, without variations and comments."""
+    """A parsed game: its main line, without variations and comments."""
 
     def __init__(self, plies: int | None = None) -> None:
-        """Ask for the first `plies` only (None: all); what follows them is not even parsed."""
+        """Parse only the first `plies` (None: all)."""
         self.headers: dict[str, str] = {}
-        self.start: chess.Board | None = None  # None: the game has no sound first position
+        self.start: chess.Board | None = None  # None: the game has no valid first position
         self.moves: list[str] = []  # UCI
-        self.error = ""  # the first thing that could not be understood
+        self.error = ""  # the first parse error
         self._plies = plies
 
     @property
@@ -79,13 +79,13 @@ class PgnGame(chess.pgn.BaseVisitor["PgnGame"]):
 
     @property
     def teaches(self) -> bool:
-        """Whether to learn from it: sound, of standard chess, with moves and a result."""
+        """Whether it is usable for training: valid, standard chess, with moves and a result."""
         variant = self.headers.get("Variant", "Standard").lower()
         known = self.points is not None and variant in STANDARD
         return known and not self.error and bool(self.moves)
 
     def positions(self) -> Iterator[tuple[Game, str]]:
-        """Every position with the move played in it; all are the same `Game`, played on."""
+        """Every position with the move played in it; all are one `Game`, which is advanced."""
         try:
             position = Game(self.start.fen() if self.start else chess.STARTING_FEN)
         except FenError:
@@ -98,7 +98,7 @@ class PgnGame(chess.pgn.BaseVisitor["PgnGame"]):
 
     @property
     def lower_rating(self) -> int:
-        """The lower of both players' ratings; 0 if one is unknown."""
+        """The lower rating of the two players; 0 if one is unknown."""
         texts = [self.headers.get(name, "") for name in ("WhiteElo", "BlackElo")]
         return min(int(text) if text.isdigit() else 0 for text in texts)
 
@@ -114,11 +114,11 @@ class PgnGame(chess.pgn.BaseVisitor["PgnGame"]):
             self.start = board.copy()
 
     def begin_variation(self) -> chess.pgn.SkipType:
-        """Skip variations, however deeply they are nested."""
+        """Skip variations."""
         return chess.pgn.SKIP
 
     def begin_parse_san(self, board: chess.Board, san: str) -> chess.pgn.SkipType | None:
-        """Stop parsing after the plies that were asked for."""
+        """Stop parsing after the requested plies."""
         enough = self._plies is not None and len(self.moves) >= self._plies
         return chess.pgn.SKIP if enough else None
 
@@ -129,7 +129,7 @@ class PgnGame(chess.pgn.BaseVisitor["PgnGame"]):
             self.handle_error(ValueError(f"null move after {' '.join(self.moves[:-1]) or 'none'}"))
 
     def visit_result(self, result: str) -> None:
-        """Take the result from the end of the moves where no tag says it."""
+        """Use the result after the moves if there is no Result tag."""
         if self.headers.get("Result", "*") == "*":
             self.headers["Result"] = result
 
@@ -143,14 +143,14 @@ class PgnGame(chess.pgn.BaseVisitor["PgnGame"]):
 
 
 def read_pgn(text: str, plies: int | None = None) -> Iterator[PgnGame]:
-    """The games of a PGN text, one at a time, each up to `plies`."""
+    """Parse the games of a PGN text, one at a time, each up to `plies`."""
     stream = io.StringIO(text)
     while (game := chess.pgn.read_game(stream, Visitor=partial(PgnGame, plies))) is not None:
         yield game
 
 
 def split_games(text: str) -> list[str]:
-    """The texts of the games, each beginning with its Event tag; nothing is parsed."""
+    """Split a PGN text into games, each beginning with its Event tag, without parsing."""
     return [game for game in _FIRST_TAG.split(text) if game.strip()]
 
 

@@ -1,4 +1,4 @@
-"""Samples from games in PGN: the move played is the policy, the result of the game the value."""
+"""Samples from PGN games: the policy target is the move played, the value the result."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ def write_pgn_samples(
     least_rating: int = 0,
     skip_plies: int = 0,
 ) -> dict[str, int]:
-    """Write samples of all games that have a result and strong enough players.
+    """Write samples of all games with a result and players of sufficient rating.
 
     Args:
         paths: PGN files, plain or gzipped.
         writer: Takes the samples; the caller closes it.
-        limit: Most games.
-        least_rating: Of both players.
-        skip_plies: Plies at the start of a game that are not learnt.
+        limit: Largest number of games.
+        least_rating: Minimum rating of both players.
+        skip_plies: Plies at the start of a game without samples.
     """
     counts = {"games": 0, "skipped": 0, "samples": 0}
     for game in read_pgn_files(paths):

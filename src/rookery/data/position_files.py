@@ -1,4 +1,4 @@
-"""Files with a position per line, FEN or EPD, plain or gzipped."""
+"""Files with one position per line, FEN or EPD, plain or gzipped."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rookery.data.paths import MissingDataError
 
 
 def read_text(path: Path) -> str:
-    """Text of a plain or gzipped file; undecodable bytes do not stop it."""
+    """Text of a plain or gzipped file; undecodable bytes are replaced."""
     raw = path.read_bytes()
     if raw[:2] == b"\x1f\x8b":
         try:
@@ -24,7 +24,7 @@ def read_text(path: Path) -> str:
 
 
 def position_lines(text: str) -> Iterator[tuple[int, str]]:
-    """Lines that hold something, with their numbers from 1; `#` begins a comment line."""
+    """Lines that are neither empty nor comments (`#`), with their numbers from 1."""
     for number, line in enumerate(text.splitlines(), 1):
         line = line.strip()
         if line and not line.startswith("#"):
@@ -43,13 +43,7 @@ def complete_fen(text: str) -> str:
 
 
 def read_positions(path: str | os.PathLike[str]) -> list[tuple[int, str]]:
-    """Positions of a file as line number and FEN; the legality of a position is not checked.
-
-    Raises:
-        MissingDataError: there is no such file.
-        ValueError: the file cannot be unpacked.
-        FenError: a line is not a position.
-    """
+    """Line numbers and FENs of a file; does not check the legality of positions."""
     source = Path(path)
     if not source.is_file():
         raise MissingDataError(f"there is no file of positions at {str(path)!r}")

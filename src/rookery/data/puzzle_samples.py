@@ -1,4 +1,4 @@
-"""Samples from puzzles (paper 002, section 3.6.1): the solver is right, and wins."""
+"""Samples from puzzles (Vanhoutte 2022, section 3.6.1): the solver's moves are best and win."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ def write_puzzle_samples(
 ) -> dict[str, int]:
     """Write a sample for each move of the solver.
 
-    Only for puzzles that end in mate is "the solver wins" a fact, so these are the usual themes.
+    Only puzzles that end in mate are certainly won, so these are the usual themes.
 
     Args:
         path: CSV of puzzles, plain or gzipped.
         writer: Takes the samples; the caller closes it.
-        themes: Puzzles with any of these; none: all.
-        limit: Most puzzles, drawn by the seed.
+        themes: Puzzles with any of these themes; empty: all.
+        limit: Largest number of puzzles, drawn by the seed.
         seed: Of the draw.
     """
     counts = {"puzzles": 0, "samples": 0}

@@ -1,7 +1,7 @@
 """Puzzle files.
 
-Lichess's CSV, whose position is the one before the opponent's first move, and files with the
-columns `fen` and `solution_uci` or `pv_uci`, where the solver moves first.
+Two formats: Lichess's CSV, whose position is the one before the opponent's first move, and files
+with the columns `fen` and `solution_uci` or `pv_uci`, where the solver moves first.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Puzzle:
 
 
 def read_puzzles(path: Path, limit: int | None = None, seed: int = 0) -> list[Puzzle]:
-    """Read a CSV file, plain or gzipped; `limit` draws that many by the seed."""
+    """Read a CSV file, plain or gzipped; with `limit`, that many puzzles drawn by the seed."""
     if not path.is_file():
         raise ValueError(f"puzzles {str(path)!r}: there is no such file")
     reader = csv.DictReader(io.StringIO(read_text(path)))
@@ -64,7 +64,7 @@ def read_puzzles(path: Path, limit: int | None = None, seed: int = 0) -> list[Pu
 
 
 def themed_puzzles(path: Path, themes: Sequence[str]) -> list[Puzzle]:
-    """The puzzles of a file with any of the themes; without themes all of them."""
+    """The puzzles of a file with any of the themes; all of them without themes."""
     wanted = set(themes)
     puzzles = [p for p in read_puzzles(path) if not wanted or wanted & set(p.themes)]
     if not puzzles:
@@ -73,7 +73,7 @@ def themed_puzzles(path: Path, themes: Sequence[str]) -> list[Puzzle]:
 
 
 def drawn(items: list[T], limit: int | None, seed: int) -> list[T]:
-    """At most `limit` of the items, drawn by the seed, in their order."""
+    """At most `limit` of the items, drawn by the seed, in their original order."""
     if limit is not None and limit < 1:
         raise ValueError(f"--limit is {limit}; it must be 1 or more")
     if limit is None or limit >= len(items):

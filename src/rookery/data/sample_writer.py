@@ -1,4 +1,4 @@
-"""Samples from positions one after the other: collected in memory, written as Parquet shards."""
+"""Writing single samples: collected in memory, written as Parquet shards."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from rookery._core import Game
 from rookery.data.samples import SampleBlock, write_samples
 from rookery.encodings import OBSERVATIONS
 
-SHARD = 50_000  # samples of a file
+SHARD = 50_000  # samples per file
 
 
 class SampleWriter:
     """Writes `FOLDER/NUMBER.parquet`; call `close` at the end."""
 
     def __init__(self, folder: Path, observation: str, shard: int = SHARD) -> None:
-        """Write into a folder that has no samples yet."""
+        """Write into a folder that must not contain samples yet."""
         if folder.exists() and not folder.is_dir():
             raise ValueError(f"{folder} is a file; name a folder with --out")
         if any(folder.glob("*.parquet")):
@@ -52,9 +52,9 @@ class SampleWriter:
 
         Args:
             position: An unfinished game.
-            policy: Weights of moves (UCI) to learn; scaled to a sum of 1.
+            policy: Policy target: weights of moves (UCI), normalised to a sum of 1.
             result: Of the game, [-1, 1] for the side to move.
-            value: What an engine expects, [-1, 1] for the side to move; or the result again.
+            value: An engine's evaluation, [-1, 1] for the side to move; or the result again.
             plies_left: To the end of the game.
             game: Its number.
         """
@@ -93,6 +93,6 @@ class SampleWriter:
         self._clear()
 
     def close(self) -> int:
-        """Write what is left; returns how many samples were written in all."""
+        """Write the remaining samples; returns the total number written."""
         self._flush()
         return self.written

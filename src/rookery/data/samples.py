@@ -1,17 +1,17 @@
-"""Positions with targets: what searches, games and engines teach a network.
+"""Training samples: positions with policy and value targets.
 
-A `SampleBlock` holds columns of S samples; on disk a block is a Parquet file that any Arrow tool
-reads, with a row per position:
+A `SampleBlock` holds columns of S samples; on disk it is a Parquet file, which any Arrow tool can
+read, with a row per position:
 
-    observation  fixed-size list of uint8 or float32     as the network sees it (see metadata)
-    legal        list of int16                           its legal actions
-    policy       list of float32, as long                probabilities to learn; they sum to 1
-    result       float32   -1, 0, 1 for the side to move; in between if the game was cut off
-    value        float32   [-1, 1], what the search or engine expected
-    surprise     float32   nats by which the policy target differs from the policy before
+    observation  fixed-size list of uint8 or float32     in the layout named by the metadata
+    legal        list of int16                           legal actions
+    policy       list of float32, as long                policy target; sums to 1
+    result       float32   -1, 0, 1 for the side to move; in between if the game was truncated
+    value        float32   [-1, 1], evaluation of the search or engine
+    surprise     float32   KL divergence of the prior from the policy target, in nats
     plies_left   int32     to the end of the game
     ply          int32     since its start
-    game         int64     samples of one game share it: split by it, never inside it
+    game         int64     number of the game; never split a game between training and test
 """
 
 from __future__ import annotations
@@ -36,17 +36,17 @@ _DTYPES = (np.float32, np.float32, np.float32, np.int32, np.int32, np.int64)
 
 
 class SampleError(ValueError):
-    """A file of samples that does not fit; the text names the file and both sides."""
+    """A file of samples that cannot be used; the message names the file and the mismatch."""
 
 
 @dataclass
 class SampleBlock:
-    """Columns of S samples with L legal actions in all."""
+    """Columns of S samples with L legal actions in total."""
 
     observations: NDArray[Any]  # [S, *shape] uint8 or float32
     legal: NDArray[np.int16]  # [L]
     policy: NDArray[np.float32]  # [L]
-    counts: NDArray[np.int64]  # [S] legal actions of each
+    counts: NDArray[np.int64]  # [S] number of legal actions
     results: NDArray[np.float32]  # [S]
     values: NDArray[np.float32]  # [S]
     surprise: NDArray[np.float32]  # [S]
@@ -55,11 +55,11 @@ class SampleBlock:
     games: NDArray[np.int64]  # [S]
 
     def __post_init__(self) -> None:
-        """Work out where each sample's legal actions begin."""
+        """Compute the offsets of each sample's legal actions."""
         self.offsets = np.concatenate([[0], np.cumsum(self.counts)]).astype(np.int64)
 
     def __len__(self) -> int:
-        """S."""
+        """Number of samples."""
         return len(self.counts)
 
     @classmethod
@@ -74,11 +74,11 @@ class SampleBlock:
         )
 
     def columns(self) -> dict[str, NDArray[Any]]:
-        """The arguments that make this block again."""
+        """The constructor's arguments by name."""
         return {column.name: getattr(self, column.name) for column in fields(self)}
 
     def entries(self, index: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Places in `legal` and `policy` of some samples, concatenated."""
+        """Concatenated indices into `legal` and `policy` of some samples."""
         counts = self.counts[index]
         firsts = np.cumsum(counts) - counts
         return np.repeat(self.offsets[index] - firsts, counts) + np.arange(counts.sum())
@@ -96,7 +96,7 @@ class SampleBlock:
         )
 
     def table(self, observation: str, actions: str = "az4672") -> Any:
-        """The block as a `pyarrow.Table` that says what its numbers mean."""
+        """The block as a `pyarrow.Table` with metadata."""
         import pyarrow as pa
 
         flat = self.observations.reshape(len(self), -1)
@@ -120,7 +120,7 @@ class SampleBlock:
 
     @classmethod
     def from_table(cls, table: Any, observation: str, source: str = "samples") -> SampleBlock:
-        """Read a table back, refusing one with another meaning."""
+        """Read a table, refusing one with other metadata."""
         require_meaning(table.schema.metadata, observation, source)
         table = table.combine_chunks()
         shape = OBSERVATIONS[observation].shape
@@ -147,7 +147,7 @@ class SampleBlock:
 
 
 def require_meaning(metadata: dict[bytes, bytes] | None, observation: str, source: str) -> None:
-    """Refuse samples of another layout or a newer format, naming both sides."""
+    """Refuse samples of another layout or a newer format."""
     text = (metadata or {}).get(KEY)
     if text is None:
         raise SampleError(f"{source} was not written by Rookery: it lacks the metadata")
@@ -166,7 +166,7 @@ def require_meaning(metadata: dict[bytes, bytes] | None, observation: str, sourc
 
 
 def concatenate(blocks: Sequence[SampleBlock]) -> SampleBlock:
-    """Several blocks as one."""
+    """Concatenate blocks."""
     if len(blocks) == 1:
         return blocks[0]
     parts = ("observations", "legal", "policy", "counts", *_PLAIN)
@@ -182,7 +182,7 @@ def write_samples(path: Path, block: SampleBlock, observation: str) -> None:
 
 
 def read_samples(path: Path, observation: str) -> SampleBlock:
-    """Read a Parquet file, or all of a folder."""
+    """Read a Parquet file, or all files of a folder."""
     import pyarrow.parquet
 
     files = sorted(path.glob("*.parquet")) if path.is_dir() else [path]

@@ -7,11 +7,11 @@
 | `standard` | the starting position of chess |
 | `random:4`, `random:2-8` | that many random legal plies after it |
 | `KRvK`, `KPvK:black`, `KQvKR:random` | a random legal position with this material and side to move (White if not said) |
-| `kpk:all`, `kpk:easy`, `kpk:intermediate`, `kpk:hard` | paper 003's levels (`data/kpk_levels.py`), White with the pawn and to move; `kpk:easy:black` mirrors |
+| `kpk:all`, `kpk:easy`, `kpk:intermediate`, `kpk:hard` | the levels of Kanis 2016 (`data/kpk_levels.py`), White with the pawn and to move; `kpk:easy:black` mirrors |
 | a FEN | that position |
 | a path | a FEN or EPD per line of that file, drawn uniformly (`.gz` is unpacked) |
 
-A list of FENs is accepted as well. Every draw uses the generator that is passed in.
+A list of FENs is accepted as well. The random generator is always an argument.
 """  # noqa: E501 (the table)
 
 from __future__ import annotations
@@ -25,29 +25,29 @@ from typing import Protocol
 import numpy as np
 
 from rookery._core import FenError, Game, play_random_plies, random_position
-from rookery.data.kpk_levels import LEVELS, kpk_fen, kpk_fens, kpk_squares
+from rookery.data.kpk_levels import kpk_fen, kpk_fens, kpk_squares
 from rookery.data.position_files import read_positions
 from rookery.data.puzzles import themed_puzzles
 
 MATERIAL = re.compile(r"(K[QRBNP]*vK[QRBNP]*)(?::(white|black|random))?")
 RANK = "[1-8pnbrqkPNBRQK]+"
 PLACEMENT = re.compile(rf"\s*{RANK}(?:/{RANK}){{7}}\s")  # the beginning of a FEN
-LONGEST_PATH = 4096  # longer texts are no paths on any system that we know
-SHOWN = 100  # characters of a text that an error message repeats
-ATTEMPTS = 1000  # draws before a start that never gives an unfinished game is reported
-ENDING_POSITIONS = 500  # random positions of each kind of ending in `random_endings`
-MOST_POSITIONS = 100_000  # of a file in `start_fens`; more are drawn at random
+LONGEST_PATH = 4096
+SHOWN = 100  # characters of a text repeated in an error message
+ATTEMPTS = 1000  # draws without an unfinished game before an error
+ENDING_POSITIONS = 500  # random positions per ending in `random_endings`
+MOST_POSITIONS = 100_000  # of a file in `start_fens`; a random subset of larger files
 
 
 class StartPositions(Protocol):
-    """A distribution over unfinished games to begin with."""
+    """A distribution over unfinished games."""
 
     def sample(self, rng: np.random.Generator) -> Game:
-        """Draw a game, of which the plies before the start (if any) are part."""
+        """Draw a game, including any plies before the start."""
         ...
 
     def vector_options(self) -> dict[str, object]:
-        """Express the same distribution as keyword arguments of `VectorGames`."""
+        """The same distribution as keyword arguments of `VectorGames`."""
         ...
 
 
@@ -64,14 +64,14 @@ class RandomPlies:
             raise ValueError(f"random plies from {self.low} to {self.high}: need 0 <= from <= to")
 
     def sample(self, rng: np.random.Generator) -> Game:
-        """Play random plies, again if they end the game."""
+        """Play random plies, again if the game ends."""
         for _ in range(ATTEMPTS):
             game = Game()
             plies = int(rng.integers(self.low, self.high + 1))
             if plies == 0:
                 return game
             played = play_random_plies(game, plies, _seed(rng))
-            if played == plies and _unfinished(game):
+            if played == plies and game.outcome() is None:
                 return game
         raise ValueError(f"{self.high} random plies end the game in each of {ATTEMPTS} attempts")
 
@@ -87,7 +87,7 @@ class FenList:
     fens: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        """Check every position at once, so that a bad line is found before training starts."""
+        """Check all positions now, to find an invalid line before training starts."""
         if not self.fens:
             raise ValueError("the list of start positions is empty")
         for number, fen in enumerate(self.fens, start=1):
@@ -120,20 +120,17 @@ class Material:
 
 @dataclass(frozen=True)
 class KpkLevel:
-    """King and pawn against king at one of paper 003's levels, the pawn side to move."""
+    """King and pawn against king at one of the levels of Kanis 2016, the pawn side to move."""
 
     level: str = "all"
     strong: str = "white"  # the side with the pawn
 
     def __post_init__(self) -> None:
-        """Check the names."""
-        if self.level not in LEVELS:
-            raise ValueError(f"KPK level is {self.level!r}; it must be one of {', '.join(LEVELS)}")
-        if self.strong not in ("white", "black"):
-            raise ValueError(f"the pawn side is {self.strong!r}; it must be 'white' or 'black'")
+        """Check level and side."""
+        kpk_fen(kpk_squares(self.level)[0], self.strong)
 
     def sample(self, rng: np.random.Generator) -> Game:
-        """Draw a position of the level, all alike."""
+        """Draw a position of the level uniformly."""
         squares = kpk_squares(self.level)
         return Game(kpk_fen(squares[int(rng.integers(len(squares)))], self.strong))
 
@@ -143,7 +140,7 @@ class KpkLevel:
 
 
 def start_positions(what: str | Sequence[str] | StartPositions) -> StartPositions:
-    """Turn a text (table above), a list of FENs or a distribution into a distribution."""
+    """The distribution given by a text (table above), a list of FENs or itself."""
     if isinstance(what, str):
         return _parse(what)
     if isinstance(what, Sequence):
@@ -152,7 +149,7 @@ def start_positions(what: str | Sequence[str] | StartPositions) -> StartPosition
 
 
 def _parse(text: str) -> StartPositions:
-    """Understand one text of the table in this module's docstring."""
+    """Parse a text of the table in this module's docstring."""
     if text == "standard":
         return RandomPlies()
     if match := re.fullmatch(r"random:(\d+)(?:-(\d+))?", text):
@@ -172,7 +169,7 @@ def _parse(text: str) -> StartPositions:
 
 
 def _positions_of_file(path: str) -> FenList:
-    """Read start positions from a file; a bad one is named by its line."""
+    """Read start positions from a file; errors name the line."""
     positions = read_positions(path)
     if not positions:
         raise ValueError(f"{path} holds no start positions")
@@ -182,32 +179,25 @@ def _positions_of_file(path: str) -> FenList:
 
 
 def _is_file(text: str) -> bool:
-    """Tell whether a text is the path of a file; one that no file can have is not."""
-    if len(text) > LONGEST_PATH:
-        return False
+    """Tell whether a text is the path of a file."""
     try:
-        return Path(text).is_file()
-    except (OSError, ValueError):  # a name that the file system refuses to look up
+        return len(text) <= LONGEST_PATH and Path(text).is_file()
+    except (OSError, ValueError):  # an impossible name
         return False
 
 
 def _check_position(fen: str, place: str) -> None:
-    """Refuse a text that is not a position, or a position in which the game is over."""
+    """Refuse an invalid FEN, or a position in which the game is over."""
     try:
-        finished = not _unfinished(Game(fen))
+        outcome = Game(fen).outcome()
     except FenError as error:
         raise FenError(f"{place}: {error}") from None
-    if finished:
+    if outcome is not None:
         raise FenError(f"{place}: the game is over in {fen!r}")
 
 
-def _unfinished(game: Game) -> bool:
-    """Tell whether anything is left to play."""
-    return game.outcome() is None
-
-
 def _seed(rng: np.random.Generator) -> int:
-    """Draw a seed for the core's own generator."""
+    """Draw a seed for the core's generator."""
     return int(rng.integers(2**63))
 
 
@@ -221,7 +211,7 @@ def start_fens(
     rng: np.random.Generator,
     log: Callable[[str], None] = lambda text: None,
 ) -> list[str]:
-    """Positions of a file (with these themes, if it holds puzzles), then random endings."""
+    """Positions of a file (with these themes, if it contains puzzles), then random endings."""
     fens = []
     if file:
         fens = playable_positions(Path(file), themes)
@@ -233,7 +223,7 @@ def start_fens(
 
 
 def playable_positions(path: Path, themes: list[str]) -> list[str]:
-    """FENs with a legal move, of a CSV of puzzles with any of the themes or of a position file."""
+    """FENs with a legal move, from puzzles (CSV) with any of the themes or a position file."""
     if ".csv" in path.suffixes:
         found = [puzzle.fen for puzzle in themed_puzzles(path, themes)]
     elif path.is_file():
@@ -247,7 +237,7 @@ def playable_positions(path: Path, themes: list[str]) -> list[str]:
 
 
 def random_endings(endings: Sequence[str], rng: np.random.Generator) -> list[str]:
-    """Random positions with material such as KRvK, each side having the pieces in turn."""
+    """Random positions with material such as KRvK, for each side in turn."""
     fens = []
     for material in endings:
         strong, weak = material.split("v")

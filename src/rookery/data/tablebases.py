@@ -1,11 +1,11 @@
-"""Endgame tables, Gaviota and Syzygy, read through python-chess and probed alike.
+"""Endgame tables, Gaviota and Syzygy, read through python-chess with one interface.
 
     with find_tablebases() as tables:
         tables.probe("8/8/8/8/8/2k5/8/KR6 w - - 0 1")   # Probe(wdl=2, distance=.., metric='dtm')
 
-Gaviota tables tell the distance to mate, Syzygy tables the distance to the next capture or pawn
-move that keeps the result. Where both kinds hold a position, the distance to mate wins, as it
-never rises on the way to a mate; ask with `metric="dtz"` for the other one.
+Gaviota tables contain the distance to mate, Syzygy tables the distance to the next capture or pawn
+move that keeps the result. If both contain a position, the distance to mate is preferred, since it
+never increases on the way to mate; `metric="dtz"` selects the other one.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ HOW_TO_GET = (
 
 @dataclass(frozen=True)
 class Probe:
-    """What the tables say about a position, from the side to move."""
+    """A tablebase result, from the side to move."""
 
-    wdl: int  # 2 win, 1 win spoilt by the fifty-move rule, 0 draw, -1 and -2 the same for losses
+    wdl: int  # 2 win, 1 cursed win (fifty-move rule), 0 draw, -1 blessed loss, -2 loss
     distance: int  # plies to the mate (dtm) or to the next zeroing move (dtz), 0 or more
     metric: str  # "dtm" or "dtz"
 
@@ -54,14 +54,10 @@ class Tablebases(Closing):
         gaviota: Sequence[str | os.PathLike[str]] = (),
         syzygy: Sequence[str | os.PathLike[str]] = (),
     ) -> None:
-        """Open the tables in these folders.
-
-        Raises:
-            MissingDataError: a folder does not exist or holds no table of its kind.
-        """
+        """Open the tables in these folders, each of which must contain some."""
         self.gaviota_folders = [_checked(folder, "*.gtb.cp4", "Gaviota") for folder in gaviota]
         self.syzygy_folders = [_checked(folder, "*.rtbw", "Syzygy") for folder in syzygy]
-        # The pure Python reader: the C library keeps its tables in globals of the process.
+        # The pure Python reader: the C library keeps its tables in global variables.
         self._gaviota = chess.gaviota.PythonTablebase()
         for folder in self.gaviota_folders:
             self._gaviota.add_directory(str(folder))
@@ -76,7 +72,7 @@ class Tablebases(Closing):
         return self._largest > 0
 
     def tells(self, metric: str) -> bool:
-        """Whether there are tables that tell this distance, "dtm" or "dtz"."""
+        """Whether there are tables with this distance, "dtm" or "dtz"."""
         return bool(self.gaviota_folders if metric == "dtm" else self.syzygy_folders)
 
     def endings(self) -> list[str]:
@@ -89,7 +85,7 @@ class Tablebases(Closing):
         return sorted(found, key=lambda name: (len(name), name))
 
     def describe(self) -> str:
-        """Say in one line what is there."""
+        """Describe the tables in one line."""
         if not self.available:
             return f"no endgame tables found; {HOW_TO_GET}"
         kinds = {"Gaviota": self.gaviota_folders, "Syzygy": self.syzygy_folders}
@@ -97,11 +93,9 @@ class Tablebases(Closing):
         return f"tables of up to {self._largest} pieces: {'; '.join(places)}"
 
     def probe(self, position: Game | str, metric: str | None = None) -> Probe | None:
-        """Look a position up; None if no table holds it.
+        """Probe a game or FEN; None if no table contains it.
 
-        Args:
-            position: A game, or a FEN.
-            metric: "dtm" or "dtz" to accept only that one; None prefers "dtm".
+        `metric` "dtm" or "dtz" accepts only that distance; None prefers "dtm".
         """
         if metric is not None and metric not in METRICS:
             raise ValueError(f"metric is {metric!r}; it must be one of {', '.join(METRICS)}")
@@ -110,14 +104,14 @@ class Tablebases(Closing):
             return None
         board = chess.Board(game.fen())
         if board.castling_rights:
-            return None  # no table knows castling
+            return None  # tables exclude castling rights
         answer = self._probe_gaviota(board) if metric in (None, "dtm") else None
         if answer is None and metric in (None, "dtz"):
             answer = self._probe_syzygy(board)
         return answer
 
     def _probe_gaviota(self, board: chess.Board) -> Probe | None:
-        """Distance to mate; the fifty-move rule plays no part in it."""
+        """Distance to mate, ignoring the fifty-move rule."""
         try:
             plies = self._gaviota.probe_dtm(board)
         except KeyError:
@@ -148,7 +142,7 @@ def _gaviota_ending(path: Path) -> str:
 
 
 def _checked(folder: str | os.PathLike[str], pattern: str, kind: str) -> Path:
-    """Return the folder if it holds tables of that kind."""
+    """Return the folder if it contains tables of that kind."""
     path = Path(folder)
     if not path.is_dir() or not any(path.glob(pattern)):
         raise MissingDataError(f"there are no {kind} tables in {str(folder)!r}; {HOW_TO_GET}")
@@ -159,26 +153,17 @@ def find_tablebases(
     gaviota: str | os.PathLike[str] | None = None,
     syzygy: str | os.PathLike[str] | None = None,
 ) -> Tablebases:
-    """Open the tables in the folders given, or else all in the usual places.
+    """Open the tables in the given folders, or else all in the usual places.
 
-    The result may be empty (`available` is False): `describe` then tells how to get tables.
-
-    Raises:
-        MissingDataError: a folder that was named holds no tables.
+    The result may be empty (`available` is False): `describe` then says how to get tables.
     """
     if gaviota is not None or syzygy is not None:
         return Tablebases(
             [gaviota] if gaviota is not None else [], [syzygy] if syzygy is not None else []
         )
+    gaviota_folders = search_folders("tablebases/gaviota", GAVIOTA_FOLDERS)
+    syzygy_folders = search_folders("tablebases/syzygy", SYZYGY_FOLDERS, "SYZYGY_PATH")
     return Tablebases(
-        [
-            folder
-            for folder in search_folders("tablebases/gaviota", GAVIOTA_FOLDERS)
-            if any(folder.glob("*.gtb.cp4"))
-        ],
-        [
-            folder
-            for folder in search_folders("tablebases/syzygy", SYZYGY_FOLDERS, "SYZYGY_PATH")
-            if any(folder.glob("*.rtbw"))
-        ],
+        [folder for folder in gaviota_folders if any(folder.glob("*.gtb.cp4"))],
+        [folder for folder in syzygy_folders if any(folder.glob("*.rtbw"))],
     )

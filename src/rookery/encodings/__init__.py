@@ -1,9 +1,9 @@
 """Named observation and action layouts, as tables.
 
-Layouts are described here and nowhere else: the meaning, range and point of view of each entry of
-an observation, and the move of each action index. The core computes the numbers (`core/encode/`);
-a test compares it, entry by entry, with slow Python encoders written from these tables.
-`docs/encodings.md` is generated from them (`doc.py`).
+The tables define the meaning, range and point of view of each entry of an observation, and the move
+of each action index. The core computes the numbers (`core/encode/`); a test compares it, entry by
+entry, with slow Python encoders written from these tables. `docs/encodings.md` is generated from
+them (`doc.py`).
 
 Words used in the tables:
 
@@ -23,26 +23,27 @@ from __future__ import annotations
 
 import difflib
 
-from rookery.encodings.actions import ACTIONS, DIRECTIONS, KNIGHT_JUMPS, PLANES_PER_ORIGIN
+from rookery.encodings.actions import (
+    ACTIONS,
+    DIRECTIONS,
+    KNIGHT_JUMPS,
+    PLANE_STEPS,
+    PLANES_PER_ORIGIN,
+)
 from rookery.encodings.layout import ActionLayout, Layout, Slice
 from rookery.encodings.observations import OBSERVATIONS, SPARSE_OBSERVATIONS
 
 __all__ = [
-    "ACTIONS", "DIRECTIONS", "KNIGHT_JUMPS", "NO_ACTIONS", "OBSERVATIONS",
-    "PLANES_PER_ORIGIN", "SPARSE_OBSERVATIONS", "ActionLayout", "Layout", "Slice",
-    "layout_version", "require_observation", "require_version",
+    "ACTIONS", "DIRECTIONS", "KNIGHT_JUMPS", "NO_ACTIONS", "OBSERVATIONS", "PLANES_PER_ORIGIN",
+    "PLANE_STEPS", "SPARSE_OBSERVATIONS", "ActionLayout", "Layout", "Slice", "layout_version",
+    "require_observation", "require_version",
 ]  # fmt: skip
 
-# The actions of a network that evaluates positions and has no policy.
-NO_ACTIONS = "none"
+NO_ACTIONS = "none"  # the action layout of a network without a policy
 
 
 def layout_version(name: str) -> int:
-    """The version of a layout (1 for `none`) that this code computes.
-
-    Raises:
-        ValueError: naming the layouts that exist.
-    """
+    """The version of a layout (1 for `none`) that this code computes."""
     layout = OBSERVATIONS.get(name) or SPARSE_OBSERVATIONS.get(name) or ACTIONS.get(name)
     if layout is not None:
         return layout.version
@@ -53,7 +54,7 @@ def layout_version(name: str) -> int:
 
 
 def require_observation(name: str, key: str) -> None:
-    """Refuse an observation that does not exist, naming the setting `key` and the nearest name."""
+    """Refuse an unknown observation layout; `key` is the setting that named it."""
     if name not in OBSERVATIONS:
         near = difflib.get_close_matches(name, OBSERVATIONS, 1)
         hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(OBSERVATIONS)}"
@@ -61,11 +62,7 @@ def require_observation(name: str, key: str) -> None:
 
 
 def require_version(name: str, version: int) -> None:
-    """Refuse a layout whose version is not the one that this code computes.
-
-    Raises:
-        ValueError: naming both versions, or the layouts that exist.
-    """
+    """Refuse a layout whose version is not the one that this code computes."""
     ours = layout_version(name)
     if ours != version:
         raise ValueError(

@@ -1,4 +1,4 @@
-"""The action layouts: which index stands for which move; computed by `core/encode`."""
+"""The action layouts: the move of each action index; computed by `core/encode`."""
 
 from __future__ import annotations
 
@@ -11,12 +11,18 @@ from rookery.encodings.layout import (
     Row,
     Slice,
     stack,
-)
+)  # fmt: skip
 from rookery.encodings.observations import SLIDER_DIRECTIONS
 
 DIRECTIONS = SLIDER_DIRECTIONS["queen"]  # N is towards the opponent in the mover's orientation
+_STEPS = ((1, 0), (1, 1), (0, 1), (-1, 1), (-1, 0), (-1, -1), (0, -1), (1, -1))  # of DIRECTIONS
 KNIGHT_JUMPS = ((2, 1), (1, 2), (-1, 2), (-2, 1), (-2, -1), (-1, -2), (1, -2), (2, -1))
-PLANES_PER_ORIGIN = 73
+PLANE_STEPS = (  # (ranks, files) that the move of each plane goes
+    *((ranks * n, files * n) for ranks, files in _STEPS for n in range(1, 8)),
+    *KNIGHT_JUMPS,
+    *((1, files) for _ in range(3) for files in (-1, 0, 1)),
+)
+PLANES_PER_ORIGIN = len(PLANE_STEPS)  # 73
 
 
 def _az_planes() -> tuple[Slice, ...]:

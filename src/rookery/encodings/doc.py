@@ -8,13 +8,7 @@ from __future__ import annotations
 import math
 
 from rookery import encodings
-from rookery.encodings import (
-    ACTIONS,
-    OBSERVATIONS,
-    PLANES_PER_ORIGIN,
-    SPARSE_OBSERVATIONS,
-    Slice,
-)
+from rookery.encodings import ACTIONS, OBSERVATIONS, PLANES_PER_ORIGIN, SPARSE_OBSERVATIONS, Slice
 
 FEATURE_NOTES = """Terms of `pepper353` and `giraffe363`:
 

@@ -1,4 +1,4 @@
-"""Layouts: named runs of entries, each with its meaning, range and point of view."""
+"""Layouts: named slices of entries, each with its meaning, range and point of view."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ INMAN = "Inman and Ezra Marin"
 
 @dataclass(frozen=True)
 class Slice:
-    """A run of entries with one meaning: planes of a plane layout, numbers of a vector."""
+    """Consecutive entries with one meaning: planes of a plane layout, numbers of a vector."""
 
     name: str
     start: int
@@ -51,11 +51,10 @@ class Layout:
         for part in self.slices:
             if part.name == name:
                 return part
-        known = ", ".join(part.name for part in self.slices)
-        raise ValueError(f"layout {self.name!r} has no slice {name!r}; it has {known}")
+        raise ValueError(f"layout {self.name!r} has no slice {name!r}")
 
     def groups(self) -> dict[str, tuple[int, int]]:
-        """Return start and stop of every group, in order (empty for layouts without groups)."""
+        """Return start and stop of every group; empty for layouts without groups."""
         bounds: dict[str, tuple[int, int]] = {}
         for part in self.slices:
             if part.group:

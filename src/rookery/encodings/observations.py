@@ -17,12 +17,12 @@ from rookery.encodings.layout import (
     Row,
     Slice,
     stack,
-)
+)  # fmt: skip
 
 PIECE_NAMES = ("pawn", "knight", "bishop", "rook", "queen", "king")
 
-# What the encoders divide by, so that entries stay near [0, 1].
-LARGEST_COUNTS = (8, 2, 2, 2, 1, 1)  # per piece type, in the starting position
+# The encoders divide piece counts by those of the starting position.
+LARGEST_COUNTS = (8, 2, 2, 2, 1, 1)  # per piece type
 SLIDER_DIRECTIONS = {
     "queen": ("N", "NE", "E", "SE", "S", "SW", "W", "NW"),
     "rook": ("N", "E", "S", "W"),
@@ -52,8 +52,8 @@ SQUARE_CODES: Row = (
     (0.0, 12.0),
 )
 CASTLING_CODES: list[Row] = [
-    ("own castling", 1, "0 none, 1 kingside only, 2 queenside only, 3 both", (0.0, 3.0)),
-    ("opponent castling", 1, "0 none, 1 kingside only, 2 queenside only, 3 both", (0.0, 3.0)),
+    (f"{owner} castling", 1, "0 none, 1 kingside only, 2 queenside only, 3 both", (0.0, 3.0))
+    for owner in ("own", "opponent")
 ]
 
 
@@ -70,16 +70,14 @@ def _vector69() -> tuple[Slice, ...]:
 
 
 def _tactical70() -> tuple[Slice, ...]:
+    squares = (
+        "order and piece codes 0-12 as in vector69, plus 13 if one own piece attacks the square or "
+        "26 if more do, plus 39, 78 or 117 if the opponent's cheapest attacker is a pawn, a knight "
+        "or bishop, or another piece"
+    )
     return stack(
         [
-            (
-                "squares",
-                64,
-                "order and piece codes 0-12 as in vector69, plus 13 if one own piece attacks the "
-                "square or 26 if more do, plus 39, 78 or 117 if the opponent's cheapest attacker "
-                "is a pawn, a knight or bishop, or another piece",
-                (0.0, 155.0),
-            ),
+            ("squares", 64, squares, (0.0, 155.0)),
             *CASTLING_CODES,
             ("en passant", 1, "0, or 1-8 for the file of a legal en passant capture", (0.0, 8.0)),
             ("half-move clock", 1, "as in vector69, at most 100", (0.0, 100.0)),
@@ -106,13 +104,9 @@ def _planes119() -> tuple[Slice, ...]:
     rows: list[Row] = []
     for age in range(8):
         when = "present" if age == 0 else f"{age} {'ply' if age == 1 else 'plies'} ago"
+        own = "P N B R Q K of the present side to move, 1 on their squares"
         rows += [
-            (
-                f"own, {when}",
-                6,
-                "P N B R Q K of the present side to move, 1 on their squares",
-                FLAG,
-            ),
+            (f"own, {when}", 6, own, FLAG),
             (f"opponent, {when}", 6, "P N B R Q K of its opponent", FLAG),
             (f"occurred before, {when}", 1, "all 1 if that position occurred before it", FLAG),
             (f"occurred twice, {when}", 1, "all 1 if it occurred at least twice before", FLAG),
@@ -127,6 +121,7 @@ def _planes119() -> tuple[Slice, ...]:
 
 
 def _planes22() -> tuple[Slice, ...]:
+    target = "1 on the square it went to (castling: the king's new square)"
     return stack(
         [
             *_pieces("own"),
@@ -137,22 +132,15 @@ def _planes22() -> tuple[Slice, ...]:
             ("occurred before", 1, "all 1 if the position occurred before", FLAG),
             ("occurred twice", 1, "all 1 if it occurred at least twice before", FLAG),
             ("last origin", 1, "1 on the square the last move came from", FLAG),
-            (
-                "last target",
-                1,
-                "1 on the square it went to (castling: the king's new square)",
-                FLAG,
-            ),
+            ("last target", 1, target, FLAG),
         ]
     )
 
 
 def _kpk3() -> tuple[Slice, ...]:
     meaning = "63/64 on its square and -1/64 elsewhere, so that the plane sums to zero"
-    limits = (-1 / 64, 63 / 64)
-    return stack(
-        [(name, 1, meaning, limits) for name in ("strong king", "strong pawn", "weak king")]
-    )
+    names = ("strong king", "strong pawn", "weak king")
+    return stack((name, 1, meaning, (-1 / 64, 63 / 64)) for name in names)
 
 
 def _counts(kinds: int) -> list[Row]:

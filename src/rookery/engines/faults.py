@@ -1,4 +1,4 @@
-"""Faults of players: what went wrong, and the evidence that goes into the PGN."""
+"""Faults of players, with the evidence that is written to the PGN."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ FAULT_KINDS = {
     "hang": "no answer in time where no clock runs",
     "time": "the clock or the time for the move ran out",
     "illegal": "an illegal, null or unreadable move",
-    "flood": "more output than any search needs, or a line without end",
+    "flood": "too much output, or an endless line",
     "option": "an option that the engine does not offer, or a value outside its range",
     "error": "the player raised an error",
 }
 
 
 class EngineFault(Exception):
-    """A player broke the rules of the match and forfeits the game.
-
-    Attributes:
-        kind: a key of `FAULT_KINDS`.
-        evidence: one line for the PGN: what was seen, never longer than a few hundred characters.
-        allowance: for `time` and `hang`, the seconds there were for the answer; None: unknown.
-    """
+    """A player broke the rules of the match and forfeits the game."""
 
     def __init__(self, kind: str, evidence: str, allowance: float | None = None) -> None:
-        """Make a fault; control characters in the evidence are replaced."""
+        """Make a fault.
+
+        Args:
+            kind: A key of `FAULT_KINDS`.
+            evidence: What happened; shortened to one printable line for the PGN.
+            allowance: For `time` and `hang`, the seconds allowed for the answer; None: unknown.
+        """
         if kind not in FAULT_KINDS:
             raise ValueError(f"unknown fault kind {kind!r}")
         self.kind = kind
@@ -35,7 +35,7 @@ class EngineFault(Exception):
 
 
 def fault_of(error: Exception) -> EngineFault:
-    """Any error of a player as a fault: engines bring theirs, Python players just raise."""
+    """Convert any exception raised by a player into a fault."""
     if isinstance(error, EngineFault):
         return error
     try:
@@ -45,6 +45,6 @@ def fault_of(error: Exception) -> EngineFault:
 
 
 def clean(text: str, limit: int = 300) -> str:
-    """One printable line: engines may send anything, and this ends up in files and terminals."""
+    """Make text from an engine safe for files and terminals: one printable line."""
     printable = "".join(ch if ch.isprintable() else "?" for ch in text[: 2 * limit])
     return printable if len(printable) <= limit else printable[: limit - 3] + "..."

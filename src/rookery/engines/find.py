@@ -1,4 +1,4 @@
-"""Where engines are found: a variable that names them, folders of ours, PATH, /usr/games."""
+"""Locating engine programs."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import shutil
 import sys
 from pathlib import Path
 
-GAMES_FOLDER = "/usr/games"  # where Debian puts engines; not on everybody's PATH
+GAMES_FOLDER = "/usr/games"  # Debian's folder for engines, not on every PATH
 
 
 def find_program(name: str, variable: str, further: tuple[Path, ...] = ()) -> str | None:
-    """Path of a program: named by a variable, in a folder of ours, on PATH, or in /usr/games."""
+    """Path from an environment variable, or the first of `further`, PATH and /usr/games."""
     named = os.environ.get(variable)
     if named:
         return named
@@ -23,14 +23,12 @@ def find_program(name: str, variable: str, further: tuple[Path, ...] = ()) -> st
 
 
 def find_stockfish() -> str | None:
-    """Debian's Stockfish, or the one that ROOKERY_STOCKFISH names."""
+    """Path of Stockfish, or of ROOKERY_STOCKFISH."""
     return find_program("stockfish", "ROOKERY_STOCKFISH")
 
 
 def find_sunfish() -> str | None:
-    """Sunfish in its own environment (it pins an old python-chess), or ROOKERY_SUNFISH."""
-    checkout = Path(__file__).resolve().parents[3]
-    beside = Path(sys.prefix).parent
-    folders = (checkout, beside, Path.cwd())
+    """Path of Sunfish in its own environment (it pins an old python-chess), or ROOKERY_SUNFISH."""
+    folders = (Path(__file__).resolve().parents[3], Path(sys.prefix).parent, Path.cwd())
     places = tuple(folder / ".venv-sunfish" / "bin" / "sunfish-uci" for folder in folders)
     return find_program("sunfish-uci", "ROOKERY_SUNFISH", places)

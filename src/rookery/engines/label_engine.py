@@ -1,8 +1,8 @@
-"""An engine that ranks the moves of positions: hundreds of questions a second.
+"""An engine that ranks the moves of hundreds of positions a second.
 
-python-chess understands every line that an engine prints, which takes longer than a short search
-itself; here only the last lines are read. The process is a `rookery.engines.process`: it can
-neither hang nor outlive us.
+python-chess parses every line that an engine prints, which takes longer than a short search; here
+only the last lines are parsed. The process is a `rookery.engines.process`, which can neither hang
+nor outlive us.
 """
 
 from __future__ import annotations
@@ -15,25 +15,25 @@ from rookery._core import Game
 from rookery.engines.faults import EngineFault
 from rookery.engines.process import EngineProcess
 
-MATE = 1000  # centipawns that a mate counts as, and the most that anything else does
+MATE = 1000  # centipawns; the score of a mate and the bound of all scores
 START_SECONDS, ANSWER_SECONDS = 20.0, 60.0
 HASH_MEGABYTES = 16
 
 
 @dataclass(frozen=True)
 class Ranked:
-    """A move and what the engine thinks of it, for the side to move."""
+    """A move and the engine's score for it, from the side to move."""
 
     move: str
     centipawns: float  # [-MATE, MATE]
-    chances: float | None = None  # chance to win less chance to lose, if the engine tells
+    chances: float | None = None  # P(win) - P(loss), if the engine reports WDL
 
 
 class LabelEngine:
-    """A UCI engine with several principal variations; one thread's own."""
+    """A UCI engine in MultiPV mode; not thread-safe."""
 
     def __init__(self, command: Sequence[str], nodes: int, lines: int) -> None:
-        """Start it; it ranks `lines` moves with `nodes` nodes a position."""
+        """Start the engine; it ranks `lines` moves with `nodes` nodes per position."""
         self._process = EngineProcess(command)
         self._nodes = nodes
         self._name = command[0]
@@ -52,22 +52,21 @@ class LabelEngine:
             raise
 
     def new_game(self) -> None:
-        """Forget everything: what it says of a game depends on that game alone."""
+        """Clear the engine's state, so that its scores depend on this game alone."""
         self._process.send("ucinewgame")
         self._ask("isready", "readyok", START_SECONDS)
 
     def rank(self, game: Game) -> list[Ranked]:
-        """The best moves of a position with legal moves, the best first."""
-        moves = game.moves()
-        played = f" moves {' '.join(moves)}" if moves else ""
-        self._process.send(f"position fen {game.start_fen}{played}")
+        """The best moves of an unfinished game, best first."""
+        self._process.send(position_command(game))
         answer = self._ask(f"go nodes {self._nodes}", "bestmove", ANSWER_SECONDS)
         found: dict[str, Ranked] = {}
-        complete: dict[str, str] = {}  # rank -> its last line
+        complete: dict[int, str] = {}  # MultiPV index -> its last line
         for line in answer:
             if " pv " in line and "bound " not in line:  # lowerbound, upperbound: no scores
-                complete[_word(line, "multipv") or "1"] = line
-        for rank in sorted(complete, key=int):
+                index = line.partition(" multipv ")[2] or "1"
+                complete[int(index.split(" ", 1)[0])] = line
+        for rank in sorted(complete):
             ranked = read_line(complete[rank])
             if ranked is not None:
                 found.setdefault(ranked.move, ranked)
@@ -80,7 +79,7 @@ class LabelEngine:
         self._process.close()
 
     def _ask(self, command: str, last: str, seconds: float) -> list[str]:
-        """Lines of the answer up to the one that begins with `last`."""
+        """Send a command; return the lines before the one that begins with `last`."""
         self._process.begin_answer()
         self._process.send(command)
         deadline = time.monotonic() + seconds
@@ -94,8 +93,14 @@ class LabelEngine:
             lines.append(found[0])
 
 
+def position_command(game: Game) -> str:
+    """The UCI command that sets up a game with all its moves."""
+    moves = game.moves()
+    return f"position fen {game.start_fen}" + (f" moves {' '.join(moves)}" if moves else "")
+
+
 def read_line(line: str) -> Ranked | None:
-    """What an `info` line says of its first move; None if it says nothing."""
+    """The first move and score of an `info` line; None if it has none."""
     words = line.split()
     try:
         at = words.index("score")
@@ -109,9 +114,3 @@ def read_line(line: str) -> Ranked | None:
         return Ranked(words[words.index("pv") + 1], float(score), chances)
     except (ValueError, IndexError):
         return None
-
-
-def _word(line: str, key: str) -> str | None:
-    """The word after a key."""
-    _, found, rest = line.partition(f" {key} ")
-    return rest.split(" ", 1)[0] if found else None

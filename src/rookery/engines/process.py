@@ -1,11 +1,11 @@
 """A line-based engine process that can never block, flood or outlive us.
 
-The process runs in a session of its own. All its pipes are non-blocking and every read has a
-deadline; how much it may print before it must be judged is bounded. `close` ends it politely,
-then by force, together with everything it started: first the process group, then (on Linux)
-whatever escaped into a group of its own but still carries our mark in its environment.
+The process runs in its own session. All pipes are non-blocking, every read has a deadline, and the
+output per answer is bounded. `close` ends the process politely, then by force, together with its
+descendants: first the process group, then (on Linux) processes that left the group but still carry
+our mark in their environment.
 
-Nothing here knows UCI; see `uci_engine.py`.
+UCI itself is in `uci_engine.py`.
 """
 
 from __future__ import annotations
@@ -29,38 +29,28 @@ from pathlib import Path
 
 from rookery.engines.faults import EngineFault, clean
 
-MARK = "ROOKERY_ENGINE_MARK"
-"""Environment variable by which descendants that left the process group are found again."""
-
+MARK = "ROOKERY_ENGINE_MARK"  # environment variable that marks descendants
 _LINE_END = re.compile(rb"\r\n|\n|\r")
 
-# Engines that run now: code that stops early (Ctrl-C, the end of the interpreter) ends them from
-# outside, although the thread that talks to them is waiting for an answer.
+# Running engines. On Ctrl-C or interpreter exit they are killed from another thread than the one
+# waiting for their answer.
 _live: weakref.WeakSet[EngineProcess] = weakref.WeakSet()
 _live_lock = threading.Lock()
 
 
 @dataclass(frozen=True)
 class ProcessLimits:
-    """Bounds on a misbehaving program.
+    """Bounds on a misbehaving program."""
 
-    Fields:
-        line_bytes: longest line that is still read as one.
-        output_bytes: most output (both streams) between a question and its answer.
-        write_seconds: how long the program may leave its input unread.
-        memory_bytes: address space of each of its processes; None leaves the system's limit.
-        quit_seconds: how long it may take to leave after `quit`.
-    """
-
-    line_bytes: int = 1 << 20
-    output_bytes: int = 1 << 24
-    write_seconds: float = 5.0
-    memory_bytes: int | None = None
-    quit_seconds: float = 1.0
+    line_bytes: int = 1 << 20  # longest line
+    output_bytes: int = 1 << 24  # most output (both streams) between a command and its answer
+    write_seconds: float = 5.0  # how long the program may leave its input unread
+    memory_bytes: int | None = None  # address space of each process; None: the system's limit
+    quit_seconds: float = 1.0  # how long it may take to exit after `quit`
 
 
 class EngineProcess:
-    """A child process spoken to in lines; every fault is an `EngineFault`."""
+    """A child process with line-based input and output; every fault is an `EngineFault`."""
 
     def __init__(
         self,
@@ -69,7 +59,7 @@ class EngineProcess:
         environment: Mapping[str, str] | None = None,
         directory: str | None = None,
     ) -> None:
-        """Start `command` (an argument list; no shell ever sees it)."""
+        """Start `command`, an argument list; no shell is involved."""
         if not command or not command[0]:
             raise EngineFault("missing", "empty engine command")
         self.limits = limits or ProcessLimits()
@@ -115,7 +105,7 @@ class EngineProcess:
         return self._process.pid
 
     def send(self, line: str) -> None:
-        """Write one line; a program that does not read it in time is at fault."""
+        """Write one line; a program that does not read it in time raises a fault."""
         if "\n" in line or "\r" in line:
             raise ValueError(f"a command is one line, got {line!r}")
         data = line.encode() + b"\n"
@@ -126,14 +116,14 @@ class EngineProcess:
             except BlockingIOError:
                 if time.monotonic() > deadline:
                     raise EngineFault("hang", f"does not read its input ({line[:60]!r})") from None
-                # A program may be stuck writing to us: taking its output can free it.
+                # The program may be blocked writing to us: reading its output can free it.
                 self._pump(0.01)
             except OSError as error:
                 self._pump(0.05)
                 raise EngineFault("crash", f"{error.strerror}; {self.obituary()}") from None
 
     def begin_answer(self) -> None:
-        """Start counting output afresh: a new question is about to be asked."""
+        """Reset the output counter before a new command."""
         self._printed = 0
 
     def read_line(self, deadline: float) -> tuple[str, float] | None:
@@ -145,22 +135,20 @@ class EngineProcess:
                 raise EngineFault("crash", self.obituary())
             remaining = deadline - time.monotonic()
             if remaining <= 0:
-                # What came in time but was not yet read still counts.
+                # Output that arrived in time but was not read yet still counts.
                 self._pump(0.0)
                 return self._lines.popleft() if self._lines else None
             self._pump(remaining)
 
     def obituary(self) -> str:
-        """What is known about the end of the process: exit code and last words."""
+        """How the process ended: exit code or signal, and the end of its stderr."""
         code = self._exit_code()
         how = "output closed" if code is None else f"exit code {code}"
         if code is not None and code < 0:
             with contextlib.suppress(ValueError):
                 how = f"killed by {signal.Signals(-code).name}"
-        words = clean(
-            self._stderr_tail.decode("utf-8", "replace").strip().replace("\n", " | "), 160
-        )
-        return f"{how}; stderr: {words}" if words else how
+        tail = self._stderr_tail.decode("utf-8", "replace").strip().replace("\n", " | ")
+        return f"{how}; stderr: {clean(tail, 160)}" if tail else how
 
     def close(self, farewell: str = "quit") -> None:
         """End the program and all its descendants; never raises, never waits long."""
@@ -187,21 +175,21 @@ class EngineProcess:
                     stream.close()
 
     def kill(self) -> None:
-        """End the program at once; safe from any thread, while another waits for its answer.
+        """End the program at once; thread-safe, even while another thread waits for its answer.
 
-        A reader sees the end of the output, and still has to `close`.
+        The waiting thread sees the end of the output and still has to `close`.
         """
-        with self._reaping:  # as long as it is not reaped, its number cannot be reused
+        with self._reaping:  # the process id cannot be reused before it is reaped
             if self._process.returncode is None:
                 self._signal_group(signal.SIGKILL)
         kill_marked(self._mark)
 
     def belongs_to(self, threads: Container[int] | None) -> bool:
-        """Whether this process, and one of these threads (None: any), started the engine."""
+        """Whether one of these threads (None: any) of this process started the engine."""
         return os.getpid() == self._owner[0] and (threads is None or self._owner[1] in threads)
 
     def __del__(self) -> None:
-        """Last resort for a forgotten `close`."""
+        """Close an engine whose owner forgot to."""
         if getattr(self, "_selector", None) is not None and not self._closed:
             with contextlib.suppress(Exception):
                 self.limits = ProcessLimits(quit_seconds=0.0, write_seconds=0.0)
@@ -210,7 +198,7 @@ class EngineProcess:
     # Reading
 
     def _pump(self, timeout: float) -> None:
-        """Wait up to `timeout` seconds for output and take one helping of it."""
+        """Wait up to `timeout` seconds for output and read what is there."""
         for key, _ in self._selector.select(max(0.0, timeout)):
             try:
                 data = os.read(key.fd, 65536)
@@ -248,13 +236,13 @@ class EngineProcess:
 
         prlimit = getattr(resource, "prlimit", None)  # Linux only
         if prlimit is not None:
-            # More than the system can express, or more than it allows anyway, is no limit.
+            # A limit beyond what the system supports is no limit.
             bound = min(self.limits.memory_bytes, sys.maxsize)
             with contextlib.suppress(OSError, ValueError):
                 prlimit(self._process.pid, resource.RLIMIT_AS, (bound, bound))
 
     def _has_exited(self) -> bool:
-        """Whether the leader is gone, without reaping it."""
+        """Whether the process has exited, without reaping it."""
         if self._process.returncode is not None:
             return True
         try:
@@ -287,7 +275,7 @@ class EngineProcess:
             self._printed = 0
             self._lines.clear()
             self._partial.clear()
-            # Keep its output flowing: a program blocked on a full pipe cannot quit.
+            # Keep reading: a program blocked on a full pipe cannot quit.
             if self._selector.get_map():
                 with contextlib.suppress(EngineFault):
                     self._pump(min(remaining, 0.02))
@@ -300,7 +288,7 @@ class EngineProcess:
 
 
 def kill_engines(threads: Container[int] | None = None) -> int:
-    """Kill the running engines that these threads (identifiers; None: all) started."""
+    """Kill the running engines started by these threads (identifiers; None: all)."""
     with _live_lock:
         engines = [engine for engine in _live if engine.belongs_to(threads)]
     for engine in engines:
@@ -314,8 +302,8 @@ atexit.register(kill_engines)
 def kill_marked(mark: str) -> int:
     """Kill processes that carry `mark` in their environment; returns how many were found.
 
-    Finds grandchildren that started a session of their own. Only the processes we started can
-    carry the mark: it is random and handed to one child. Without /proc nothing is done.
+    Finds descendants that started their own session. The mark is random and given to one child, so
+    only processes we started carry it. Does nothing without /proc.
     """
     needle = f"{MARK}={mark}".encode()
     found = 0

@@ -1,4 +1,4 @@
-"""Threads that ask players side by side, and end together: done, failed or interrupted."""
+"""Worker threads that query players in parallel and always end together."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Protocol, TypeVar
 
 from rookery.engines.process import kill_engines
 
-GIVE_UP = 10.0  # seconds that workers get to close their players after they were told to stop
+GIVE_UP = 10.0  # seconds that workers get to close their players after an abort
 
 
 class Closable(Protocol):
-    """Anything a worker owns: a player, or several."""
+    """The resource a worker owns: a player, or several."""
 
     def close(self) -> None:
-        """Give back what is held."""
+        """Release it."""
         ...
 
 
@@ -28,12 +28,12 @@ Owned = TypeVar("Owned", bound=Closable)
 def run_workers(work: Callable[[], None], count: int, abort: threading.Event) -> None:
     """Run `work` in `count` threads and wait for them.
 
-    `abort` stops it early, whoever sets it: `work` looks at it between its tasks, and the engines
-    that its threads wait for are killed, so that nobody waits long. Ctrl-C sets it and goes on
-    as `KeyboardInterrupt` once the threads have ended.
+    Setting `abort` stops them early: `work` checks it between tasks, and engines that a thread is
+    waiting for are killed. Ctrl-C sets it, and `KeyboardInterrupt` is re-raised once the threads
+    have ended.
     """
     # Not Thread.join: up to Python 3.12 an interrupt inside join(timeout) marks the running thread
-    # as ended, and whoever asks later believes it.
+    # as ended for later callers.
     begun: list[threading.Event] = []
     threads: set[int] = set()
 
@@ -50,10 +50,10 @@ def run_workers(work: Callable[[], None], count: int, abort: threading.Event) ->
         for done in begun:
             while not done.wait(0.05 if abort.is_set() else 0.2):
                 if abort.is_set():
-                    # Again and again: a worker may have been about to start one more.
+                    # Repeatedly: a worker may just have started another engine.
                     kill_engines(frozenset(threads))
                 if time.monotonic() > deadline:
-                    return  # a player of our own that does not come back; the thread is a daemon
+                    return  # a Python player that does not return; the thread is a daemon
 
     try:
         for _ in range(count):
@@ -78,14 +78,14 @@ def ask_all(
     workers: int = 1,
     progress: Callable[[int], None] | None = None,
 ) -> list[Answer]:
-    """Answers to all items in order.
+    """Process all items in parallel and return the answers in order.
 
     Args:
-        make_player: makes what a worker asks (a player, or a pair of them), once a worker.
-        items: the questions.
-        ask: gets a player, an item and its number; must not raise for a player's faults.
-        workers: number of threads.
-        progress: called with the number of answers so far.
+        make_player: Makes the player (or players) of a worker; called once per worker.
+        items: What to ask about.
+        ask: Called with a player, an item and its index; must not raise for a player's faults.
+        workers: Number of threads.
+        progress: Called with the number of answers so far.
     """
     answers: dict[int, Answer] = {}
     errors: list[BaseException] = []

@@ -1,4 +1,4 @@
-"""Environments for reinforcement learning, and the games and evaluations around them.
+"""Environments for reinforcement learning, with games and evaluations between players.
 
 Importing this module registers `rookery/Chess-v0`, `rookery/KPK-v0` and `rookery/SelfPlay-v0`
 with Gymnasium:
@@ -8,9 +8,9 @@ with Gymnasium:
     envs = gymnasium.make_vec("rookery/Chess-v0", 4, opponent="greedy")   # single ones in turn
     envs = gymnasium.make_vec("rookery/SelfPlay-v0", 64)   # no opponent: both sides are yours
 
-`gymnasium.make("rookery.envs:rookery/Chess-v0")` imports it by itself. The PettingZoo environment
-is in `rookery.envs.aec`, the RLlib one in `rookery.envs.rllib`: modules of their own, because
-their libraries are optional.
+`gymnasium.make("rookery.envs:rookery/Chess-v0")` imports it automatically. The PettingZoo
+environment is in `rookery.envs.aec`, the RLlib one in `rookery.envs.rllib`, since their libraries
+are optional.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from rookery.base.extras import how_to_install
 
 try:
     import gymnasium
-except ImportError as error:  # the message names the way out
+except ImportError as error:
     raise ImportError(
         f"the environments need gymnasium; install it with: {how_to_install('envs')}"
     ) from error
@@ -32,26 +32,18 @@ from rookery.envs.rewards import Rewards
 from rookery.envs.vector import ChessVectorEnv
 
 __all__ = [
-    "ChessEnv",
-    "ChessVectorEnv",
-    "Evaluation",
-    "GameRecord",
-    "KPKEnv",
-    "Rewards",
-    "evaluate",
-    "register",
-    "run",
-    "start_positions",
-]
+    "ChessEnv", "ChessVectorEnv", "Evaluation", "GameRecord", "KPKEnv", "Rewards", "evaluate",
+    "register", "run", "start_positions",
+]  # fmt: skip
 
 
 def register() -> None:
-    """Register the environments with Gymnasium, unless that has been done."""
+    """Register the environments with Gymnasium, once."""
     if "rookery/Chess-v0" in gymnasium.registry:
         return
     gymnasium.register("rookery/Chess-v0", entry_point="rookery.envs.chess_env:ChessEnv")
     gymnasium.register("rookery/KPK-v0", entry_point="rookery.envs.kpk_env:KPKEnv")
-    # An id of its own: as the vector form of Chess-v0 it would silently replace the opponent.
+    # A separate id: as the vector form of Chess-v0 it would silently drop the opponent.
     gymnasium.register(
         "rookery/SelfPlay-v0", vector_entry_point="rookery.envs.vector:ChessVectorEnv"
     )

@@ -9,19 +9,12 @@ import numpy as np
 
 from rookery.base.extras import how_to_install
 from rookery.envs.chess_env import board_text
-from rookery.envs.episode import (
-    AGENTS,
-    Episode,
-    EpisodeOptions,
-    agent_of,
-    reset_options,
-    side_of,
-)
+from rookery.envs.episode import AGENTS, Episode, EpisodeOptions, agent_of, reset_options, side_of
 from rookery.envs.spaces import action_space, masked_observation_space
 
 try:
     from pettingzoo import AECEnv
-except ImportError as error:  # the message names the way out
+except ImportError as error:
     raise ImportError(
         f"the PettingZoo environment needs pettingzoo; install it with: {how_to_install('envs')}"
     ) from error
@@ -35,17 +28,17 @@ class ChessAECEnv(AECEnv):  # type: ignore[misc]
 
     ## Observation space
     `Dict`: "observation" (the layout `observation`, float32) and "action_mask" (int8 [A], the
-    legal actions; all 0 for the agent that waits and after the end). The agent that waits sees the
+    legal actions; all 0 for the waiting agent and after the end). The waiting agent sees the
     position as if it were its turn, where that is possible.
 
     ## Rewards
-    Each agent's own, accumulated between its turns as PettingZoo does: the sizes in `rewards`,
-    interim rewards included.
+    As defined by `rewards`, including interim rewards, for each agent and accumulated between its
+    turns.
 
     ## Starting state, episode end
     As `rookery/Chess-v0` (`chess_env.py`), with the same options. If Black is to move in the start
-    position, "player_1" acts first. With `on_illegal="penalty"` an agent that tries an illegal
-    action is asked again. At the end both agents' infos hold "ending" and "result".
+    position, "player_1" acts first. With `on_illegal="penalty"` an agent acts again after an
+    illegal action. At the end both agents' infos contain "ending" and "result".
 
     ## Version history
     - v0: first version
@@ -61,7 +54,7 @@ class ChessAECEnv(AECEnv):  # type: ignore[misc]
     def __init__(
         self, *, render_mode: str | None = None, **options: Unpack[EpisodeOptions]
     ) -> None:
-        """Set the options (`EpisodeOptions`); an illegal action raises unless told otherwise."""
+        """Set the options (`EpisodeOptions`); by default an illegal action raises."""
         super().__init__()
         if render_mode not in (None, "ansi"):
             raise ValueError(f"render_mode is {render_mode!r}; it must be None or 'ansi'")
@@ -88,7 +81,7 @@ class ChessAECEnv(AECEnv):  # type: ignore[misc]
         """Begin a game; `options` may hold "fen" for this game."""
         if seed is not None:
             self._rng = np.random.default_rng(seed)
-        # "options" is what PettingZoo's own api_test sends.
+        # PettingZoo's own api_test sends "options".
         chosen = reset_options(options, "fen", ignored=("options",))
         self.episode.begin(self._rng, chosen.get("fen"))
         self.agents = list(AGENTS)
@@ -101,13 +94,10 @@ class ChessAECEnv(AECEnv):  # type: ignore[misc]
         self._skip_agent_selection = None
 
     def observe(self, agent: str) -> dict[str, Any]:
-        """Return what an agent sees."""
+        """Return an agent's observation."""
         side = side_of(agent)
         mask = self.episode.mask() & (side == self.episode.game.turn)
-        return {
-            "observation": self.episode.encode_for(side),
-            "action_mask": mask.astype(np.int8),
-        }
+        return {"observation": self.episode.encode_for(side), "action_mask": mask.astype(np.int8)}
 
     def step(self, action: int | np.integer[Any] | None) -> None:
         """Take the selected agent's action; None once its game is over."""
@@ -119,21 +109,14 @@ class ChessAECEnv(AECEnv):  # type: ignore[misc]
             raise ValueError(f"{agent} must choose an action: its game is not over")
         turn = self.episode.act(action)
         self._cumulative_rewards[agent] = 0.0
-        self.rewards = {
-            agent_of(turn.mover): turn.reward,
-            agent_of(not turn.mover): turn.other_reward,
-        }
+        self.rewards = turn.by_agent()
         if self.episode.over:
-            self._end()
+            for each in AGENTS:
+                self.terminations[each] = self.episode.termination is not None
+                self.truncations[each] = self.episode.truncated
+                self.infos[each] = self.episode.ending_info(side_of(each))
         self.agent_selection = agent_of(self.episode.game.turn)
         self._accumulate_rewards()
-
-    def _end(self) -> None:
-        """Mark both agents as done and tell them how the game ended."""
-        for agent in AGENTS:
-            self.terminations[agent] = self.episode.termination is not None
-            self.truncations[agent] = self.episode.truncated
-            self.infos[agent] = self.episode.ending_info(side_of(agent))
 
     def render(self) -> str | None:
         """Draw the board as text, White below, in the render mode "ansi"."""

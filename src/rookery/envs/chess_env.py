@@ -13,46 +13,45 @@ from rookery.envs.episode import Episode, EpisodeOptions, Turn, reset_options
 from rookery.envs.rules import Rules
 from rookery.envs.spaces import action_space, observation_space
 from rookery.players.base import Limits, Player
-from rookery.players.random import RandomPlayer
+from rookery.players.bots import RandomPlayer
 
 COLORS = ("white", "black", "random")
-ATTEMPTS = 100  # games begun before it is reported that the agent never gets to move
+ATTEMPTS = 100  # games in which the agent never gets to move, before an error
 
 
 class ChessEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
-    """Chess against an opponent that belongs to the environment: a player, or words for one.
+    """Chess against an opponent: a player, or the specification of one.
 
     ## Action space
     `Discrete(A)`: the moves of the action layout `actions`, in the orientation of the agent:
     `az4672` (default), or `az4673` with one more action that claims a draw. The legal ones are in
-    `info["action_mask"]` (int8 [A], as `action_space.sample(mask)` wants it) and come from
+    `info["action_mask"]` (int8 [A], for `action_space.sample(mask)`) and returned by
     `action_masks()` (bool [A], for sb3-contrib). An illegal action costs `rewards.illegal` and
-    leaves the position as it is, or raises `MoveError` with `on_illegal="raise"`.
+    does not change the position, or raises `MoveError` with `on_illegal="raise"`.
 
     ## Observation space
-    `Box` of float32 in the shape and with the bounds of the observation layout, `planes19` by
-    default (`rookery.encodings`). After the last move of a game it is seen by the side that would
+    `Box` of float32 with the shape and bounds of the observation layout, `planes19` by default
+    (`rookery.encodings`). After the last move of a game it is from the view of the side that would
     move next.
 
     ## Rewards
-    The sizes in `rewards` (`envs/rewards.py`; by default 1 for a win, 0 for a draw, -1 for a
-    loss), the agent's own: a step is the agent's move and the opponent's reply. Interim rewards
-    for book moves and tablebase progress are given for the agent's moves as paper 000 defines
-    them, the latter by the paper's own distance with `tablebase_metric="dtz"`
-    (`InterimRewards`); where no book or no tables are found they are off, `warnings` says so and
-    `switched_off` lists it.
+    The agent's, as defined by `rewards` (`envs/rewards.py`; by default 1 for a win, 0 for a draw,
+    -1 for a loss). A step is the agent's move and the opponent's reply. The agent's moves earn
+    interim rewards for book moves and tablebase progress as defined by Salisch 2023, the latter by
+    the paper's own distance with `tablebase_metric="dtz"` (`InterimRewards`). Without a book or
+    tables they are off, with a warning and an entry in `switched_off`.
 
     ## Starting state
     `start` (`data/starts.py`), the standard position by default. The agent's `color` is "white",
-    "black" or drawn anew for every game ("random", default); if the opponent is to move first, it
-    does so in `reset`. `reset(options={"fen": ..., "color": ...})` fixes either for one game.
-    A start position in which the game is already over is drawn again; a "fen" like that raises.
+    "black" or drawn for every game ("random", default); if the opponent is to move first, it does
+    so in `reset`. `reset(options={"fen": ..., "color": ...})` sets either for one game. A start
+    position in which the game is already over is redrawn; such a "fen" raises an error.
 
     ## Episode end
     Termination: checkmate, stalemate, dead positions, fivefold repetition, seventy-five moves;
     draws by `claims` ("automatic": a position for the third time, or a hundred plies without
     capture or pawn move; "action": claimed by the action 4672 of `az4673`; "off"); a draw after
-    `draw_after_plies` plies (version 1 of paper 000: 400). Truncation: after `max_plies` plies.
+    `draw_after_plies` plies (Salisch 2023, version 1: 400). Truncation: after `max_plies` plies.
     `info` then has "ending" (the reason) and "result" (+1, 0, -1 for the agent; not if truncated).
 
     ## Arguments
@@ -62,7 +61,7 @@ class ChessEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
                    draw_after_plies=0, max_plies=0, start="standard", on_illegal="penalty",
                    book=None, tablebases=None, tablebase_metric=None, limits=None)
     ```
-    Version 1 of paper 000 is `observation="vector69", actions="az4673", rewards="000-v1",
+    Version 1 of Salisch 2023 is `observation="vector69", actions="az4673", rewards="000-v1",
     draw_after_plies=400`; version 3 is `observation="vector66", rewards="000-v3",
     tablebase_metric="dtz"`, which needs Syzygy tables.
 
@@ -74,7 +73,7 @@ class ChessEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         "render_modes": ["ansi"],
         "render_fps": 1,
     }
-    _rules: Rules | None = None  # instead of those of chess, set by classes derived from this one
+    _rules: Rules | None = None  # set by subclasses with other rules
 
     def __init__(
         self,
@@ -85,7 +84,7 @@ class ChessEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         render_mode: str | None = None,
         **options: Unpack[EpisodeOptions],
     ) -> None:
-        """Set the options; the class's docstring explains them."""
+        """Set the options, explained in the class's docstring."""
         _check_color(color)
         if render_mode not in (None, "ansi"):
             raise ValueError(f"render_mode is {render_mode!r}; it must be None or 'ansi'")
@@ -100,17 +99,17 @@ class ChessEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
 
     @property
     def switched_off(self) -> list[str]:
-        """Features that were asked for but lack their data, each with the way to get it."""
+        """Requested features whose data is missing, each with how to get it."""
         return self.episode.switched_off
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[NDArray[np.float32], dict[str, Any]]:
-        """Begin a game; `options` may hold "fen" and "color" for this game."""
+        """Begin a game; `options` may contain "fen" and "color"."""
         super().reset(seed=seed)
         chosen = reset_options(options, "fen", "color")
         color = _check_color(chosen.get("color", self._color))
-        # Drawn in any case, so that the same seed gives the same game whatever the colour.
+        # Always drawn, so that the same seed gives the same game with any colour.
         toss = bool(self.np_random.integers(2))
         self._agent = toss if color == "random" else color == "white"
         self._begin(chosen.get("fen"))
@@ -132,7 +131,7 @@ class ChessEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         )
 
     def _choose_start(self) -> None:
-        """Adapt the start positions to the agent's colour; here they are the same for both."""
+        """Adapt the start positions to the agent's colour; overridden by subclasses."""
 
     def step(
         self, action: np.int64 | int
@@ -159,15 +158,15 @@ class ChessEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
             ) from error
 
     def _observe(self) -> NDArray[np.float32]:
-        """Return what the agent sees."""
+        """Return the agent's observation."""
         return self.episode.encode()
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """Return the agent's legal actions, bool [A], as sb3-contrib asks for them."""
+        """Return the agent's legal actions, bool [A], for sb3-contrib."""
         return self.episode.mask()
 
     def _info(self) -> dict[str, Any]:
-        """Describe the state: mask and colour, and the result when there is one."""
+        """Action mask and colour, and the result if there is one."""
         return {
             "action_mask": self.episode.mask().astype(np.int8),
             "color": "white" if self._agent else "black",
@@ -175,7 +174,7 @@ class ChessEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         }
 
     def render(self) -> str | None:  # type: ignore[override]
-        """Draw the board as text, White below, in the render mode "ansi"."""
+        """Draw the board as text, White below, in render mode "ansi"."""
         return board_text(self.episode) if self.render_mode == "ansi" else None
 
     def close(self) -> None:
@@ -185,16 +184,16 @@ class ChessEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
 
 
 def _check_color(color: str) -> str:
-    """Return the colour if it is one."""
+    """Return the colour, or raise a ValueError."""
     if color not in COLORS:
         raise ValueError(f"color is {color!r}; it must be one of {', '.join(COLORS)}")
     return color
 
 
 def opponent_of(opponent: Player | str, *, claims: bool = False) -> Player:
-    """Return the player, or make the one that the words describe (`rookery players`).
+    """Return the player, or make it from its specification (`rookery players`).
 
-    With `claims` the player called "random" claims draws, too.
+    With `claims` the player "random" also claims draws.
     """
     if not isinstance(opponent, str):
         return opponent
@@ -206,7 +205,7 @@ def opponent_of(opponent: Player | str, *, claims: bool = False) -> Player:
 
 
 def board_text(episode: Episode) -> str:
-    """Draw the position: eight ranks, White below, and whose turn it is."""
+    """Draw the position as text: eight ranks, White below, and the side to move."""
     game = episode.game
     rows = [
         f"{rank + 1} " + " ".join(game.piece_at(8 * rank + file) or "." for file in range(8))

@@ -1,7 +1,7 @@
-"""One game with its rewards and termination: what all environments here have in common.
+"""One game with its rewards and termination, the common part of all environments.
 
-`Episode` knows the options that the papers need and no library's interface; `chess_env.py`,
-`kpk_env.py`, `aec.py` and `rllib.py` translate it into theirs.
+`Episode` is independent of any library; `chess_env.py`, `kpk_env.py`, `aec.py` and `rllib.py` adapt
+it to their interfaces.
 """
 
 from __future__ import annotations
@@ -31,28 +31,32 @@ AGENTS = ("player_0", "player_1")  # White and Black, named as in PettingZoo's o
 
 @dataclass(frozen=True)
 class Turn:
-    """What one action brought about."""
+    """The outcome of one action."""
 
     mover: bool  # True: White acted
     reward: float  # of the side that acted
     other_reward: float  # of the other side
     legal: bool = True  # False: the position did not change
 
+    def by_agent(self) -> dict[str, float]:
+        """The rewards by agent."""
+        return {agent_of(self.mover): self.reward, agent_of(not self.mover): self.other_reward}
+
 
 class EpisodeOptions(TypedDict, total=False):
-    """The options of `Episode`, which all environments here take."""
+    """The options of `Episode`, common to all environments."""
 
     observation: str  # layout (`rookery.encodings.OBSERVATIONS`)
-    actions: str  # action layout; "az4673" goes with claims="action"
-    rewards: Rewards | str | Mapping[str, float]  # sizes, a preset, or differences from default
+    actions: str  # action layout; "az4673" requires claims="action"
+    rewards: Rewards | str | Mapping[str, float]  # rewards, a preset, or changes of the default
     claims: str | None  # see `Rules`; None: "action" for "az4673", otherwise "automatic"
     draw_after_plies: int  # see `Rules`
     max_plies: int  # see `Rules`
     start: str | Sequence[str] | StartPositions  # see `data/starts.py`
-    on_illegal: str  # "penalty" (the reward for it, and the position stays) or "raise"
+    on_illegal: str  # "penalty" (rewards.illegal; the position does not change) or "raise"
     book: Book | None  # for interim rewards; None: the first one found, if rewards.book is not 0
     tablebases: Tablebases | None  # likewise
-    tablebase_metric: str | None  # "dtz" as paper 000, "dtm", or None: see `InterimRewards`
+    tablebase_metric: str | None  # "dtz" as Salisch 2023, "dtm", or None: see `InterimRewards`
 
 
 class Episode:
@@ -76,8 +80,8 @@ class Episode:
     ) -> None:
         """Check the options (`EpisodeOptions`); `begin` starts the first game.
 
-        `rules` are for environments with rules of their own; `claims`, `draw_after_plies` and
-        `max_plies` then do not count.
+        `rules` replace `claims`, `draw_after_plies` and `max_plies` in environments with other
+        rules.
         """
         if observation not in OBSERVATIONS:
             known = ", ".join(OBSERVATIONS)
@@ -95,8 +99,8 @@ class Episode:
         if (observation == "kpk3" or actions == "kpk") and not self.rules.promotion_wins:
             raise ValueError(
                 f"observation={observation!r} with actions={actions!r}: the layouts 'kpk3' and "
-                "'kpk' can express nothing but a pawn and two kings; they belong to the "
-                "environment rookery/KPK-v0, here choose others"
+                "'kpk' can express only a pawn and two kings; they belong to the environment "
+                "rookery/KPK-v0, choose others here"
             )
         self.observation = observation
         self.actions = actions
@@ -104,8 +108,8 @@ class Episode:
         self.rewards = rewards_of(rewards)
         self.start = start_positions(start)
         self.on_illegal = on_illegal
-        self.switched_off: list[str] = []  # what was asked for and lacks its data, in words
-        self._opened: list[Book | Tablebases] = []  # to be closed here, as they were opened here
+        self.switched_off: list[str] = []  # messages about requested features without data
+        self._opened: list[Book | Tablebases] = []  # opened here, so closed here
         self._interim = InterimRewards(
             self.rewards,
             self._book(book),
@@ -119,7 +123,7 @@ class Episode:
         self._illegal_attempts = 0
 
     def _book(self, book: Book | None) -> Book | None:
-        """Find a book if book rewards are wanted; without one they are visibly off."""
+        """Find a book if there are book rewards; switch them off if there is none."""
         if book is not None or not self.rewards.book:
             return book
         try:
@@ -131,7 +135,7 @@ class Episode:
         return found
 
     def _tablebases(self, tablebases: Tablebases | None, metric: str | None) -> Tablebases | None:
-        """Find tables if tablebase rewards are wanted; without any they are visibly off."""
+        """Find tables if there are tablebase rewards; switch them off if there are none."""
         if not self.rewards.tablebase:
             return tablebases
         if tablebases is None:
@@ -149,16 +153,12 @@ class Episode:
         return tablebases
 
     def _switch_off(self, message: str) -> None:
-        """Warn, and keep the message."""
+        """Warn and store the message."""
         self.switched_off.append(message)
         warnings.warn(message, stacklevel=5)
 
     def begin(self, rng: np.random.Generator, fen: str | None = None) -> None:
-        """Start a new game, from `fen` or from the start positions.
-
-        Raises:
-            FenError: the game is over in `fen`, or in each of many draws.
-        """
+        """Start a new game from `fen` or the start positions; a FenError if it is already over."""
         self.game = Game(fen) if fen is not None else self.rules.sample_start(self.start, rng)
         self._plies_before = self.game.ply
         self._illegal_attempts = 0
@@ -170,12 +170,12 @@ class Episode:
 
     @property
     def over(self) -> bool:
-        """Whether the game has ended or was cut off."""
+        """Whether the game was terminated or truncated."""
         return self.termination is not None or self.truncated
 
     @property
     def plies(self) -> int:
-        """Plies since the start of this episode; plies of its start position do not count."""
+        """Plies since the start of this episode, without those of its start position."""
         return self.game.ply - self._plies_before
 
     def close(self) -> None:
@@ -187,7 +187,7 @@ class Episode:
         """Take an action of the side to move."""
         self._require_unfinished()
         try:
-            action = operator.index(action)  # int() would cut 3.7 down to another action
+            action = operator.index(action)  # int() would truncate 3.7 to another action
         except TypeError:
             kind = type(action).__name__
             raise TypeError(f"action is {action!r} ({kind}); it must be an integer") from None
@@ -215,7 +215,8 @@ class Episode:
         game.push(move)
         if before is not None:
             reward += interim.tablebase_reward(before, interim.distance(game, mover), mover)
-        self._look_for_end()
+        self.termination = self.rules.termination(game, self.plies)
+        self._look_for_truncation()
         return self._turn(mover, reward)
 
     def claim(self) -> Turn:
@@ -226,18 +227,13 @@ class Episode:
         self.termination = Termination("draw_claimed", None)
         return self._turn(self.game.turn, self.rewards.move)
 
-    def _look_for_end(self) -> None:
-        """Set `termination` or `truncated` if the move just made was the last."""
-        self.termination = self.rules.termination(self.game, self.plies)
-        self._look_for_truncation()
-
     def _look_for_truncation(self) -> None:
-        """Cut a game off that has gone on for too long."""
+        """Truncate an unfinished game that is too long."""
         steps = self.plies + self._illegal_attempts
         self.truncated = self.termination is None and self.rules.truncated(steps)
 
     def _turn(self, mover: bool, reward: float) -> Turn:
-        """Add the results to both sides' rewards if the game ended."""
+        """Add the result to both sides' rewards if the game ended."""
         if self.termination is None:
             return Turn(mover, reward, 0.0)
         winner = self.termination.winner
@@ -253,7 +249,7 @@ class Episode:
             raise RuntimeError("the game is over; call reset() to begin another one")
 
     def ending_info(self, side: bool) -> dict[str, Any]:
-        """Describe the end for `side`: "ending" and, unless truncated, "result"; {} before it."""
+        """The ending for `side`: "ending" and, unless truncated, "result"; {} before the end."""
         if self.termination is not None:
             return {"ending": self.termination.reason, "result": self.termination.result(side)}
         return {"ending": "ply_cap"} if self.truncated else {}
@@ -263,10 +259,9 @@ class Episode:
         return self.game.encode(self.observation)
 
     def encode_for(self, side: bool) -> NDArray[np.float32]:
-        """Return the observation of `side`; of the waiting side, as if it were its turn.
+        """Return the observation of `side`; for the waiting side as if it were its turn.
 
-        In the position with the turn passed on the waiting side might give check, which is no
-        position at all; it is then shown what the side to move sees.
+        If that position is illegal (the side to move is in check), both sides get the same.
         """
         if side == self.game.turn:
             return self.encode()
@@ -278,7 +273,7 @@ class Episode:
             return self.encode()
 
     def mask(self) -> NDArray[np.bool_]:
-        """Return which actions the side to move has, [A]; none after the end."""
+        """Return the legal actions of the side to move, [A]; none after the end."""
         if self.over:
             return np.zeros(self.action_count, dtype=np.bool_)
         return self.game.action_mask(self.actions)
@@ -287,7 +282,7 @@ class Episode:
 def reset_options(
     options: Mapping[str, Any] | None, *known: str, ignored: Sequence[str] = ()
 ) -> Mapping[str, Any]:
-    """Return the options of a reset, after refusing those that no one would read."""
+    """Return the options of a reset; refuse unknown ones."""
     for key in options or {}:
         if key not in known and key not in ignored:
             names = " and ".join(repr(name) for name in known)

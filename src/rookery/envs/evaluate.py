@@ -1,14 +1,14 @@
-"""Whole games between players, and paper 000's evaluation (sections 3.1.1 and 3.2.3).
+"""Games between players, and the evaluation of Salisch 2023 (sections 3.1.1 and 3.2.3).
 
 `run` plays one game. `evaluate` plays many, half of them with each colour, and scores a win +1, a
-draw 0 and a loss -1: a score of about 0 means as strong as the opponent. For Elo with intervals
-and engines that misbehave, see `rookery.arena`.
+draw 0 and a loss -1: about 0 means as strong as the opponent. For Elo with confidence intervals,
+and for engines that may misbehave, see `rookery.arena`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, astuple, dataclass
 
 import numpy as np
 
@@ -36,7 +36,7 @@ class GameRecord:
 
 @dataclass(frozen=True)
 class Score:
-    """Wins, draws and losses of a player; unfinished games count for neither side."""
+    """Wins, draws, losses and unfinished games of a player."""
 
     wins: int = 0
     draws: int = 0
@@ -50,22 +50,17 @@ class Score:
 
     @property
     def score(self) -> int:
-        """Wins minus losses: paper 000's evaluation value."""
+        """Wins minus losses, the evaluation value of Salisch 2023."""
         return self.wins - self.losses
 
     def __add__(self, other: Score) -> Score:
-        """Add up two sets of games."""
-        return Score(
-            self.wins + other.wins,
-            self.draws + other.draws,
-            self.losses + other.losses,
-            self.unfinished + other.unfinished,
-        )
+        """Add two scores."""
+        return Score(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Results of a player against an opponent, in all and by the player's colour."""
+    """Results of a player against an opponent, by the player's colour."""
 
     player: str
     opponent: str
@@ -83,7 +78,7 @@ class Evaluation:
         return self.total.score
 
     def as_dict(self) -> dict[str, object]:
-        """Everything as plain data, for JSON."""
+        """Plain data for JSON."""
         return {
             "player": self.player,
             "opponent": self.opponent,
@@ -106,13 +101,13 @@ def run(
     max_plies: int = 0,
     limits: Limits | None = None,
 ) -> GameRecord:
-    """Play one whole game; the options mean the same as in `rookery/Chess-v0`.
+    """Play one game; the options mean the same as in `rookery/Chess-v0`.
 
     With `claims="action"` a draw is claimed by a decision with `claims_draw`.
 
     Raises:
         FenError: the game is already over in each of many draws from the start positions.
-        MoveError: a player chose an illegal move or claimed a draw it had no right to.
+        MoveError: a player chose an illegal move or made an invalid claim.
     """
     rules = Rules(claims, draw_after_plies, max_plies)
     game = rules.sample_start(start_positions(start), rng)
@@ -162,7 +157,7 @@ def evaluate(
     max_plies: int = 0,
     limits: Limits | None = None,
 ) -> Evaluation:
-    """Play `games` games, half of them with each colour, and count."""
+    """Play `games` games, half of them with each colour, and count the results."""
     if games < 2 or games % 2:
         raise ValueError(f"games is {games}; it must be even and positive, half for each colour")
     start = start_positions(start)
@@ -184,7 +179,7 @@ def evaluate(
 
 
 def _count(result: int | None, as_white: bool) -> Score:
-    """Turn White's result of one game into a score of the side asked about."""
+    """The score of one side from White's result."""
     if result is None:
         return Score(unfinished=1)
     own = result if as_white else -result

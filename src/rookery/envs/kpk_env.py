@@ -1,4 +1,4 @@
-"""Gymnasium environment `rookery/KPK-v0`: king and pawn against king, as paper 003 trains it."""
+"""Gymnasium environment `rookery/KPK-v0`: king and pawn against king, as in Kanis 2016."""
 
 from __future__ import annotations
 
@@ -25,29 +25,29 @@ class KPKEnv(ChessEnv):
     `Discrete(10)`, the layout `kpk`: 0-7 king steps N, NE, E, SE, S, SW, W, NW as the pawn sees
     them, 8 pawn one square (promotes to a queen on the last rank), 9 pawn two squares. Masks and
     illegal actions are as in `rookery/Chess-v0`; as in the paper, an illegal attempt costs 10 and
-    the same position is put again.
+    does not change the position.
 
     ## Observation space
-    `Box` of float32 [3, 8, 8], the layout `kpk3`: one plane per piece with the mean zero. When the
-    game ends by a promotion or a capture the pawn is gone, and the last position with it is shown.
+    `Box` of float32 [3, 8, 8], the layout `kpk3`: one zero-mean plane per piece. When the game ends
+    by a promotion or a capture of the pawn, the last position with the pawn is observed.
 
     ## Rewards
-    Paper 003, Table 3: win 10, draw -10, illegal attempt -10, and -1 for every move made, the last
-    one included.
+    Kanis 2016, Table 3: win 10, draw -10, illegal attempt -10, and -1 for every move, including the
+    last.
 
     ## Starting state
     A random position of the `level` "all", "easy", "intermediate" or "hard"
     (`data/kpk_levels.py`), the agent to move. The agent is White, or Black on a mirrored board
-    with `color="black"`; "random" tosses for every game.
+    with `color="black"`; "random" draws the colour for every game.
 
     ## Episode end
     Termination, with `goal="promotion"` (default): the pawn has promoted and the queen cannot be
     taken at once, or has survived the reply (won); the pawn or that queen is taken, or either side
-    is stalemated (drawn). Played perfectly, the positions that are won in the endgame tables are
-    won here and no others, save six with the pawn on the seventh rank that need a rook; if every
-    promotion won, 4,852 drawn positions of the whole board would be won as well.
-    As in the paper, neither repetition nor the fifty-move rule counts: the observation could not
-    show them. With `goal="mate"` the game continues under the rules of chess until mate or draw;
+    is stalemated (drawn). With perfect play, exactly the positions won in the endgame tables are
+    won, except six with the pawn on the seventh rank that need a rook; if every promotion won,
+    4,852 drawn positions of the whole board would be won as well.
+    As in the paper, repetition and the fifty-move rule do not apply, since the observation does not
+    contain them. With `goal="mate"` the game continues under the rules of chess until mate or draw;
     the layouts `kpk` and `kpk3` cannot express the queen, so others must be chosen
     (`observation="planes12", actions="az4672"`).
     Truncation: after `max_plies` plies, 100 by default (the paper cancels games after 50 moves).
@@ -77,7 +77,7 @@ class KPKEnv(ChessEnv):
         limits: Limits | None = None,
         render_mode: str | None = None,
     ) -> None:
-        """Set the options; the class's docstring explains them."""
+        """Set the options, explained in the class's docstring."""
         if goal not in GOALS:
             raise ValueError(f"goal is {goal!r}; it must be one of {', '.join(GOALS)}")
         if goal == "mate" and (observation == "kpk3" or actions == "kpk"):
@@ -106,19 +106,19 @@ class KPKEnv(ChessEnv):
         self.episode.start = self._starts["white" if self._agent else "black"]
 
     def _observe(self) -> NDArray[np.float32]:
-        """Return the position; after the pawn has gone, the last one with it."""
+        """Return the observation; without a pawn, the last one with it."""
         if self.episode.observation != "kpk3" or has_pawn(self.episode.game):
             self._last_seen = self.episode.encode()
         return self._last_seen.copy()
 
 
 class PromotionRules(Rules):
-    """The rules of paper 003: the side with the pawn wins by promoting it."""
+    """The rules of Kanis 2016: the side with the pawn wins by promoting it."""
 
     promotion_wins = True
 
     def __init__(self, max_plies: int = 0) -> None:
-        """Neither claims nor ply limits end the game, except for the truncation."""
+        """Without draw claims; only `max_plies` limits the length."""
         super().__init__(claims="off", max_plies=max_plies)
 
     def termination(self, game: Game, plies: int) -> Termination | None:
@@ -133,7 +133,7 @@ class PromotionRules(Rules):
             return None
         winner = game.material().index("v") == 2  # "KQvK": White has promoted
         if game.turn != winner and _queen_can_be_taken(game):
-            return None  # one more move decides
+            return None  # the reply decides
         return Termination("promotion", winner)
 
 

@@ -1,19 +1,18 @@
-"""Reward sizes, and interim rewards for book moves and progress in tablebase positions.
+"""Rewards, and interim rewards for book moves and progress in tablebase positions.
 
-The sizes of the papers:
+The rewards of the papers:
 
 | preset | win | draw | loss | each move | illegal | book | tablebase |
 |---|---|---|---|---|---|---|---|
 | `default` | 1 | 0 | -1 | 0 | -1 | 0 | 0 |
-| `000-v1` (paper 000, version 1) | 100 | 0 | -100 | 0 | -100 | 0 | 0 |
+| `000-v1` (Salisch 2023, version 1) | 100 | 0 | -100 | 0 | -100 | 0 | 0 |
 | `000-v2` (version 2) | 1000 | 0 | -1000 | 0 | -1000 | 0 | 0 |
 | `000-v3` (versions 3 to 10) | 1000 | 0 | -1000 | 0 | -1000 | 10 | 10 |
-| `003` (paper 003, Table 3) | 10 | -10 | -10 | -1 | -10 | 0 | 0 |
+| `003` (Kanis 2016, Table 3) | 10 | -10 | -10 | -1 | -10 | 0 | 0 |
 
-Paper 000 masks illegal actions and so names no reward for them; ours has the size of a loss. Its
-tablebase reward counts plies to the next capture or pawn move, which Syzygy tables tell: that is
-the option `tablebase_metric="dtz"` of the environments. Without it the distance to mate is taken
-where tables have it.
+Salisch 2023 masks illegal actions and so has no reward for them; ours equals that of a loss. Its
+tablebase reward uses the plies to the next capture or pawn move, as in Syzygy tables: that is the
+option `tablebase_metric="dtz"` of the environments. Without it the distance to mate is preferred.
 """
 
 from __future__ import annotations
@@ -30,18 +29,18 @@ from rookery.data.tablebases import METRICS, Tablebases
 
 @dataclass(frozen=True)
 class Rewards:
-    """How much everything is worth to the side that it happens to."""
+    """Rewards of the side concerned."""
 
     win: float = 1.0
     draw: float = 0.0
     loss: float = -1.0
     move: float = 0.0  # for every legal move made, the last one included
     illegal: float = -1.0  # for an illegal attempt, instead of `move`
-    book: float = 0.0  # for a move of the opening book (paper 000, section 3.1.6)
-    tablebase: float = 0.0  # for a move that brings a won tablebase position closer to its end
+    book: float = 0.0  # for a move of the opening book (Salisch 2023, section 3.1.6)
+    tablebase: float = 0.0  # for a move that makes progress in a won tablebase position
 
     def of_result(self, winner: bool | None, side: bool) -> float:
-        """Return the reward of `side` (True: White) for a game that `winner` won (None: drawn)."""
+        """The reward of `side` (True: White) for a game that `winner` won (None: drawn)."""
         if winner is None:
             return self.draw
         return self.win if winner == side else self.loss
@@ -57,7 +56,7 @@ PRESETS = {
 
 
 def rewards_of(what: Rewards | str | Mapping[str, float]) -> Rewards:
-    """Turn a preset's name, or a mapping with differences from the default, into sizes."""
+    """The rewards of a preset, or the default with the changes of a mapping."""
     if isinstance(what, Rewards):
         return what
     if isinstance(what, str):
@@ -74,29 +73,29 @@ def rewards_of(what: Rewards | str | Mapping[str, float]) -> Rewards:
 
 
 class Distance(NamedTuple):
-    """How far a won position is from its end; only distances of one metric can be compared."""
+    """The distance of a won position; only distances of the same metric are comparable."""
 
     metric: str  # "dtm" or "dtz" (`data/tablebases.py`)
     plies: int
 
 
 class InterimRewards:
-    """Rewards a side right after a good move, as paper 000 (sections 3.1.5 and 3.1.6) defines it.
+    """Immediate rewards of good moves, as defined by Salisch 2023 (sections 3.1.5 and 3.1.6).
 
-    - A move that the opening book lists in the position earns `rewards.book`.
-    - In a position that the tables hold: if the mover can win, and its move reduced the number of
-      moves to get there, it earns `rewards.tablebase`. The number is stored after each of a side's
-      moves and compared with the one stored before; a side's first such move is compared with the
-      position that it started from. A move that gives the win away erases the number.
+    - A book move earns `rewards.book`.
+    - In a won tablebase position, a move that reduces the distance earns `rewards.tablebase`. The
+      distance is stored after each of a side's moves and compared with the one stored before; a
+      side's first such move is compared with the position before it. A move that gives the win
+      away clears the stored distance.
 
-    | `metric` | the number | what earns |
+    | `metric` | distance | rewarded moves |
     |---|---|---|
-    | "dtz" | plies to the next capture or pawn move, from Syzygy tables, as in the paper | moves that lower it; a capture or pawn move that starts a longer count does not |
-    | "dtm" | plies to mate, from Gaviota tables | moves that lower it |
-    | None | plies to mate where a table has them, otherwise as "dtz" | moves that lower it; one that leads from one kind of number to the other does not |
+    | "dtz" | plies to the next capture or pawn move, from Syzygy tables, as in the paper | those that lower it; not a capture or pawn move that starts a longer count |
+    | "dtm" | plies to mate, from Gaviota tables | those that lower it |
+    | None | plies to mate if a table has them, otherwise as "dtz" | those that lower it; not one that changes the metric |
 
-    Numbers of different kinds are never compared: where the stored one is of the other kind, the
-    position before the move takes its place.
+    Distances of different metrics are never compared: if the stored one has the other metric, that
+    of the position before the move is used instead.
     """  # noqa: E501 (the table)
 
     def __init__(
@@ -106,7 +105,7 @@ class InterimRewards:
         tablebases: Tablebases | None = None,
         metric: str | None = None,
     ) -> None:
-        """Judge moves by this book and these tables; either may be missing."""
+        """Use this book and these tables; either may be missing."""
         if metric is not None and metric not in METRICS:
             raise ValueError(
                 f"tablebase_metric is {metric!r}; it must be None or one of {', '.join(METRICS)}"
@@ -128,7 +127,7 @@ class InterimRewards:
         return self._rewards.book if self._book.contains(before, move) else 0.0
 
     def distance(self, game: Game, side: bool) -> Distance | None:
-        """How soon `side` wins (or zeroes) by the tables; None if it cannot or none knows."""
+        """The tablebase distance of a position won for `side`; None if not won or unknown."""
         if self._tablebases is None or not self._rewards.tablebase:
             return None
         probe = self._tablebases.probe(game, self._metric)
@@ -139,7 +138,7 @@ class InterimRewards:
     def tablebase_reward(
         self, before: Distance | None, after: Distance | None, side: bool
     ) -> float:
-        """Reward for a move of `side` that led from one `distance` to another."""
+        """Reward for a move of `side` from one `distance` to another."""
         last = self.distances.pop(side, None)
         if before is None or after is None:
             return 0.0

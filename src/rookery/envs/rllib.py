@@ -7,7 +7,7 @@
         .rl_module(rl_module_spec=masked_module_spec("shared"))
     )
 
-Both sides learn in one policy here (self-play); two policies make them learn apart.
+Here both sides share one policy (self-play); with two policies they learn separately.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ try:
     from ray.rllib.core.rl_module.multi_rl_module import MultiRLModuleSpec
     from ray.rllib.core.rl_module.rl_module import RLModuleSpec
     from ray.rllib.env.multi_agent_env import MultiAgentEnv
-except ImportError as error:  # the message names the way out
+except ImportError as error:
     raise ImportError(
         f"the RLlib environment needs ray; install it with: {how_to_install('rllib')}"
     ) from error
 
-ByAgent = dict[Any, Any]  # agent (or "__all__") -> whatever it is about
+ByAgent = dict[Any, Any]  # by agent, or "__all__"
 
 
 class ChessMultiAgentEnv(MultiAgentEnv):
@@ -38,16 +38,16 @@ class ChessMultiAgentEnv(MultiAgentEnv):
 
     ## Spaces
     Per agent: `Dict` with "observations" (the layout `observation`) and "action_mask" (float32
-    [A], 1 where legal), which are the names that RLlib's `ActionMaskingTorchRLModule` expects, and
-    `Discrete(A)`. An observation is given to the agent that is to move; only the last step of a
-    game gives one to both, as RLlib needs it to complete each agent's trajectory.
+    [A], 1 where legal), as expected by RLlib's `ActionMaskingTorchRLModule`, and `Discrete(A)`.
+    Only the agent to move gets an observation, except that the last step of a game gives one to
+    both, which RLlib needs to complete their trajectories.
 
     ## Rewards, starting state, episode end
-    As `rookery/Chess-v0`, each agent's own, with the same options given as `env_config`
+    As in `rookery/Chess-v0`, for each agent, with the same options given as `env_config`
     (observation, actions, rewards, claims, draw_after_plies, max_plies, start, on_illegal, book,
-    tablebases, tablebase_metric). An illegal action costs `rewards.illegal` and the same agent is
-    asked again; `on_illegal="raise"` is possible only with `disable_env_checking=True`, as RLlib
-    tries a random action before it begins.
+    tablebases, tablebase_metric). After an illegal action, which costs `rewards.illegal`, the same
+    agent acts again; `on_illegal="raise"` needs `disable_env_checking=True`, since RLlib tries a
+    random action at first.
 
     ## Version history
     - v0: first version
@@ -56,7 +56,7 @@ class ChessMultiAgentEnv(MultiAgentEnv):
     def __init__(self, config: dict[str, Any] | None = None) -> None:
         """Set the options of `Episode` from `env_config`."""
         super().__init__()  # type: ignore[no-untyped-call]
-        # RLlib passes an EnvContext: a dict with attributes of its own besides the options.
+        # RLlib passes an EnvContext: a dict with additional attributes.
         self.episode = Episode(**dict(config or {}))
         self.agents = self.possible_agents = list(AGENTS)
         mask = gymnasium.spaces.Box(0.0, 1.0, (self.episode.action_count,), dtype=np.float32)
@@ -72,10 +72,7 @@ class ChessMultiAgentEnv(MultiAgentEnv):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[ByAgent, ByAgent]:
-        """Begin a game; the side to move gets its observation.
-
-        `options` may hold "fen" for this game.
-        """
+        """Begin a game, from options["fen"] if given; the side to move gets its observation."""
         if seed is not None:
             self._rng = np.random.default_rng(seed)
         self.episode.begin(self._rng, reset_options(options, "fen").get("fen"))
@@ -84,31 +81,25 @@ class ChessMultiAgentEnv(MultiAgentEnv):
     def step(  # type: ignore[override] # RLlib's own class differs from Gymnasium's, too
         self, action_dict: ByAgent
     ) -> tuple[ByAgent, ByAgent, ByAgent, ByAgent, ByAgent]:
-        """Take the action of the agent to move; `action_dict` must hold that one and no other."""
+        """Take the action of the agent to move, the only one allowed in `action_dict`."""
         agent = agent_of(self.episode.game.turn)
         if set(action_dict) != {agent}:
             raise ValueError(f"it is {agent}'s turn, but actions came from {sorted(action_dict)}")
         turn = self.episode.act(action_dict[agent])
-        rewards = {
-            agent_of(turn.mover): turn.reward,
-            agent_of(not turn.mover): turn.other_reward,
-        }
-        over = self.episode.over
-        sides = (True, False) if over else (self.episode.game.turn,)
-        infos = {agent_of(side): self.episode.ending_info(side) for side in sides}
+        sides = (True, False) if self.episode.over else (self.episode.game.turn,)
         return (
             {agent_of(side): self._observe(side) for side in sides},
-            rewards,
+            turn.by_agent(),
             {"__all__": self.episode.termination is not None},
             {"__all__": self.episode.truncated},
-            infos,
+            {agent_of(side): self.episode.ending_info(side) for side in sides},
         )
 
     def _observe(self, side: bool) -> dict[str, Any]:
-        """Return what a side sees; its mask is all 1 when it has nothing to choose.
+        """Return a side's observation; the mask is all 1 when it has nothing to choose.
 
-        An all-zero mask would turn every logit of the last, unused observation into minus
-        infinity, and a loss over the whole batch into not-a-number.
+        An all-zero mask would turn all logits of the last, unused observation into minus infinity,
+        and the loss of the whole batch into NaN.
         """
         if self.episode.over or side != self.episode.game.turn:
             mask = np.ones(self.episode.action_count, dtype=np.float32)
@@ -125,15 +116,11 @@ class ChessMultiAgentEnv(MultiAgentEnv):
 
 
 def masked_module_spec(policy: str, **options: Any) -> MultiRLModuleSpec:
-    """Specify a PPO module that never samples an illegal action, for one shared policy.
+    """A PPO module that never samples an illegal action, for one shared policy.
 
-    Args:
-        policy: Name of the policy.
-        options: Further arguments of `RLModuleSpec`, such as `model_config`.
+    `options` are further arguments of `RLModuleSpec`, such as `model_config`.
     """
-    from ray.rllib.examples.rl_modules.classes.action_masking_rlm import (
-        ActionMaskingTorchRLModule,
-    )
+    from ray.rllib.examples.rl_modules.classes.action_masking_rlm import ActionMaskingTorchRLModule
 
     spec = RLModuleSpec(module_class=ActionMaskingTorchRLModule, **options)
     return MultiRLModuleSpec(rl_module_specs={policy: spec})

@@ -1,4 +1,4 @@
-"""When games end, and how they may begin: the rules of an environment beyond the moves."""
+"""When games end and how they may begin: the rules of an environment beyond the moves."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rookery._core import FenError, Game
 from rookery.data.starts import StartPositions
 
 CLAIMS = ("automatic", "action", "off")
-START_ATTEMPTS = 1000  # draws before start positions in which all games are over are reported
+START_ATTEMPTS = 1000  # draws of a finished game before an error
 
 
 @dataclass(frozen=True)
@@ -26,19 +26,19 @@ class Termination:
 
 
 class Rules:
-    """Which draws end a game, and when a game is cut off.
+    """Which draws end a game, and when a game is truncated.
 
-    `promotion_wins` tells that a game ends with the promotion (`kpk_env.py`), so that the layouts
-    which cannot express what comes after it may be used.
+    `promotion_wins` means that a game ends with the promotion (`kpk_env.py`), so that layouts that
+    cannot express later positions are allowed.
 
     Args:
-        claims: "automatic": a position that occurred three times, or a hundred plies without
-            capture or pawn move, ends the game at once; "action": the side to move may claim
-            whatever `Game.can_claim_draw` allows; "off": neither. Checkmate, stalemate, dead
-            positions, fivefold repetition and the seventy-five-move rule always end the game.
-        draw_after_plies: Draw after so many plies (0: never). Paper 000's version 1 has 400.
-        max_plies: Truncation after so many plies (0: never): the game has no result. Illegal
-            attempts count as plies here, so that an agent cannot repeat them forever.
+        claims: "automatic": a threefold repetition, or a hundred plies without capture or pawn
+            move, ends the game at once; "action": the side to move may claim a draw when
+            `Game.can_claim_draw` allows it; "off": neither. Checkmate, stalemate, dead positions,
+            fivefold repetition and the seventy-five-move rule always end the game.
+        draw_after_plies: Draw after this many plies (0: never); 400 in version 1 of Salisch 2023.
+        max_plies: Truncation, without a result, after this many plies (0: never). Illegal attempts
+            count as plies, so that an agent cannot repeat them forever.
     """
 
     promotion_wins = False
@@ -71,13 +71,9 @@ class Rules:
         return None
 
     def sample_start(self, start: StartPositions, rng: np.random.Generator) -> Game:
-        """Draw a game that is not over by these rules.
+        """Draw a game that is not over by these rules; a FenError if all of many draws are.
 
-        Draws are repeated, since random plies and positions of a file may have used up a count
-        that ends the game here.
-
-        Raises:
-            FenError: it is over in each of many draws.
+        Random plies or positions of a file may already be a draw by these rules.
         """
         last = ""
         for _ in range(START_ATTEMPTS):
@@ -92,12 +88,12 @@ class Rules:
         )
 
     def _termination_on_the_way(self, game: Game) -> Termination | None:
-        """Return the termination of a game or of what came before; None if there was none."""
+        """Return the termination of the game or of an earlier position; None if there is none."""
         line = game.copy()
         while (termination := self.termination(line, 0)) is None and line.ply:
             line.pop()
         return termination
 
     def truncated(self, plies: int) -> bool:
-        """Tell whether a game that has not ended is cut off after so many plies."""
+        """Tell whether an unfinished game is truncated after `plies` plies."""
         return bool(self.max_plies) and plies >= self.max_plies

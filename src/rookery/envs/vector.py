@@ -20,11 +20,10 @@ Array = NDArray[Any]
 
 
 class ChessVectorEnv(VectorEnv[Array, Array, Array]):
-    """Self-play in `num_envs` games: every action is one ply, for the side to move of its game.
+    """Self-play in `num_envs` games: every action is one ply of the side to move in its game.
 
-    There is no opponent: both sides' decisions come through the same stream, as self-play
-    training wants them. Of the two players of a game the learner sees the one to move. For many
-    games against an opponent use `gymnasium.make_vec("rookery/Chess-v0", ...)`.
+    There is no opponent: the learner acts for both sides, always seeing the position of the side to
+    move. For games against an opponent use `gymnasium.make_vec("rookery/Chess-v0", ...)`.
 
     ```python
     gymnasium.make_vec("rookery/SelfPlay-v0", 64, observation="planes19")
@@ -42,12 +41,12 @@ class ChessVectorEnv(VectorEnv[Array, Array, Array]):
     `infos["action_mask"]` (int8 [N, A]) with `masks=True`.
 
     ## Rewards
-    float32 [N], for the side that moved; `infos["opponent_reward"]` is what the other side gets by
-    the same ply (its loss when it is mated). Interim rewards for book and tablebase are not
-    available here; use `rookery/Chess-v0` for them.
+    float32 [N], for the side that moved; `infos["opponent_reward"]` is the other side's reward for
+    the same ply (its loss when it is mated). Interim rewards for book moves and tablebase progress
+    are only available in `rookery/Chess-v0`.
 
     ## Endings
-    Games that end begin anew within the same step (`AutoresetMode.SAME_STEP`): the observation
+    Games that end restart within the same step (`AutoresetMode.SAME_STEP`): the observation
     returned is the first one of the new game, and for the games in `infos["_final_obs"]` (bool
     [N]) the last one of the old game is in `infos["final_obs"]` (object [N]) and its ending in
     `infos["final_info"]`: "ending" (reason), "result" (+1 White won, 0, -1 Black won; 0 also if
@@ -55,8 +54,8 @@ class ChessVectorEnv(VectorEnv[Array, Array, Array]):
     `on_illegal` mean the same as in `rookery/Chess-v0`; here an illegal action raises by default.
 
     ## Seeding
-    `reset(seed=...)` seeds all games; every game has a random stream of its own, and results do
-    not depend on `threads`. `get_state` and `set_state` allow an exact resume.
+    `reset(seed=...)` seeds all games; every game has its own random stream, and results do not
+    depend on `threads`. `get_state` and `set_state` allow an exact resume.
 
     ## Version history
     - v0: first version
@@ -87,11 +86,11 @@ class ChessVectorEnv(VectorEnv[Array, Array, Array]):
         seed: int = 0,
         render_mode: str | None = None,
     ) -> None:
-        """Set the options; the class's docstring explains them.
+        """Set the options, explained in the class's docstring.
 
         `promotion_wins` is the rule of `rookery/KPK-v0`, for king and pawn against king only: a
         promotion wins, unless the new piece can be taken at once. The layouts `kpk` and `kpk3`
-        need it.
+        require it.
         """
         if render_mode is not None:
             raise ValueError(f"render_mode is {render_mode!r}; the vector environment has none")
@@ -137,7 +136,7 @@ class ChessVectorEnv(VectorEnv[Array, Array, Array]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Array, dict[str, Any]]:
-        """Begin all games anew; without a seed, the random streams continue."""
+        """Restart all games; without a seed, the random streams continue."""
         if options:
             raise ValueError(f"the vector environment has no reset options, got {sorted(options)}")
         super().reset(seed=seed)
@@ -147,7 +146,7 @@ class ChessVectorEnv(VectorEnv[Array, Array, Array]):
     def step(self, actions: Array) -> tuple[Array, Array, Array, Array, dict[str, Any]]:
         """Make one ply in every game."""
         actions = np.asarray(actions)
-        if actions.dtype.kind not in "iu":  # converting would cut 3.7 down to another action
+        if actions.dtype.kind not in "iu":  # converting would truncate 3.7 to another action
             raise TypeError(f"actions have the type {actions.dtype}; they must be integers")
         games = self.games
         games.step(np.ascontiguousarray(actions, dtype=np.int64))
@@ -165,7 +164,7 @@ class ChessVectorEnv(VectorEnv[Array, Array, Array]):
         )
 
     def _infos(self) -> dict[str, Any]:
-        """Legal actions and whose turn it is, of the games now under way."""
+        """Legal actions, sides to move and lengths of the current games."""
         games = self.games
         infos: dict[str, Any] = {
             "legal_actions": self._own(games.legal_actions),
@@ -178,7 +177,7 @@ class ChessVectorEnv(VectorEnv[Array, Array, Array]):
         return infos
 
     def _add_final(self, infos: dict[str, Any], ended: NDArray[np.bool_]) -> None:
-        """Describe the games that ended, in the form of Gymnasium's own vector environments."""
+        """Add the games that ended, in the format of Gymnasium's own vector environments."""
         games = self.games
         indices = np.flatnonzero(ended)
         final = np.full(self.num_envs, None, dtype=object)
@@ -212,11 +211,11 @@ class ChessVectorEnv(VectorEnv[Array, Array, Array]):
         return self.games.get_state()
 
     def set_state(self, state: bytes) -> None:
-        """Continue from a state of `get_state`; observations are those of that moment."""
+        """Restore a state of `get_state`, including its observations."""
         self.games.set_state(state)
 
     def _own(self, array: Array) -> Array:
-        """Copy a view of the core's memory, unless views are wanted."""
+        """Copy a view of the core's memory, unless `copy=False`."""
         return array.copy() if self._copy else array
 
 

@@ -1,19 +1,19 @@
 """Networks, one file per family, and the three protocols that they implement.
 
-A batch of B positions with L legal actions in all is given as
+The input is a batch of B positions with L legal actions in total:
 
     observations [B, *shape]  of the layout `network.observation`
     legal        [L] int64    legal actions of all positions, concatenated
-    rows         [L] int64    the position in [0, B) that each of them belongs to, ascending
+    rows         [L] int64    position in [0, B) of each legal action, ascending
 
-and answered from the point of view of the side to move:
+The output is from the point of view of the side to move:
 
     PolicyValueNetwork   logits [L], values [B]     network(observations, legal, rows)
     ActionValueNetwork   Q values [L], values [B]   network.action_values(observations, legal, rows)
     ValueNetwork         values [B]                 network.values(observations)
 
-An action that is not listed costs nothing and cannot get any probability. Which family implements
-which protocol, and what else it can do, is registered in `rookery.nets.registry`.
+Illegal actions cost nothing and get no probability. `rookery.nets.registry` lists the families and
+their protocols.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class Network(Protocol):
-    """What all families have in common: all that storing and rebuilding needs."""
+    """Common to all families: what is needed to store and rebuild a network."""
 
     family: str
     observation: str  # layout names of rookery.encodings
@@ -39,7 +39,7 @@ class Network(Protocol):
 
     @property
     def sizes(self) -> Section:
-        """Typed by the family."""
+        """Sizes, of the family's own type."""
         ...
 
     def state_dict(self) -> dict[str, Any]:
@@ -63,7 +63,7 @@ class PolicyValueNetwork(Network, Protocol):
 
 @runtime_checkable
 class AuxiliaryHeads(PolicyValueNetwork, Protocol):
-    """A policy-value network with outputs that only learning uses."""
+    """A policy-value network with outputs used only in training."""
 
     def heads(
         self, observations: torch.Tensor, legal: torch.Tensor, rows: torch.Tensor
@@ -74,7 +74,7 @@ class AuxiliaryHeads(PolicyValueNetwork, Protocol):
 
 @runtime_checkable
 class ValueNetwork(Network, Protocol):
-    """A value of the position and nothing about single actions."""
+    """A value of the position, without a policy."""
 
     def values(self, observations: torch.Tensor) -> torch.Tensor:
         """Values [B]."""
@@ -83,7 +83,7 @@ class ValueNetwork(Network, Protocol):
 
 @runtime_checkable
 class ActionValueNetwork(Network, Protocol):
-    """What each legal action is worth; the best one is the move to play."""
+    """A Q value for each legal action; the greatest is the move to play."""
 
     def action_values(
         self, observations: torch.Tensor, legal: torch.Tensor, rows: torch.Tensor
@@ -96,11 +96,6 @@ class ActionValueNetwork(Network, Protocol):
         ...
 
 
-def family_names() -> list[str]:
-    """All families."""
-    return sorted(FAMILIES)
-
-
 def make_network(
     family: str,
     observation: str,
@@ -108,14 +103,9 @@ def make_network(
     sizes: dict[str, Any] | Section | None = None,
     generator: torch.Generator | None = None,
 ) -> Any:
-    """Make a network of a family with new weights.
+    """Make a network with random weights, drawn from `generator` (None: torch's own).
 
-    Args:
-        family: One of `family_names()`.
-        observation: Layout of its input.
-        actions: Layout of its actions.
-        sizes: Sizes that differ from the family's defaults.
-        generator: Source of the first weights; torch's own if None.
+    `sizes` holds only those that differ from the family's defaults.
     """
     kind = load(FAMILIES.find(family).network)
     if sizes is None or isinstance(sizes, dict):
@@ -126,7 +116,7 @@ def make_network(
 
 
 def parse_sizes(model: Any, sizes: dict[str, Any], family: str) -> Any:
-    """Check sizes that come from a file."""
+    """Validate sizes read from a file."""
     import json
 
     from pydantic import ValidationError

@@ -1,17 +1,16 @@
-"""Action values of small endings: in how many moves does the strong side win after this one?
+"""Action values of small endings: the number of moves to the strong side's win after each action.
 
-The network is given a position and an action and answers with a distribution over distances: the
-strong side wins in 0, 1, ... `moves` more moves of its own, or not at all (a categorical Q
-network; Bellemare et al. 2017, with distances instead of returns). An action is shown to it as the
-placement of the pieces that it makes. That is no search: the network sees each action once, neither
-replies nor any later position are looked at.
+The network maps a position and an action to a distribution over distances: the strong side wins in
+0, 1, ... `moves` more moves of its own, or not at all (a categorical Q network; Bellemare et al.
+2017, with distances instead of returns). An action is represented by the piece placement after it.
+This is not a search: each action is evaluated once, without replies or later positions.
 
     planes12, action --> squares after the action, mirrored into one half (or eighth) of the board
     each piece's square and each pair of squares --rows--> sum [W] --relu, layer, relu--> [H]
     --> logits of the classes 0 ... moves, not won [C]
 
-Each ending and each side to move has rows of its own; the layers after them are shared. What can
-no longer be won (a lone king left, a single bishop or knight) the rules settle: not won.
+Each ending and side to move has its own rows; the layers after them are shared. Material that
+cannot win (a lone king, a single bishop or knight) is not won by rule.
 
 Q values are in [-1, 1], for the side to move: 1 - n / (2 (moves + 1)) for a win in n moves, 0 for a
 draw, negative for the weak side.
@@ -30,31 +29,31 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from rookery.base.section import Section
+from rookery.encodings import PLANE_STEPS
 
-PIECES = "QRBNP"  # the order of the pieces beside the kings
-PLANES = [4, 3, 2, 1, 0]  # where planes12 has them
+PIECES = "QRBNP"  # order of the pieces other than kings
+PLANES = [4, 3, 2, 1, 0]  # their planes in planes12
 KING_PLANE = 5
-# By how much the mean of the distribution decides between actions of the same distance.
-MEAN_SHARE = 1e-3
-# A win is believed if it is e^2 times as probable as no win: imagined wins feed each other, since a
-# greedy side looks for the most promising error, and take long to die out; doubted ones do not.
+MEAN_SHARE = 1e-3  # weight of the distribution's mean, which breaks ties between equal distances
+# A win counts only if it is e^2 times as probable as no win. Without this margin false wins
+# reinforce each other, since a greedy side seeks the most promising error, and take long to fade.
 CAUTION = 2.0
-NOT_WON_BIAS = 3.0  # a new network thinks that nothing is won, so that wins start from real ones
+NOT_WON_BIAS = 3.0  # a new network predicts no wins, so that wins spread from real ones
 
 
 class EndgameSizes(Section):
     """Sizes of the family `endgame`."""
 
     endings: list[str] = Field(default=["KPvK"], min_length=1, max_length=16)
-    """Endings that it plays, with all that they lead to."""
+    """Endings that it plays, including those they lead to."""
     goal: Literal["promotion", "mate"] = "mate"
     """What ends the game: mate, or in KPvK a promotion to a piece that stays."""
     width: int = Field(default=64, ge=1, le=1024)
-    """Width of the rows that are looked up."""
+    """Width of the embedding rows."""
     hidden: int = Field(default=64, ge=1, le=1024)
-    """Width of the layer behind them."""
+    """Width of the hidden layer."""
     moves: int = Field(default=31, ge=1, le=250)
-    """The longest win that it can tell, in moves of the strong side."""
+    """The longest win it can represent, in moves of the strong side."""
     half_rows: bool = False
     """Rows in half precision, for files of half the size; not for training."""
 
@@ -63,11 +62,11 @@ class EndgameSizes(Section):
     def _known(cls, endings: list[str]) -> list[str]:
         for name in endings:
             if not is_ending(name):
-                raise ValueError(f"{name!r} is no ending such as KPvK, KQvK or KBNvK")
+                raise ValueError(f"{name!r} is not an ending such as KPvK, KQvK or KBNvK")
         return endings
 
     def tables(self) -> list[str]:
-        """All endings with rows; with the goal promotion also those that a promotion makes."""
+        """All endings with rows; with the goal promotion also those after a promotion."""
         return [*self.endings, "KQvK", "KRvK"] if self.goal == "promotion" else self.endings
 
 
@@ -83,7 +82,7 @@ _STRONG = {*PIECES, *(a + b for i, a in enumerate(PIECES) for b in PIECES[i:])}
 class Placements(NamedTuple):
     """N positions as the network sees them."""
 
-    ending: Tensor  # int64 [N], index into the tables; -1: neither side can win any more
+    ending: Tensor  # int64 [N], index into the tables; -1: neither side can win
     strong_to_move: Tensor  # int64 [N], 0 or 1
     squares: Tensor  # int64 [N, P]: strong king, weak king, other pieces; 0 beyond the last
 
@@ -113,14 +112,14 @@ class Endgame(nn.Module):
         self.second = nn.Linear(sizes.width, sizes.hidden)
         self.output = nn.Linear(sizes.hidden, sizes.moves + 2)
         steps = torch.arange(sizes.moves + 2) / (2 * (sizes.moves + 1))
-        worth = torch.where(steps < 0.5, 1 - steps, 0.0)  # of each class to the strong side
+        worth = torch.where(steps < 0.5, 1 - steps, 0.0)  # value of each class, strong side's view
         self.register_buffer("worth", worth, persistent=False)
         self.worth: Tensor
 
     def initialise(self, generator: torch.Generator | None = None) -> None:
-        """Draw new weights; at first nothing is thought to be won."""
+        """Draw new weights; at first every position is predicted not won."""
         with torch.no_grad():
-            # A few rows are summed: together they have a deviation of about one half.
+            # The sum of the few rows has a standard deviation of about one half.
             spread = 0.5 * self.layout.features**-0.5
             drawn = torch.empty(self.rows.weight.shape).normal_(0.0, spread, generator=generator)
             self.rows.weight.copy_(drawn)
@@ -162,14 +161,14 @@ class Endgame(nn.Module):
         return logits
 
     def distances(self, logits: Tensor) -> Tensor:
-        """The class [N] that logits [N, C] speak for: the most probable one, wins with caution."""
+        """The most probable class [N] of logits [N, C]; a win only with the margin CAUTION."""
         cautious = logits[:, :-1].max(-1)
         return torch.where(
             cautious.values > logits[:, -1] + CAUTION, cautious.indices, logits.shape[1] - 1
         )
 
     def worth_of(self, logits: Tensor) -> Tensor:
-        """What positions with these class logits [N, C] are worth to the strong side, [0, 1]."""
+        """Values in [0, 1] for the strong side from class logits [N, C]."""
         means = logits.softmax(-1) @ self.worth
         return (self.worth[self.distances(logits)] + MEAN_SHARE * means) / (1 + MEAN_SHARE)
 
@@ -186,7 +185,7 @@ class Endgame(nn.Module):
         return torch.where(boards.strong_to_move == 1, expected, -expected)
 
     def _evaluate(self, boards: Boards) -> tuple[Tensor, Tensor]:
-        """Class logits [N, C], and 0.0 where neither side can win any more, else 1.0 [N]."""
+        """Class logits [N, C], and 0.0 where neither side can win, else 1.0 [N]."""
         placements = self.layout.placements(boards)
         alive = (placements.ending >= 0).to(self.bias.dtype)
         return self.classes(self.layout.features_of(placements)), alive
@@ -229,7 +228,7 @@ class Boards(NamedTuple):
         )
 
     def after(self, actions: Tensor, rows: Tensor) -> Boards:
-        """The boards [L] that actions [L] of positions `rows` [L] make."""
+        """The boards [L] after actions [L] in positions `rows` [L]."""
         origin, target, promotion = (torch.from_numpy(table)[actions] for table in _moves())
         mover = self.strong_to_move[rows]
         flip = torch.where(mover == 1, 0, 56)
@@ -240,7 +239,7 @@ class Boards(NamedTuple):
         pieces = self.pieces[rows]
         strong = (mover == 1)[:, None, None]
         moved = (pieces & from_here).any(-1)  # [L, 5], the kind of the piece that moves
-        # A pawn on the last rank becomes what the action says, a queen by itself.
+        # A pawn that reaches the last rank becomes the action's piece, a queen by default.
         promotes = moved[:, 4] & (target >= 56)
         became = torch.arange(5) == promotion[:, None]
         moved = torch.where(promotes[:, None], became, moved)
@@ -255,10 +254,10 @@ class Boards(NamedTuple):
 
 
 class Layout:
-    """Which rows of the table belong to a placement.
+    """The mapping from placements to rows of the embedding table.
 
     Each ending and side to move has one row per square of each piece, then one per pair of squares
-    of each pair of pieces. Only the squares that a piece can have after mirroring are counted.
+    of each pair of pieces. Only squares that a piece can have after mirroring are counted.
     """
 
     def __init__(self, endings: list[str], settled: bool = False) -> None:
@@ -297,14 +296,14 @@ class Layout:
         return offsets, strides, rows
 
     def placements(self, boards: Boards) -> Placements:
-        """Name the ending and list the squares, mirrored into the part of the board that is kept.
+        """Find the ending and the squares, mirrored into the canonical part of the board.
 
-        Mirroring is that of `core/endings/ending_states.cpp`; tests compare the two.
+        The mirroring is that of `core/endings/ending_states.cpp`; tests compare the two.
         """
         counts = boards.pieces.sum(-1)  # [N, 5]
         same = (counts[:, None] == self.counts).all(-1)  # [N, E]
         ending = torch.where(same.any(-1), same.int().argmax(-1), -1)
-        # The pieces in the order of their kinds and squares: the largest keys first.
+        # Sort the pieces by kind and square: the largest keys first.
         places = torch.arange(5 * 64)
         keys = torch.where(boards.pieces.flatten(1), 5 * 64 - places, 0)
         found = keys.topk(self.pieces, dim=1).values
@@ -320,13 +319,13 @@ class Layout:
         both = torch.stack([boards.king, boards.weak], 1)
         moved = torch.cat([both, squares], 1) ^ mirror[:, None]
         moved = torch.where(transpose, (moved & 7) << 3 | moved >> 3, moved)
-        # Equal pieces in ascending order again.
+        # Mirroring may have changed the order of equal pieces.
         order = (kinds * 64 + moved[:, 2:]).sort(1).values
         rest = torch.where(order < 5 * 64, order % 64, 0)
         return Placements(ending, boards.strong_to_move, torch.cat([moved[:, :2], rest], 1))
 
     def features_of(self, placements: Placements) -> Tensor:
-        """Rows [N, F] of placements; those of no ending get rows of the first."""
+        """Rows [N, F] of placements; those without an ending get rows of the first."""
         ending = placements.ending.clamp(min=0)
         pieces = torch.arange(placements.squares.shape[1])
         numbers = self.numbers[ending[:, None], pieces, placements.squares]  # [N, count]
@@ -336,7 +335,7 @@ class Layout:
 
 
 def _numbering(name: str, count: int) -> tuple[NDArray[np.int64], list[int]]:
-    """Numbers [count, 64] of the squares that each piece can have, and how many there are."""
+    """Index [count, 64] of each square among those a piece can have, and their number."""
     pieces = name[1:-2]
     first_pawn = pieces.find("P")
     numbers = np.zeros((count, 64), dtype=np.int64)
@@ -357,21 +356,16 @@ def _numbering(name: str, count: int) -> tuple[NDArray[np.int64], list[int]]:
 
 @cache
 def _moves() -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Origin, target and promotion (place in PIECES) of every action of az4672, [4672] each.
+    """Origin, target and promotion (index in PIECES) of every action of az4672, [4672] each.
 
-    Targets outside the board, which no legal action has, become the origin.
+    A target off the board, which no legal action has, becomes the origin.
     """
-    from rookery.encodings import KNIGHT_JUMPS
-
-    steps = ((1, 0), (1, 1), (0, 1), (-1, 1), (-1, 0), (-1, -1), (0, -1), (1, -1))
-    changes = [(r * n, f * n, 0) for r, f in steps for n in range(1, 8)]  # ranks, files
-    changes += [(ranks, files, 0) for ranks, files in KNIGHT_JUMPS]
-    changes += [(1, files, PIECES.index(piece)) for piece in "NBR" for files in (-1, 0, 1)]
+    promotions = [0] * (len(PLANE_STEPS) - 9) + [PIECES.index(piece) for piece in "NNNBBBRRR"]
     moves = []
     for origin in range(64):
-        for ranks, files, promotion in changes:
+        for (ranks, files), promotion in zip(PLANE_STEPS, promotions, strict=True):
             rank, file = origin // 8 + ranks, origin % 8 + files
             inside = 0 <= rank < 8 and 0 <= file < 8
             moves.append((origin, 8 * rank + file if inside else origin, promotion))
-    origins, targets, promotions = np.array(moves, dtype=np.int64).T.copy()
-    return origins, targets, promotions
+    origins, targets, promoted = np.array(moves, dtype=np.int64).T.copy()
+    return origins, targets, promoted

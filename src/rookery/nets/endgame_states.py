@@ -1,4 +1,4 @@
-"""A network of the family `endgame`, asked about all states of its endings at once."""
+"""Batch evaluation of all states of the endings of an `endgame` network."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rookery._core import NOT_WON, EndingStates
 from rookery.nets.endgame import Endgame, Placements
 
 Values = NDArray[np.uint8]  # [N] moves of the strong side to its win, or NOT_WON
-JUDGED = 16384  # states that the network looks at in one call
+BATCH = 16384  # states per call of the network
 
 
 def state_rows(states: EndingStates, network: Endgame) -> Tensor:
@@ -29,22 +29,18 @@ def state_rows(states: EndingStates, network: Endgame) -> Tensor:
 
 
 def state_distances(network: Endgame, rows: Tensor) -> Values:
-    """The distance that the network finds most probable for each state."""
-    found = np.empty(len(rows), dtype=np.uint8)
+    """The predicted distance of each state, or NOT_WON."""
     with torch.inference_mode():
-        for start in range(0, len(rows), JUDGED):
-            part = slice(start, start + JUDGED)
-            found[part] = network.distances(network.classes(rows[part])).numpy()
+        parts = [network.distances(network.classes(part)) for part in torch.split(rows, BATCH)]
+    found: Values = torch.cat(parts).numpy().astype(np.uint8)
     found[found > network.sizes.moves] = NOT_WON
     return found
 
 
 def state_worth(network: Endgame, states: EndingStates) -> NDArray[np.float32]:
-    """What each state is worth to the strong side, as the network's Q values say it, [N]."""
+    """Value [N] of each state for the strong side, as in the network's Q values."""
     rows = state_rows(states, network)
-    parts = []
     with torch.inference_mode():
-        for start in range(0, len(rows), JUDGED):
-            logits = network.classes(rows[start : start + JUDGED])
-            parts.append(network.worth_of(logits).numpy())
-    return np.concatenate(parts)
+        parts = [network.worth_of(network.classes(part)) for part in torch.split(rows, BATCH)]
+    worth: NDArray[np.float32] = torch.cat(parts).numpy()
+    return worth

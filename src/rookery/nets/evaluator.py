@@ -1,8 +1,8 @@
-"""The seam between networks and what uses them: a batch of positions in, evaluations out.
+"""The interface between networks and their users: a batch of positions in, evaluations out.
 
-An `Evaluator` is given encoded positions and their legal actions, concatenated, and answers with
-logits over these legal actions and a value per position. Searches, players and collectors know
-networks only through this protocol. `rookery.nets.native.network_evaluator` makes the fastest one.
+An `Evaluator` takes encoded positions and their concatenated legal actions, and returns logits over
+the legal actions and a value per position. Searches and players use networks only through this
+protocol. `rookery.nets.native.network_evaluator` makes the fastest one.
 """
 
 from __future__ import annotations
@@ -16,11 +16,13 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from rookery._core import Game
 from rookery.base.extras import how_to_install
 from rookery.encodings import ACTIONS, OBSERVATIONS
 from rookery.nets import ActionValueNetwork, PolicyValueNetwork
 from rookery.nets.model_file import KEY, ModelFileError, parse_info, parse_model, require_layouts
 
+Array = NDArray[Any]
 Floats = NDArray[np.float32]
 Answer = tuple[Floats, Floats]  # logits [L] over the legal actions, values [B] of the side to move
 
@@ -38,43 +40,33 @@ class Evaluator(Protocol):
     actions: str
     bounded: bool  # whether values are in [-1, 1]; otherwise they are in units of reward
 
-    def evaluate(
-        self,
-        observations: NDArray[Any],
-        legal_actions: NDArray[Any],
-        legal_offsets: NDArray[Any],
-    ) -> Answer:
+    def evaluate(self, observations: Array, legal_actions: Array, legal_offsets: Array) -> Answer:
         """Evaluate B positions.
 
         Args:
             observations: [B, *shape], float32 or uint8.
-            legal_actions: Integers [L], the legal actions of all positions.
-            legal_offsets: Integers [B + 1], where each position's begin and end.
+            legal_actions: Integers [L], the legal actions of all positions, concatenated.
+            legal_offsets: Integers [B + 1], where the actions of each position begin and end.
         """
         ...
 
 
 class TorchEvaluator:
-    """A network on the CPU, through torch; Q values of an action-value network count as logits."""
+    """Evaluates with torch on the CPU; Q values of an action-value network serve as logits."""
 
     def __init__(
         self, network: PolicyValueNetwork | ActionValueNetwork, name: str = "network"
     ) -> None:
-        """Take a network, which stays the caller's: later changes of its weights are seen."""
+        """Keep a reference to the network; later changes of its weights take effect."""
         self.name = name
         self.observation = network.observation
         self.actions = network.actions
         self.bounded = network.bounded
-        self._module: Any = network  # the protocols do not say that it is a torch module
+        self._module: Any = network  # the protocols do not require a torch module
         self._answer = network.action_values if isinstance(network, ActionValueNetwork) else network
 
-    def evaluate(
-        self,
-        observations: NDArray[Any],
-        legal_actions: NDArray[Any],
-        legal_offsets: NDArray[Any],
-    ) -> Answer:
-        """Evaluate B positions; only the legal actions' logits are computed."""
+    def evaluate(self, observations: Array, legal_actions: Array, legal_offsets: Array) -> Answer:
+        """Evaluate B positions; only the logits of legal actions are computed."""
         import torch
 
         rows = check_batch(self, observations, legal_actions, legal_offsets)
@@ -91,10 +83,10 @@ class TorchEvaluator:
 
 
 class OnnxEvaluator:
-    """An exported network, through ONNX Runtime; needs no torch."""
+    """Evaluates an exported network with ONNX Runtime, without torch."""
 
     def __init__(self, path: Path, threads: int = 1) -> None:
-        """Load a file that `rookery export` made."""
+        """Load a file written by `rookery export`."""
         try:
             import onnxruntime
         except ImportError:
@@ -122,12 +114,7 @@ class OnnxEvaluator:
         self.actions = self.info.actions
         self.bounded = metadata.get("bounded") == "true"
 
-    def evaluate(
-        self,
-        observations: NDArray[Any],
-        legal_actions: NDArray[Any],
-        legal_offsets: NDArray[Any],
-    ) -> Answer:
+    def evaluate(self, observations: Array, legal_actions: Array, legal_offsets: Array) -> Answer:
         """Evaluate B positions; all logits are computed and the legal ones gathered."""
         rows = check_batch(self, observations, legal_actions, legal_offsets)
         inputs = np.ascontiguousarray(observations, dtype=np.float32)
@@ -136,30 +123,25 @@ class OnnxEvaluator:
 
 
 class FakeEvaluator:
-    """Answers without a network: the same for the same position and action, otherwise arbitrary.
+    """For tests: deterministic pseudo-random evaluations, or those of `function`.
 
-    With `function` (observation, legal actions -> logits, value) tests decide the answers.
+    `function` maps an observation and its legal actions to logits and a value.
     """
 
     def __init__(
         self,
         observation: str = "planes22",
         actions: str = "az4672",
-        function: Callable[[NDArray[Any], NDArray[Any]], tuple[Any, float]] | None = None,
+        function: Callable[[Array, Array], tuple[Any, float]] | None = None,
     ) -> None:
-        """Answer for these layouts."""
+        """Evaluate positions in these layouts."""
         self.name = "fake"
         self.observation = observation
         self.actions = actions
         self.bounded = True
         self._function = function or _arbitrary
 
-    def evaluate(
-        self,
-        observations: NDArray[Any],
-        legal_actions: NDArray[Any],
-        legal_offsets: NDArray[Any],
-    ) -> Answer:
+    def evaluate(self, observations: Array, legal_actions: Array, legal_offsets: Array) -> Answer:
         """Evaluate B positions, one by one."""
         check_batch(self, observations, legal_actions, legal_offsets)
         logits = np.zeros(len(legal_actions), np.float32)
@@ -170,22 +152,30 @@ class FakeEvaluator:
         return check_answer(self, logits, values)
 
 
+def evaluate_position(evaluator: Evaluator, game: Game, legal: Array) -> tuple[Floats, float]:
+    """Logits [L] of the legal actions of one position, and its value."""
+    observation = game.encode(evaluator.observation)[np.newaxis]
+    offsets = np.array([0, len(legal)], dtype=np.int64)
+    logits, values = evaluator.evaluate(observation, legal, offsets)
+    return logits, float(values[0])
+
+
 def load_evaluator(source: str, threads: int = 1) -> TorchEvaluator | OnnxEvaluator:
-    """An evaluator of a model file, an .onnx file, a run folder or a shipped network."""
+    """The evaluator of a model file, an .onnx file, a run folder or a shipped network."""
     if source.endswith(".onnx"):
         return OnnxEvaluator(Path(source), threads)
     return TorchEvaluator(load_network(source, threads), short_name(source))
 
 
 def short_name(source: str) -> str:
-    """How a network is called that comes from a path: the file's name without its ending."""
+    """The name of a network loaded from a path: the file name without its suffix."""
     return Path(source).name.removesuffix(".safetensors")
 
 
 def load_network(source: str, threads: int = 1) -> Any:
     """The torch network of a model file, a run folder or a shipped network.
 
-    torch has one number of threads for the whole process; it becomes `threads`.
+    Sets torch's number of threads, which is global to the process.
     """
     origin, data = read_model(source)
     try:
@@ -199,10 +189,9 @@ def load_network(source: str, threads: int = 1) -> Any:
 
 
 def read_model(source: str) -> tuple[str, bytes]:
-    """Where a model comes from, and its content.
+    """Origin and content of the model at a path, or of a shipped network by its name.
 
-    A run folder gives the model of its newest sound checkpoint, a checkpoint its own; a bare name
-    that is no path gives a shipped network.
+    A run folder stands for the model of its newest intact checkpoint, a checkpoint for its own.
     """
     from rookery.runs.checkpoint import Checkpoints
 
@@ -212,22 +201,19 @@ def read_model(source: str) -> tuple[str, bytes]:
     if path.is_dir():
         found = Checkpoints(path / "checkpoints").newest_model()
         if found is None:
-            raise ModelFileError(f"{source} is not a run folder, or it has no sound checkpoint")
+            raise ModelFileError(f"{source} is not a run folder, or has no intact checkpoint")
         return str(found[0]), found[1]
     if not path.exists() and "/" not in source:
         shipped = resources.files("rookery") / "networks" / f"{source}.safetensors"
         if shipped.is_file():
             return source, shipped.read_bytes()
     if not path.is_file():
-        raise ModelFileError(f"{source} is no model file, run folder or shipped network")
+        raise ModelFileError(f"{source} is not a model file, run folder or shipped network")
     return source, path.read_bytes()
 
 
 def check_batch(
-    evaluator: Evaluator,
-    observations: NDArray[Any],
-    legal_actions: NDArray[Any],
-    legal_offsets: NDArray[Any],
+    evaluator: Evaluator, observations: Array, legal_actions: Array, legal_offsets: Array
 ) -> NDArray[np.int64]:
     """Refuse a malformed batch; return the position of each legal action, [L]."""
     shape = OBSERVATIONS[evaluator.observation].shape
@@ -251,15 +237,15 @@ def check_batch(
 
 
 def check_answer(evaluator: Evaluator, logits: Floats, values: Floats) -> Answer:
-    """Refuse answers that are not numbers, which no search may ever see."""
+    """Refuse NaN and infinities, which would corrupt a search."""
     if not (np.isfinite(logits).all() and np.isfinite(values).all()):
         raise EvaluatorError(f"{evaluator.name} answered with a NaN or an infinity")
     return np.asarray(logits, np.float32), np.asarray(values, np.float32)
 
 
-def _arbitrary(observation: NDArray[Any], legal: NDArray[Any]) -> tuple[Any, float]:
+def _arbitrary(observation: Array, legal: Array) -> tuple[Any, float]:
     seed = zlib.crc32(np.ascontiguousarray(observation, dtype=np.float32).tobytes())
-    # A multiplicative hash: cheap, the same on every machine, different for each action.
+    # A multiplicative hash: cheap and the same on every machine.
     mixed = (np.asarray(legal, np.uint64) + np.uint64(seed)) * np.uint64(0x9E3779B97F4A7C15)
     logits = (mixed >> np.uint64(40)).astype(np.float64) / (1 << 24) * 4 - 2
     return logits, (seed % 2001 - 1000) / 1000

@@ -1,8 +1,8 @@
-r"""Giraffe's value network, on `giraffe363` or Deep Pepper's `pepper353`; it has no policy.
+r"""Giraffe's value network, for `giraffe363` or Deep Pepper's `pepper353`; it has no policy.
 
-Lai, "Giraffe: Using Deep Reinforcement Learning to Play Chess" (2015), section 4.2: the features
-come in groups of different kinds (global, piece-centred, square-centred) that are not mixed in the
-first layer. Two more layers follow; the value is the tanh of the last.
+Lai, "Giraffe: Using Deep Reinforcement Learning to Play Chess" (2015), section 4.2: the three
+groups of features (global, piece-centred, square-centred) are not mixed in the first layer. Two
+more layers follow; the value is the tanh of the last.
 
     global [B, 15] ----\
     pieces [B, 220] ---> a layer each --> joined [B, W] --> [B, W] --> value [B] in [-1, 1]
@@ -25,7 +25,7 @@ class GiraffeSizes(Section):
     """Sizes of the family `giraffe`."""
 
     width: int = Field(default=64, ge=8, le=4096)
-    """Width of the two hidden layers; the groups share the first by their numbers of features."""
+    """Width of the two hidden layers; the groups split the first by their numbers of features."""
 
 
 class Giraffe(nn.Module):
@@ -66,7 +66,7 @@ class Giraffe(nn.Module):
         self.value = nn.Linear(sizes.width, 1)
 
     def initialise(self, generator: torch.Generator | None = None) -> None:
-        """Draw new weights; the first value is close to zero."""
+        """Draw new weights; values start close to zero."""
         with torch.no_grad():
             for module in self.modules():
                 if isinstance(module, nn.Linear):
@@ -75,7 +75,7 @@ class Giraffe(nn.Module):
             self.value.weight.mul_(0.1)
 
     def layers(self) -> list[tuple[Tensor, Tensor]]:
-        """The same network as plain layers: the groups of the first as blocks of one matrix."""
+        """The network as plain linear layers; the first is a block matrix of the groups."""
         inputs = sum(len(places) for places in self._places)
         weight = torch.zeros(self.second.in_features, inputs)
         row = 0

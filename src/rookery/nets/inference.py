@@ -1,7 +1,7 @@
 """Copies of networks for inference: batch norms folded into convolutions, optionally bfloat16.
 
-Folding changes answers by rounding only. `bfloat16` has 8 bits of precision, which a search does
-not notice, and is twice as fast on CPUs that multiply it (AVX-512 BF16, AMX).
+Folding changes outputs only by rounding. `bfloat16` has 8 bits of precision, enough for a search,
+and is twice as fast on CPUs with instructions for it (AVX-512 BF16, AMX).
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ Precision = Literal["float32", "bfloat16"]
 
 
 class InferenceNetwork(nn.Module):
-    """A copy of a `PolicyValueNetwork`; its answers are float32 whatever it computes with."""
+    """A copy of a `PolicyValueNetwork`; outputs are float32 in either precision."""
 
     def __init__(self, network: PolicyValueNetwork, precision: Precision = "float32") -> None:
-        """Copy a network's present weights."""
+        """Copy a network's current weights."""
         super().__init__()
         folded = fold(network)
         self.folded = folded.to(torch.bfloat16) if precision == "bfloat16" else folded
@@ -47,12 +47,12 @@ class InferenceNetwork(nn.Module):
         return logits.float(), values.float()
 
     def train(self, mode: bool = True) -> InferenceNetwork:
-        """Stay in evaluation mode, whatever is asked."""
+        """Stay in evaluation mode."""
         return self
 
 
 def fold(network: Any) -> Any:
-    """A copy in evaluation mode, in which each batch norm is part of the convolution before it."""
+    """A copy in evaluation mode with each batch norm folded into the convolution before it."""
     folded = copy.deepcopy(network).eval()
     for module in folded.modules():
         if not isinstance(module, nn.Sequential) or len(module) < 2:
@@ -67,7 +67,7 @@ def fold(network: Any) -> Any:
 
 
 def has_fast_bfloat16() -> bool:
-    """Whether this CPU has instructions that multiply bfloat16."""
+    """Whether this CPU has bfloat16 instructions."""
     try:
         flags = Path("/proc/cpuinfo").read_text()
     except OSError:

@@ -1,9 +1,9 @@
-"""Two multilayer perceptrons, one for the policy and one for the value, sharing nothing.
+"""Two separate multilayer perceptrons, one for the policy and one for the value.
 
-The network of paper 000 (section 3.4): on 66 inputs, with two hidden layers of 256 each and 4672
-actions, it has 1,366,849 parameters. What the paper does not say is RLlib's default of that time:
-tanh between the layers and rows of the weights drawn from a normal distribution and scaled to
-length 1 (0.01 for both outputs), with biases of zero.
+The network of Salisch 2023 (section 3.4): with 66 inputs, two hidden layers of 256 and 4672 actions
+it has 1,366,849 parameters. What the paper leaves open follows RLlib's defaults of the time: tanh
+activations, weight rows drawn from a normal distribution and scaled to length 1 (0.01 for both
+outputs), zero biases.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ class MlpSizes(Section):
     """Sizes of the family `mlp`."""
 
     hidden: list[Width] = Field(default=[256, 256], max_length=16)
-    """Widths of the hidden layers, of policy and value alike."""
+    """Widths of the hidden layers of both networks."""
     activation: Literal["tanh", "relu"] = "tanh"
-    """What stands between the layers."""
+    """Activation function of the hidden layers."""
     value: Literal["linear", "tanh"] = "linear"
-    """Value without bounds, in units of reward, or in [-1, 1]."""
+    """Unbounded value in units of reward, or a value in [-1, 1]."""
     scale: float = Field(default=1.0, gt=0)
-    """Inputs are divided by it."""
+    """Divisor of the inputs."""
 
 
 class Mlp(nn.Module):
@@ -62,9 +62,8 @@ class Mlp(nn.Module):
         for module in self.modules():
             if isinstance(module, nn.Linear):
                 weight = torch.randn(module.weight.shape, generator=generator)
-                weight *= (OUTPUT_SCALE if module in outputs else 1.0) / weight.norm(
-                    dim=1, keepdim=True
-                )
+                scale = OUTPUT_SCALE if module in outputs else 1.0
+                weight *= scale / weight.norm(dim=1, keepdim=True)
                 with torch.no_grad():
                     module.weight.copy_(weight)
                     module.bias.zero_()
@@ -82,7 +81,7 @@ class Mlp(nn.Module):
         return self.policy(self.policy_trunk(inputs)), self._values(inputs)
 
     def inputs(self, observations: Tensor) -> Tensor:
-        """Observations as the first layer reads them, [B, inputs]."""
+        """Flattened and scaled observations [B, inputs]."""
         return observations.to(self.value.weight.dtype).flatten(1) / self.sizes.scale
 
     def _values(self, inputs: Tensor) -> Tensor:

@@ -1,7 +1,6 @@
-"""The tensors of a model file as NumPy arrays: all that playing needs.
+"""The tensors of a model file as NumPy arrays, without torch or safetensors.
 
-Neither torch nor safetensors is imported. A file is checked as strictly as `model_file` does:
-header, layouts, shapes, types and finite numbers, before a single weight is used.
+A file is validated as strictly as in `model_file`: header, layouts, shapes, types, finite weights.
 """
 
 from __future__ import annotations
@@ -16,20 +15,16 @@ from numpy.typing import NDArray
 from rookery.nets.model_file import (
     ModelFileError,
     ModelInfo,
-    header_info,
+    info_of,
     parse_header,
     require_layouts,
 )
 
 
 def parse_arrays(data: bytes, source: str) -> tuple[dict[str, NDArray[np.float32]], ModelInfo]:
-    """The float32 tensors by name, and what the file says of itself; `source` is named in errors.
-
-    Raises:
-        ModelFileError: if the content is no sound model file.
-    """
+    """The float32 tensors by name, and the metadata; a ModelFileError names `source`."""
     header, begin = parse_header(data, source)
-    info = header_info(header, source)
+    info = info_of(data, source)
     require_layouts(info, source)
     content = memoryview(data)[begin:]
     arrays = {
@@ -55,16 +50,16 @@ def _array(name: str, entry: Any, content: memoryview, source: str) -> NDArray[n
 
 
 def _place(name: str, entry: Any, source: str) -> tuple[int, int, list[int]]:
-    """Begin and end of a tensor in the content, and its shape."""
+    """Start and end of a tensor in the content, and its shape."""
     if not isinstance(entry, Mapping) or entry.get("dtype") != "F32":
         kind = entry.get("dtype") if isinstance(entry, Mapping) else entry
         raise ModelFileError(f"{source}: tensor {name!r} is {kind!r}, but F32 is expected")
     shape, offsets = entry.get("shape"), entry.get("data_offsets")
     if not (_naturals(shape) and _naturals(offsets) and len(offsets) == 2):
-        raise ModelFileError(f"{source}: the place of tensor {name!r} makes no sense: {entry}")
+        raise ModelFileError(f"{source}: tensor {name!r} has an invalid header entry: {entry}")
     return offsets[0], max(offsets), shape
 
 
 def _naturals(value: object) -> TypeGuard[list[int]]:
-    """Whether this is a list of whole numbers of 0 or more."""
+    """Whether this is a list of non-negative integers."""
     return isinstance(value, list) and all(type(n) is int and n >= 0 for n in value)

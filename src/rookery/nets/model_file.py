@@ -1,10 +1,9 @@
-"""Model files: one `.safetensors` that says what it is.
+"""Model files: `.safetensors` files with self-describing metadata.
 
-The file's metadata has one entry, "rookery", a JSON object (`ModelInfo`): format version, network
-family and sizes, observation and action layouts with their versions, the recipe, training totals
-and measured ratings. Reading the metadata needs neither torch nor safetensors. Loading checks
-everything against this version of Rookery before a single weight is used, and never runs code
-from the file: there is no pickle here.
+The metadata has one entry, "rookery", a JSON object (`ModelInfo`): format version, network family
+and sizes, observation and action layouts with their versions, the recipe, training totals and
+measured ratings. Reading it needs neither torch nor safetensors. Loading validates everything
+against this version of Rookery before any weight is used, and never runs code from the file.
 """
 
 from __future__ import annotations
@@ -36,12 +35,12 @@ _PICKLES = (b"\x80", b"PK\x03\x04", b"PK\x05\x06")  # pickle protocol 2 and abov
 
 
 class ModelFileError(ValueError):
-    """A model file that cannot be used; the text names the file and both sides of a mismatch."""
+    """A model file that cannot be used; the message names the file and the mismatch."""
 
 
 @dataclass(frozen=True)
 class ModelInfo:
-    """What a model file says about itself."""
+    """The metadata of a model file."""
 
     family: str
     sizes: Mapping[str, Any]
@@ -61,7 +60,7 @@ def describe(
     totals: Mapping[str, float] | None = None,
     ratings: Sequence[Mapping[str, Any]] = (),
 ) -> ModelInfo:
-    """The information to store with a network."""
+    """The metadata to store with a network."""
     return ModelInfo(
         family=network.family,
         sizes=network.sizes.model_dump(mode="json"),
@@ -85,32 +84,32 @@ def model_bytes(network: Network, info: ModelInfo) -> bytes:
 
 
 def save_model(path: Path, network: Network, info: ModelInfo | None = None) -> None:
-    """Write a model file in one step."""
+    """Write a model file atomically."""
     from rookery.base.storage import atomic_write
 
     atomic_write(path, model_bytes(network, info or describe(network)))
 
 
 def read_info(path: Path) -> ModelInfo:
-    """What a model file says about itself; reads the header only."""
+    """The metadata of a model file; reads only its header."""
     with path.open("rb") as file:
         start = file.read(8)
         length = _header_length(start, path.stat().st_size, str(path))
-        return header_info(_header(file.read(length), str(path)), str(path))
+        return _header_info(_header(file.read(length), str(path)), str(path))
 
 
 def info_of(data: bytes, source: str) -> ModelInfo:
-    """The same from the file's content; `source` is named in errors."""
-    return header_info(parse_header(data, source)[0], source)
+    """The metadata of a model file's content; errors name the file `source`."""
+    return _header_info(parse_header(data, source)[0], source)
 
 
 def load_model(path: Path) -> tuple[Any, ModelInfo]:
-    """Rebuild the network of a model file, in evaluation mode, and what the file says of it."""
+    """The network of a model file, in evaluation mode, and its metadata."""
     return parse_model(path.read_bytes(), str(path))
 
 
 def parse_model(data: bytes, source: str) -> tuple[Any, ModelInfo]:
-    """The same from the file's content; `source` is named in errors."""
+    """The same from a model file's content; errors name the file `source`."""
     import safetensors.torch
     import torch
     from safetensors import SafetensorError
@@ -120,8 +119,8 @@ def parse_model(data: bytes, source: str) -> tuple[Any, ModelInfo]:
     info = info_of(data, source)
     require_layouts(info, source)
     try:
-        # Sizes are bounded by their type, so that a file cannot ask for all memory. The first
-        # weights come from a generator of their own: torch's is part of a run's state.
+        # Sizes are bounded by their type, so that a file cannot exhaust the memory. The initial
+        # weights use a separate generator: torch's own is part of a run's state.
         network = make_network(
             info.family, info.observation, info.actions, dict(info.sizes), torch.Generator()
         )
@@ -138,7 +137,7 @@ def parse_model(data: bytes, source: str) -> tuple[Any, ModelInfo]:
 
 
 def parse_header(data: bytes, source: str) -> tuple[dict[str, Any], int]:
-    """The header of a safetensors file's content, and where the tensors begin."""
+    """The header of a safetensors file's content, and the offset of the tensors."""
     length = _header_length(data[:8], len(data), source)
     return _header(data[8 : 8 + length], source), 8 + length
 
@@ -165,8 +164,7 @@ def _header(data: bytes, source: str) -> dict[str, Any]:
     return header
 
 
-def header_info(header: Mapping[str, Any], source: str) -> ModelInfo:
-    """What a header says about its network."""
+def _header_info(header: Mapping[str, Any], source: str) -> ModelInfo:
     metadata = header.get("__metadata__")
     if not isinstance(metadata, dict) or not isinstance(metadata.get(KEY), str):
         raise ModelFileError(f"{source} is not a model file of Rookery: it lacks the metadata")
@@ -174,16 +172,16 @@ def header_info(header: Mapping[str, Any], source: str) -> ModelInfo:
 
 
 def info_text(info: ModelInfo) -> str:
-    """The information as the JSON text that files hold."""
+    """The metadata as the JSON text that files hold."""
     return json.dumps(asdict(info), allow_nan=False, sort_keys=True)
 
 
 def parse_info(text: str, source: str) -> ModelInfo:
-    """Read such a text; `source` is named in errors."""
+    """Parse and validate the metadata text; errors name the file `source`."""
     try:
         content = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise ModelFileError(f"{source}: the metadata cannot be understood ({error})") from None
+        raise ModelFileError(f"{source}: the metadata is not valid JSON ({error})") from None
     if not isinstance(content, dict):
         raise ModelFileError(f"{source}: the metadata is not a JSON object")
     found = content.get("format", FORMAT)
@@ -204,7 +202,7 @@ def parse_info(text: str, source: str) -> ModelInfo:
 
 
 def _refuse_entries(content: Mapping[str, Any], source: str) -> None:
-    """Refuse metadata that lacks an entry, or has one that this version does not know."""
+    """Refuse metadata with missing or unknown entries."""
     known = {entry.name: entry for entry in fields(ModelInfo)}
     needed = [
         name
@@ -221,7 +219,7 @@ def _refuse_entries(content: Mapping[str, Any], source: str) -> None:
 
 
 def require_layouts(info: ModelInfo, source: str) -> None:
-    """Refuse a model whose layouts this version of Rookery computes differently."""
+    """Refuse a model whose layouts differ from those of this version of Rookery."""
     try:
         require_version(info.observation, info.observation_version)
         require_version(info.actions, info.actions_version)
@@ -229,7 +227,8 @@ def require_layouts(info: ModelInfo, source: str) -> None:
             info.actions not in {*ACTIONS, NO_ACTIONS}
         ):
             raise ValueError(
-                f"{info.observation!r} is no observation, or {info.actions!r} are no actions"
+                f"{info.observation!r} is not an observation layout, or {info.actions!r} is not an "
+                "action layout"
             )
     except ValueError as error:
         raise ModelFileError(f"{source}: {error}") from None

@@ -1,33 +1,38 @@
-"""Networks that the core evaluates by itself, for searches that cannot wait for Python.
+"""Native copies of networks, evaluated by the core without calling Python.
 
-A family registers how its weights are copied into the core; `network_evaluator` uses the copy
-where there is one, and torch otherwise.
+A family registers how its weights are copied into the core; `network_evaluator` uses this copy if
+there is one, and torch otherwise.
 """
 
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rookery._core import SquaresNet
 from rookery.base.registry import load
 from rookery.nets import ActionValueNetwork, Network, PolicyValueNetwork
-from rookery.nets.evaluator import Answer, Evaluator, TorchEvaluator, check_answer, check_batch
+from rookery.nets.evaluator import (
+    Answer,
+    Array,
+    Evaluator,
+    TorchEvaluator,
+    check_answer,
+    check_batch,
+)
 from rookery.nets.registry import FAMILIES
 
 if TYPE_CHECKING:
     from rookery.nets.squares import Squares
 
-# So far the core has one network that evaluates batches; a second one joins this union.
-NativeNetwork = SquaresNet
+NativeNetwork = SquaresNet  # the only family with a native batch evaluator so far
 
 
 def native_network(network: Network) -> NativeNetwork | None:
-    """The core's copy of a network's present weights; None if it has no native form."""
+    """A native copy of a network's current weights; None if it has no native form."""
     reference = FAMILIES.find(network.family).native
     made: NativeNetwork | None = load(reference)(network) if reference else None
     return made
@@ -36,9 +41,9 @@ def native_network(network: Network) -> NativeNetwork | None:
 def network_evaluator(
     network: PolicyValueNetwork | ActionValueNetwork, name: str = "network", threads: int = 1
 ) -> Evaluator:
-    """An evaluator of a network: the core's copy of its weights if it has a native form, or torch.
+    """An evaluator of a network: a native copy of its weights if possible, otherwise torch.
 
-    The copy keeps today's weights; torch evaluates with whatever weights the network has then.
+    Later changes of the network's weights affect only the torch evaluator.
     """
     native = native_network(network)
     if native is None:
@@ -47,7 +52,7 @@ def network_evaluator(
 
 
 def squares_net(network: Squares) -> SquaresNet | None:
-    """The native form of the family `squares`; the core knows its moves with `az4672` only."""
+    """The native form of the family `squares`; only for the actions `az4672`."""
     if network.actions != "az4672":
         return None
     weights = {
@@ -64,12 +69,12 @@ def squares_net(network: Squares) -> SquaresNet | None:
 
 
 class CoreEvaluator:
-    """An `Evaluator` of a network in the core; with threads each evaluates a part of a batch."""
+    """Evaluates with a native network; several threads split each batch."""
 
     def __init__(
         self, native: NativeNetwork, network: Network, name: str = "network", threads: int = 1
     ) -> None:
-        """Take the native form, and the layouts of the network that it was copied from."""
+        """Use `native`, a copy of `network`, which provides the layouts."""
         self.name = name
         self.observation = network.observation
         self.actions = network.actions
@@ -78,13 +83,8 @@ class CoreEvaluator:
         self._threads = threads
         self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
 
-    def evaluate(
-        self,
-        observations: NDArray[Any],
-        legal_actions: NDArray[Any],
-        legal_offsets: NDArray[Any],
-    ) -> Answer:
-        """Evaluate B positions; the answers do not depend on the number of threads."""
+    def evaluate(self, observations: Array, legal_actions: Array, legal_offsets: Array) -> Answer:
+        """Evaluate B positions; the results do not depend on the number of threads."""
         check_batch(self, observations, legal_actions, legal_offsets)
         arrays = (
             np.ascontiguousarray(observations, dtype=np.uint8),
@@ -101,8 +101,8 @@ class CoreEvaluator:
 
 
 def _rows(
-    observations: NDArray[Any], legal: NDArray[Any], offsets: NDArray[Any], first: int, last: int
-) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """The part of a batch that is about the positions from `first` to before `last`."""
+    observations: Array, legal: Array, offsets: Array, first: int, last: int
+) -> tuple[Array, Array, Array]:
+    """The part of a batch with the positions [first, last)."""
     begin, end = offsets[first], offsets[last]
     return observations[first:last], legal[begin:end], offsets[first : last + 1] - begin

@@ -1,17 +1,17 @@
-r"""The network of the alpha-beta engine: sparse, shallow, made to be updated move by move.
+r"""The network of the alpha-beta engine: sparse, shallow and incrementally updated.
 
     position --768 features, mover's view-----> sum of rows [H] --clamp to [0, 1], square--\
              --768 features, opponent's view--> sum of rows [H] --clamp to [0, 1], square--> raw
 
-The features are the layout `nnue768` (rookery/encodings.py), as `Game.nnue_features` lists them: a
+The features are the layout `nnue768` of `rookery.encodings`, as `Game.nnue_features` lists them: a
 piece on a square as one side sees it, ranks flipped for Black, files mirrored while the viewer's
 own king stands on files e-h. The last layer has a row of weights for each bucket of piece counts.
-sigmoid(raw) is the expected score of the side to move, in [0, 1]; 400 * raw is the value that
+sigmoid(raw) is the expected score of the side to move, in [0, 1]; 400 * raw is the score that
 searches show as centipawns.
 
-The engine itself computes with integers in C++ (core/nnue/network.h) and learns in C++
-(core/nnue/learner.h). This module is the same network in torch: the reference that both are tested
-against, and what model files are checked with.
+The engine uses an integer version in C++ (core/nnue/network.h), trained in C++
+(core/nnue/learner.h). This torch version is the reference for testing both, and validates model
+files.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from rookery.encodings import NO_ACTIONS
 
 FEATURES = 768
 MAX_PIECES = 32
-PADDING = FEATURES  # the row of places that hold no piece; always zero
+PADDING = FEATURES  # index of an all-zero row
 WEIGHT_LIMIT = 1.98  # of feature and output weights, so that quantised sums cannot overflow
 TENSORS = ("feature_weights", "feature_bias", "output_weights", "output_bias")
 
@@ -72,7 +72,7 @@ class Nnue(nn.Module):
     def initialise(self, generator: torch.Generator | None = None) -> None:
         """Draw new weights; sums of rows start in the middle of the activation's range."""
         with torch.no_grad():
-            # About 24 rows are summed: together they deviate by 0.25 from the bias.
+            # The sum of about 24 rows has a standard deviation of 0.25.
             self.feature_weights.normal_(0.0, 0.05, generator=generator)
             self.feature_bias.fill_(0.25)
             bound = (1.0 / (2 * self.sizes.hidden)) ** 0.5
@@ -80,12 +80,9 @@ class Nnue(nn.Module):
             self.output_bias.zero_()
 
     def raw(self, mover: Tensor, opponent: Tensor, counts: Tensor) -> Tensor:
-        """Raw outputs [B].
+        """Raw outputs [B] of both views' features, int64 [B, 32] padded with `PADDING`.
 
-        Args:
-            mover: Features of the mover's view, int64 [B, 32], filled up with `PADDING`.
-            opponent: Those of the opponent's view.
-            counts: Pieces on the board, int64 [B].
+        `counts`, int64 [B], are the numbers of pieces on the board.
         """
         table = functional.pad(self.feature_weights, (0, 0, 0, 1))  # one more row, of zeros
         halves = []
@@ -107,7 +104,7 @@ class Nnue(nn.Module):
 def sparse_rows(samples: NDArray[np.uint8]) -> Tensor:
     """Observations int64 [N, 65] of packed samples [N, 32]: features of both views, then counts.
 
-    Written for tests and small batches; the learner has its own way (core/nnue/learner.cpp).
+    For tests and small batches; the learner has its own version (core/nnue/learner.cpp).
     """
     result = np.full((len(samples), 2 * MAX_PIECES + 1), PADDING, dtype=np.int64)
     for row, fen in zip(result, sample_fens(samples), strict=True):
@@ -119,6 +116,6 @@ def sparse_rows(samples: NDArray[np.uint8]) -> Tensor:
 
 
 def tensors_of(network: Any) -> tuple[NDArray[np.float32], ...]:
-    """The four tensors as the native module takes them."""
+    """The four tensors as arguments of the native network."""
     state = network.state_dict()
     return tuple(np.ascontiguousarray(state[name].numpy(), dtype=np.float32) for name in TENSORS)

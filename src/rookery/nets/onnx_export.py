@@ -44,14 +44,14 @@ def export_onnx(source: str, path: Path) -> ModelInfo:
 
 
 def onnx_bytes(network: PolicyValueNetwork | ActionValueNetwork | ValueNetwork) -> bytes:
-    """The network as ONNX for batches of any size.
+    """The network as ONNX with a dynamic batch size.
 
-    `logits` are the Q values of an action-value network, and have no columns for a value network.
+    `logits` are Q values for an action-value network and have no columns for a value network.
     """
     import torch
 
     class Dense(torch.nn.Module):
-        """All logits, whatever is legal."""
+        """All logits, legal or not."""
 
         def __init__(self) -> None:
             super().__init__()
@@ -67,9 +67,9 @@ def onnx_bytes(network: PolicyValueNetwork | ActionValueNetwork | ValueNetwork) 
     target = io.BytesIO()
     names = ["observations", "logits", "values"]
     with warnings.catch_warnings():
-        # The newer exporter needs onnxscript, one package more for graphs as simple as ours.
+        # The newer exporter would add a dependency, onnxscript.
         warnings.simplefilter("ignore", DeprecationWarning)
-        # Group normalisation checks sizes that are the same for all batches.
+        # Group normalisation checks sizes that do not depend on the batch.
         warnings.simplefilter("ignore", torch.jit.TracerWarning)  # type: ignore[attr-defined]
         torch.onnx.export(
             Dense().eval(),

@@ -1,8 +1,8 @@
-"""Lists of legal actions of different lengths, without padding.
+"""Operations on ragged lists of legal actions, without padding.
 
-The legal actions of B positions lie one behind the other in a flat list of length L. `offsets`
-[B + 1] says where each position's begin and end (as `VectorGames.legal_offsets` does), `rows` [L]
-which position each belongs to. Every position has at least one legal action.
+The legal actions of B positions are concatenated into one list of length L. `offsets` [B + 1] are
+the indices where each position's actions begin and end (as in `VectorGames.legal_offsets`), `rows`
+[L] is the position of each entry. Every position has at least one legal action.
 """
 
 from __future__ import annotations
@@ -17,31 +17,24 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-# Whether this torch samples products of dense matrices (it does so with MKL's sparse library).
+# Sampled dense-dense products need MKL's sparse library.
 SAMPLED_PRODUCTS: bool = torch.backends.mkl.is_available()  # type: ignore[no-untyped-call]
 
-# Without it, entries gathered at a time: 4096 rows of 256 floats are 4 MB and stay in the cache.
+# Entries gathered at a time without it: 4096 rows of 256 floats are 4 MB and stay in the cache.
 CHUNK = 4096
 
 
-def lengths_of(offsets: Tensor) -> Tensor:
-    """Number of legal actions of each position, int64 [B]; refuses a position without any."""
-    lengths = offsets[1:] - offsets[:-1]
-    if lengths.numel() and int(lengths.min()) < 1:
-        index = int(torch.argmin(lengths))
-        raise ValueError(f"position {index} of the batch has no legal action")
-    return lengths
-
-
 def rows_of(offsets: Tensor) -> Tensor:
-    """The position of each legal action, int64 [L], from offsets [B + 1]."""
-    lengths = lengths_of(offsets)
+    """The position of each legal action, int64 [L]; refuses a position without any."""
+    lengths = offsets.diff()
+    if lengths.numel() and int(lengths.min()) < 1:
+        raise ValueError(f"position {int(lengths.argmin())} of the batch has no legal action")
     return torch.repeat_interleave(torch.arange(lengths.numel()), lengths)
 
 
 def log_softmax(logits: Tensor, rows: Tensor, count: int) -> Tensor:
-    """Log probabilities [L]: those of each of the `count` positions sum to one."""
-    # The largest logit of a position is subtracted first, so that exp cannot overflow.
+    """Log probabilities [L], normalised within each of the `count` positions."""
+    # Subtract each position's largest logit first, so that exp cannot overflow.
     largest = torch.full((count,), -torch.inf, dtype=logits.dtype)
     largest.scatter_reduce_(0, rows, logits.detach(), "amax")
     shifted = logits - largest.index_select(0, rows)
@@ -68,7 +61,7 @@ def kl_divergence(old: Tensor, new: Tensor, rows: Tensor, count: int) -> Tensor:
 
 
 def sample(log_probabilities: Tensor, offsets: Tensor, generator: torch.Generator) -> Tensor:
-    """Draw one legal action per position: its place [B] in the flat list."""
+    """Draw one legal action per position: its index [B] in the flat list."""
     uniform = torch.rand(offsets.numel() - 1, generator=generator, dtype=torch.float64)
     places = sample_places(log_probabilities.detach().numpy(), offsets.numpy(), uniform.numpy())
     return torch.from_numpy(places)
@@ -77,13 +70,13 @@ def sample(log_probabilities: Tensor, offsets: Tensor, generator: torch.Generato
 def sample_places(
     log_probabilities: NDArray[Any], offsets: NDArray[np.int64], uniform: NDArray[np.float64]
 ) -> NDArray[np.int64]:
-    """The same for arrays: places [B] by inverting the distribution at `uniform` [B], in [0, 1)."""
+    """Indices [B] into the flat list, by inverse transform sampling at `uniform` [B] in [0, 1)."""
     probabilities = np.exp(log_probabilities.astype(np.float64))
     cumulative = np.concatenate([[0.0], np.cumsum(probabilities)])
     start, stop = cumulative[offsets[:-1]], cumulative[offsets[1:]]
     target = start + uniform * (stop - start)
     places = np.searchsorted(cumulative, target, side="right") - 1
-    # Rounding must never lead into a neighbour's list.
+    # Rounding must never select another position's action.
     clipped: NDArray[np.int64] = np.clip(places, offsets[:-1], offsets[1:] - 1).astype(np.int64)
     return clipped
 
@@ -91,12 +84,12 @@ def sample_places(
 def random_places(
     offsets: NDArray[np.int64], which: NDArray[np.bool_], rng: np.random.Generator
 ) -> NDArray[np.int64]:
-    """A place in the flat list for each position of `which` [B], all its actions alike."""
+    """A uniformly random index into the flat list for each position selected by `which` [B]."""
     return rng.integers(offsets[:-1][which], offsets[1:][which])
 
 
 def best_places(logits: NDArray[Any], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Place [B] in the flat list of each position's largest logit (the first of equals)."""
+    """Index [B] into the flat list of each position's largest logit (the first of equals)."""
     largest = np.repeat(np.maximum.reduceat(logits, offsets[:-1]), np.diff(offsets))
     candidates = np.flatnonzero(logits == largest)
     first = np.searchsorted(candidates, offsets[:-1])
@@ -125,16 +118,15 @@ class _LegalProduct(torch.autograd.Function):
 
 
 def sampled_product(hidden: Tensor, weight: Tensor, legal: Tensor, offsets: Tensor) -> Tensor:
-    """Products [L] of each legal action's row of `weight` with its position's of `hidden`.
+    """Dot products [L] of each legal action's row of `weight` and its position's row of `hidden`.
 
-    torch has a kernel for this under another name: a sparse matrix [B, A] with one entry for each
-    legal action is sampled from the dense product. It is several times faster than gathering rows.
+    `sampled_addmm` computes the entries of a sparse matrix [B, A], one per legal action, of the
+    dense product, several times faster than gathering rows.
     """
     if not SAMPLED_PRODUCTS:
         return _gathered_product(hidden, weight, legal, offsets)
     with warnings.catch_warnings():
-        # "Sparse CSR tensor support is in beta state": said once, of the interface.
-        warnings.simplefilter("ignore", UserWarning)
+        warnings.simplefilter("ignore", UserWarning)  # "Sparse CSR tensor support is in beta"
         entries = torch.sparse_csr_tensor(
             offsets,
             legal,
@@ -161,10 +153,10 @@ def _gathered_product(hidden: Tensor, weight: Tensor, legal: Tensor, offsets: Te
 def product_gradients(
     gradient: Tensor, hidden: Tensor, weight: Tensor, legal: Tensor, rows: Tensor, offsets: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """From a gradient [L] of the products those of `hidden` and `weight`.
+    """Gradients of `hidden` and `weight` from the gradient [L] of the products.
 
-    Sums of weighted rows are what `embedding_bag` computes, without writing the rows down: a bag
-    for each position, and, with the entries in the order of their actions, a bag for each action.
+    Both are sums of weighted rows, which `embedding_bag` computes without materialising the rows:
+    one bag per position and, with the entries sorted by action, one bag per action.
     """
     to_hidden = functional.embedding_bag(
         legal, weight, offsets[:-1], mode="sum", per_sample_weights=gradient
@@ -181,27 +173,22 @@ def product_gradients(
 def legal_product(
     hidden: Tensor, weight: Tensor, bias: Tensor, legal: Tensor, rows: Tensor
 ) -> Tensor:
-    """Logits [L] of a linear last layer at the legal actions only.
+    """Logits [L] at the legal actions only, of a linear layer with `weight` [A, H] and `bias` [A].
 
-    Args:
-        hidden: [B, H], the last hidden layer.
-        weight: [A, H] of the last layer.
-        bias: [A] of the last layer.
-        legal: int64 [L], the legal actions.
-        rows: int64 [L], the position of each of them.
+    `hidden` is its input [B, H]; `legal` and `rows` are int64 [L].
     """
     apply: Callable[..., Tensor] = _LegalProduct.apply
     return apply(hidden, weight, bias, legal, rows)
 
 
 class _RowSum(torch.autograd.Function):
-    """`embedding_bag` with a gradient that does not sort: three times faster on few cores."""
+    """`embedding_bag` with a backward pass without sorting: three times faster on few cores."""
 
     @staticmethod
     def forward(ctx: Any, weight: Tensor, index: Tensor) -> Tensor:
         ctx.save_for_backward(index)
         ctx.rows = weight.shape[0]
-        return torch.nn.functional.embedding_bag(index, weight, mode="sum")
+        return functional.embedding_bag(index, weight, mode="sum")
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
@@ -214,8 +201,8 @@ class _RowSum(torch.autograd.Function):
 
 
 def row_sum(weight: Tensor, index: Tensor) -> Tensor:
-    """Sums [B, W] of the rows of `weight` [R, W] that `index` int64 [B, E] names."""
+    """Sums [B, W] of the rows of `weight` [R, W] selected by `index` int64 [B, E]."""
     if torch.onnx.is_in_onnx_export():
-        return torch.nn.functional.embedding_bag(index, weight, mode="sum")
+        return functional.embedding_bag(index, weight, mode="sum")
     apply: Callable[..., Tensor] = _RowSum.apply
     return apply(weight, index)

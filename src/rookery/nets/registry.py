@@ -1,7 +1,7 @@
-"""The network families: what each registers about itself.
+"""The registry of network families.
 
-Reading this table loads no family and no torch, so that model files can be listed and played with
-a native network on an installation that cannot train.
+Reading it loads neither the families nor torch, so that model files can be listed, and native
+networks played, on installations that cannot train.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Output = Literal["policy-value", "value", "action-values"]
 
 @dataclass(frozen=True)
 class NetworkFamily:
-    """A family; code is named as "module:attribute" and loaded when it is used."""
+    """A family; code is given as "module:attribute" and loaded on first use."""
 
     name: str  # as in model files
     network: str  # the torch module; made with (observation, actions, sizes), typed by its `Sizes`
@@ -27,7 +27,7 @@ class NetworkFamily:
     native: str = ""  # function(network) -> the core's copy of its weights, or None
 
     def __post_init__(self) -> None:
-        """Refuse a value network that a policy is expected of."""
+        """Refuse a value network with the default player, which needs a policy."""
         if self.output == "value" and self.player == "policy":
             raise ValueError(f"network family {self.name!r} has no policy: name its kind of player")
 

@@ -2,8 +2,8 @@
 
 The policy is a map [73, 8, 8] over origin squares, from which the legal actions are gathered; the
 value is in [-1, 1]. Actions are always in the mover's orientation. For an observation in White's
-orientation the map's ranks are flipped when Black is to move, so that an action stands on the
-square where its piece is seen.
+orientation the policy map's ranks are flipped when Black is to move, so that each action aligns
+with the square of its piece.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ class ResnetSizes(Section):
     """Width of the value's hidden layer."""
     norm: Literal["batch", "group", "none"] = "batch"
     """Normalisation after each convolution. Batch statistics differ between acting and learning,
-    which PPO's ratios do not forgive: use group or none there."""
+    which biases PPO's probability ratios: use group or none there."""
     squeeze: int = Field(default=0, ge=0, le=1024)
     """Width of the squeeze-and-excitation layer of each block (Hu et al. 2018); 0: none."""
     pooling: bool = False
-    """Whether every second block also sees means and maxima over the whole board (KataGo)."""
+    """Whether every second block also gets means and maxima over the whole board (KataGo)."""
     outcome: Literal["value", "wdl"] = "value"
-    """The value by itself, or as the difference of learnt chances to win and to lose."""
+    """A scalar value, or the difference of learnt win and loss probabilities."""
     moves_left: bool = False
-    """Whether the network also learns how many plies the game still lasts (a helper only)."""
+    """Whether to predict the remaining plies of the game as an auxiliary target."""
 
 
 class Resnet(nn.Module):
@@ -65,7 +65,7 @@ class Resnet(nn.Module):
         self.observation = observation
         self.actions = actions
         self.sizes = sizes
-        # Plane that is 1 while White is to move, where the observation does not turn the board.
+        # The plane that is 1 if White is to move, for observations in White's orientation.
         self._turn = layout.slice("turn").start if layout.orientation == WHITE else None
         filters = sizes.filters
         self.stem = _convolution(layout.shape[0], filters, sizes.norm)
@@ -117,7 +117,7 @@ class Resnet(nn.Module):
     def heads(
         self, observations: Tensor, legal: Tensor, rows: Tensor
     ) -> tuple[Tensor, Tensor, dict[str, Tensor]]:
-        """The same, and what only learning needs.
+        """Logits, values and the auxiliary outputs used in training.
 
         `wdl` [B, 3]: logits of win, draw and loss; `moves_left` [B]: in units of 100 plies.
         """
@@ -153,20 +153,20 @@ class Resnet(nn.Module):
 
 
 class Block(nn.Module):
-    """Two convolutions and a way around them."""
+    """A residual block of two convolutions."""
 
     def __init__(self, filters: int, norm: str, squeeze: int = 0, pooling: bool = False) -> None:
-        """Make the two convolutions, and what lets squares far from each other speak."""
+        """Make the convolutions and the optional global pooling and squeeze-and-excitation."""
         super().__init__()
         self.first = _convolution(filters, filters, norm)
         self.second = _convolution(filters, filters, norm)
-        # Wu 2019, section 4.3: what the whole board says is added to every square.
+        # Wu 2019, section 4.3: global features are added to every square.
         self.pool = nn.Linear(2 * filters, filters) if pooling else None
         self.squeeze = nn.Linear(filters, squeeze) if squeeze else None
         self.excite = nn.Linear(squeeze, 2 * filters) if squeeze else None
 
     def close(self) -> None:
-        """Make the block the identity, from where it learns what to add."""
+        """Initialise the block as the identity."""
         last = self.second[-1]
         assert isinstance(last, nn.BatchNorm2d | nn.GroupNorm | nn.Conv2d)
         nn.init.zeros_(last.weight)
@@ -188,7 +188,7 @@ class Block(nn.Module):
 
 
 def _convolution(inputs: int, outputs: int, norm: str, kernel: int = 3) -> nn.Sequential:
-    """A convolution that keeps the board's size, and its normalisation."""
+    """A convolution that keeps the board's size, with its normalisation."""
     plain = norm == "none"
     layers: list[nn.Module] = [nn.Conv2d(inputs, outputs, kernel, padding=kernel // 2, bias=plain)]
     if norm == "batch":

@@ -1,13 +1,13 @@
-"""A network for CPUs that looks squares and moves up instead of multiplying planes.
+"""A fast network for CPUs: embeddings of squares and moves instead of convolutions over planes.
 
-Every entry of a `tactical70` observation is a small number: what stands on a square and who
-attacks it, rights, clocks. Three kinds of rows of weights are summed for a position: of a piece on
-a square, of a state of attack on a square, and of a piece in a state of attack wherever it stands
-(a hanging queen is a hanging queen). Two layers follow, then a value and a key.
+Every entry of a `tactical70` observation is a small number: the piece on a square and its
+attackers, castling rights, clocks. A position is the sum of three kinds of embeddings: of a piece
+on a square, of the attack state of a square, and of a piece in an attack state on any square (a
+hanging queen is a hanging queen). Two layers follow, then a value and a key.
 
-A move has a row too, the sum of four: of its action, of what it takes with what, both with their
-states of attack, and of where its piece goes to and comes from, seen from the opponent's king.
-What is learnt about a capture on one square so holds on all. A logit is key times row.
+A move's embedding is the sum of four: of its action, of the capturing and captured piece with their
+attack states, and of its destination and its origin relative to the opponent's king. What is learnt
+about a capture on one square therefore applies to all. A logit is the dot product of key and move.
 
     observation [B, 70] --rows--> sum [B, W] --relu, two layers--> hidden [B, W]
     hidden --> value [B];   hidden --> key [B, K] . move rows [L, K] --> logits [L]
@@ -22,14 +22,14 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from rookery.base.section import Section
-from rookery.encodings import ACTIONS, DIRECTIONS, KNIGHT_JUMPS, PLANES_PER_ORIGIN
+from rookery.encodings import ACTIONS, PLANE_STEPS, PLANES_PER_ORIGIN
 from rookery.nets.ragged import row_sum
 
 PIECES, STATES = 13, 12  # piece codes of a square; own attackers (0, 1, more) x opponent's (4)
 CODES = PIECES * STATES
 CLOCK = 67  # the half-move clock's place; ten plies share a row
 OPPONENT_KING = 12  # its piece code
-# Rows of the entries behind the squares: own and opponent's castling, en passant file, clock in
+# Rows of the entries after the squares: own and opponent's castling, en passant file, clock in
 # tens, repetitions, check.
 OTHERS = [4, 4, 9, 11, 3, 2]
 OFFSETS = 15 * 15  # (ranks, files) from the opponent's king to a square, each -7 to 7
@@ -46,7 +46,7 @@ class SquaresSizes(Section):
     width: int = Field(default=256, ge=1, le=8192)
     """Width of the three hidden layers."""
     key_width: int = Field(default=32, ge=1, le=8192)
-    """Width of a move's row."""
+    """Width of a move's embedding."""
 
 
 class Squares(nn.Module):
@@ -74,7 +74,7 @@ class Squares(nn.Module):
             EXCHANGES + ARRIVALS + DEPARTURES + ACTIONS[actions].count, sizes.key_width
         )
         self.value = nn.Linear(width, 1)
-        # Where the rows of each entry begin: pieces by square, states by square, the others.
+        # First row of each entry: pieces by square, attack states by square, the others.
         firsts = [
             *(PIECES * np.arange(64)),
             *(64 * PIECES + STATES * np.arange(64)),
@@ -88,7 +88,7 @@ class Squares(nn.Module):
         ):
             self.register_buffer(name, torch.from_numpy(array), persistent=False)
         self.first_rows: Tensor  # [134]
-        self.origins: Tensor  # [A], places in the observation
+        self.origins: Tensor  # [A], indices into the observation
         self.destinations: Tensor  # [A]
 
     def initialise(self, generator: torch.Generator | None = None) -> None:
@@ -104,7 +104,7 @@ class Squares(nn.Module):
             for output in (self.moves, self.value):
                 output.weight.normal_(0.0, 0.01, generator=generator)
             self.value.bias.zero_()
-            # A constant part of the key: a move's row can speak for itself in every position.
+            # A constant component of the key acts as a bias for each move.
             self.key.bias[0] = 1.0
 
     def forward(self, observations: Tensor, legal: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
@@ -176,33 +176,22 @@ class Squares(nn.Module):
 
 
 def _offset(king: Tensor, square: Tensor) -> Tensor:
-    """Number in [0, 225) of the way from one place in the observation to another."""
+    """Index in [0, 225) of the offset (ranks, files) of a square from the king."""
     ranks = torch.div(square, 8, rounding_mode="floor") - torch.div(king, 8, rounding_mode="floor")
     return (ranks + 7) * 15 + square % 8 - king % 8 + 7
 
 
 def _squares_of(actions: int) -> tuple[np.ndarray, np.ndarray]:
-    """Origin and destination [A] of every action, as places in the observation.
+    """Origin and destination [A] of every action, as indices into the observation.
 
-    The observation begins with the mover's last rank. Actions that leave the board, and the claim
-    of a draw, get places that exist and mean nothing: the first are never legal, the second is
-    told apart by its own row.
+    The observation begins with the mover's last rank. Actions that leave the board (never legal)
+    and the draw claim (which has its own action row) get arbitrary squares.
     """
-    steps = [(r * d, f * d) for r, f in _direction_steps() for d in range(1, 8)]
-    steps += [*KNIGHT_JUMPS, *((1, f) for _ in range(3) for f in (-1, 0, 1))]
     origins, destinations = np.zeros(actions, np.int64), np.zeros(actions, np.int64)
     for action in range(min(actions, 64 * PLANES_PER_ORIGIN)):
         square, plane = divmod(action, PLANES_PER_ORIGIN)
-        rank, file = square // 8 + steps[plane][0], square % 8 + steps[plane][1]
+        ranks, files = PLANE_STEPS[plane]
+        rank, file = min(max(square // 8 + ranks, 0), 7), min(max(square % 8 + files, 0), 7)
         origins[action] = square ^ 56
-        destinations[action] = (8 * min(max(rank, 0), 7) + min(max(file, 0), 7)) ^ 56
+        destinations[action] = (8 * rank + file) ^ 56
     return origins, destinations
-
-
-def _direction_steps() -> list[tuple[int, int]]:
-    """(ranks, files) of one step in each of the eight directions, in the order of the planes."""
-    ranks = {"N": 1, "S": -1}
-    files = {"E": 1, "W": -1}
-    return [
-        (sum(ranks.get(c, 0) for c in way), sum(files.get(c, 0) for c in way)) for way in DIRECTIONS
-    ]

@@ -1,7 +1,7 @@
 """Value networks as evaluators of the alpha-beta search.
 
-A network of plain layers becomes a native one, which is several times faster than asking torch for
-a few positions at a time; any other is asked through torch, in batches of siblings.
+A network of plain linear layers is copied into the core, several times faster than torch for a few
+positions at a time; any other is evaluated by torch, in batches of siblings.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class LayeredNetwork(Protocol):
 
 
 def value_evaluator(network: ValueNetwork, name: str = "network") -> BatchEvaluator:
-    """An evaluator for `Engine`: a native copy of the weights where that is possible."""
+    """An evaluator for `Engine`: a native copy of the weights if possible."""
     if isinstance(network, LayeredNetwork):
         layers = [(_array(weight), _array(bias)) for weight, bias in network.layers()]
         return BatchEvaluator.mlp(network.observation, layers, name)
@@ -40,7 +40,7 @@ def value_evaluator(network: ValueNetwork, name: str = "network") -> BatchEvalua
 def torch_evaluator(
     network: ValueNetwork, name: str = "network", batch: int = 16
 ) -> BatchEvaluator:
-    """An evaluator that asks the network itself, whatever its weights are by then."""
+    """An evaluator that calls the network itself, with its weights at that time."""
 
     def values(observations: NDArray[np.float32]) -> NDArray[np.float32]:
         with torch.inference_mode():

@@ -1,1 +1,1 @@
-"""Players: everything that can be asked for a move. `base.py` says what a player is."""
+"""Players: everything that can choose a move. `base.py` defines the interface."""

@@ -1,9 +1,9 @@
 """The alpha-beta engine as a player: `rookery`, and every model file of a value network.
 
 Options (`rookery,depth=8`, `runs/engine,nodes=10000`): limits `depth`, `nodes` and `movetime`,
-`threads`, `hash` in MiB, `level` 1 to 20 or `elo` for a weaker game, and for `rookery` another
-`network`. Without any limit a move takes 0.1 s. With a network of the family `nnue` neither torch
-nor safetensors is needed.
+`threads`, `hash` in MiB, `level` 1 to 20 or `elo` for weaker play, and for `rookery` another
+`network`. Without limits a move takes 0.1 s. Networks of the family `nnue` need neither torch nor
+safetensors.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal, cast
 
 import numpy as np
+from numpy.random import Generator
 
 from rookery._core import (
     BatchEvaluator,
@@ -48,15 +49,15 @@ MAX_THREADS = 256
 FULL_STRENGTH = 0  # as a level
 DEFAULT_OVERHEAD = 10  # ms
 
-# Chances of a win and a loss are two logistic curves: sigmoid((score - 330) / 300) and its mirror
-# image. At 0 that is 25 % won and 50 % drawn, and the slope of the expected score there is that of
+# Win and loss probabilities are two logistic curves: sigmoid((score - 330) / 300) and its mirror
+# image. At 0 that is 25 % won and 50 % drawn, and the expected score has the slope of
 # sigmoid(score / 400), which the network was trained for.
 WIN_OFFSET = 330.0
 WIN_SCALE = 300.0
 
 
 class AlphaBetaPlayer:
-    """Searches with a network's values; a `Thinker`."""
+    """Alpha-beta search with a value network; a `Thinker`."""
 
     def __init__(
         self,
@@ -77,14 +78,14 @@ class AlphaBetaPlayer:
         Args:
             evaluator: Evaluates positions.
             name: The player's name in results.
-            depth: Plies; takes precedence over the match's depth and nodes, as do the next two.
-            nodes: Nodes a move; with one thread never exceeded.
-            movetime: Seconds a move; where the match has one too, the smaller counts.
+            depth: Plies; overrides the match's depth and nodes, as do the next two.
+            nodes: Nodes per move; with one thread never exceeded.
+            movetime: Seconds per move; if the match has a limit too, the smaller applies.
             threads: Threads of a search.
             hash: Transposition table in MiB.
-            level: 1 (weakest) to 20; None: as strong as it can.
-            elo: Instead of a level, see `players.levels`.
-            seed: Of the choices that `think` makes at a level; `choose` is given a generator.
+            level: 1 (weakest) to 20; None: full strength.
+            elo: Strength as an Elo figure instead of a level, see `players.levels`.
+            seed: Of the random choices of `think` at a level; `choose` has its own generator.
         """
         if level is not None and elo is not None:
             raise ValueError("give either level or elo, not both")
@@ -102,16 +103,14 @@ class AlphaBetaPlayer:
 
     @property
     def capabilities(self) -> Capabilities:
-        """Timed by its own movetime, or if neither it nor the match limits depth or nodes."""
+        """Timed with its own movetime, or if neither it nor the match limits depth or nodes."""
         own = (self._depth, self._nodes, self._level)
         bounded = any(limit is not None for limit in own)
         return Capabilities(timed=self._movetime is not None or (False if bounded else None))
 
     # Player
 
-    def choose(
-        self, game: Game, rng: np.random.Generator, limits: Limits | None = None
-    ) -> Decision:
+    def choose(self, game: Game, rng: Generator, limits: Limits | None = None) -> Decision:
         """Search within the player's own limits and the match's."""
         arguments = self._arguments(game, limits or Limits())
         if not any(key in arguments for key in ("depth", "nodes", "movetime", "clock")):
@@ -120,17 +119,17 @@ class AlphaBetaPlayer:
         return self._search(game, arguments, 1, rng)
 
     def new_game(self) -> None:
-        """Forget the table and the histories."""
+        """Clear the transposition table and the histories."""
         self._engine.new_game()
 
     def close(self) -> None:
-        """End a search that runs."""
+        """Stop a running search."""
         self._engine.stop()
 
     # Thinker
 
     def configure(self, name: str, value: str) -> None:
-        """Change a setting; names as in UCI, in any case."""
+        """Change a setting; names as in UCI, case-insensitive."""
         setting = _find(self.settings, name)
         match setting.name:
             case "Hash":
@@ -143,16 +142,14 @@ class AlphaBetaPlayer:
                 self._engine.new_game()
             case "Level":
                 self._own_level = _number(setting, value)
-                self._choose_level()
             case "UCI_LimitStrength":
                 self._limited = _truth(setting, value)
-                self._choose_level()
             case "UCI_Elo":
                 self._elo = _number(setting, value)
-                self._choose_level()
+        self._choose_level()
 
     def _choose_level(self) -> None:
-        """An Elo that is asked for goes before the level, as chess programs know it."""
+        """UCI_LimitStrength with UCI_Elo overrides the level."""
         if self._limited:
             self._level = elo_parameters(self._elo)
         elif self._own_level == FULL_STRENGTH:
@@ -181,17 +178,17 @@ class AlphaBetaPlayer:
         return self._search(game, arguments, lines, self._rng)
 
     def stop(self) -> None:
-        """End a running search."""
+        """Stop a running search."""
         self._engine.stop()
 
     def ponderhit(self) -> None:
-        """Limits count from now on."""
+        """Apply the limits from now on."""
         self._engine.ponderhit()
 
     # Searching
 
     def _search(
-        self, game: Game, arguments: dict[str, Any], lines: int, rng: np.random.Generator
+        self, game: Game, arguments: dict[str, Any], lines: int, rng: Generator
     ) -> Decision:
         level = self._level
         if level is not None:
@@ -215,7 +212,7 @@ class AlphaBetaPlayer:
         return Decision(moves[0], value_of_score(line.score), moves, details=details)
 
     def _arguments(self, game: Game, limits: Limits) -> dict[str, Any]:
-        """Limits as the core wants them; the player's own go before the match's."""
+        """Limits as arguments of the core; the player's own override the match's."""
         arguments: dict[str, Any] = {}
         depth, nodes = self._depth, self._nodes
         if depth is None and nodes is None and self._movetime is None:
@@ -238,9 +235,8 @@ class AlphaBetaPlayer:
 
 
 def win_draw_loss(score: int) -> tuple[int, int, int]:
-    """Chances per mille for the side to move, by the curves described above."""
-    mate = mate_moves(score)
-    if mate is not None:
+    """Win, draw and loss probabilities per mille for the side to move, as described above."""
+    if mate_moves(score) is not None:
         return (1000, 0, 0) if score > 0 else (0, 0, 1000)
 
     def chance(x: float) -> int:
@@ -252,9 +248,9 @@ def win_draw_loss(score: int) -> tuple[int, int, int]:
 
 
 def thought_of(result: CoreResult, most: int | None = None) -> Thought:
-    """A report of the core in the words of `Thinker`.
+    """A search result of the core as a `Thought` with at most `most` lines.
 
-    At most `most` lines are told: a level compares more than it was asked for.
+    At a level more lines are searched than were asked for.
     """
     lines = []
     for line in result.lines[:most]:
@@ -283,7 +279,7 @@ def thought_of(result: CoreResult, most: int | None = None) -> Thought:
 
 
 def _settings(threads: int, hash: int, level: int | None, elo: int | None) -> tuple[Setting, ...]:
-    """What can be changed; defaults are what the player was made with."""
+    """The settings, with the player's own values as defaults."""
     return (
         Setting("Hash", "spin", str(hash), 1, max(hash, most_hash())),
         Setting("Threads", "spin", str(threads), 1, MAX_THREADS),
@@ -296,14 +292,13 @@ def _settings(threads: int, hash: int, level: int | None, elo: int | None) -> tu
 
 
 def most_hash() -> int:
-    """The largest table in MiB that is offered: three quarters of the machine's memory.
+    """The largest transposition table in MiB: three quarters of the machine's memory.
 
-    The table is written to when it is made, so that a larger one would not be refused but would
-    end this process, or another.
+    A larger one would not fail to allocate; the system would kill this process or another.
     """
     try:
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (ValueError, OSError, AttributeError):  # not every system tells
+    except (ValueError, OSError, AttributeError):  # not supported by every system
         return MAX_HASH
     return max(DEFAULT_HASH, min(MAX_HASH, memory * 3 // 4 >> 20))
 
@@ -332,15 +327,11 @@ def _truth(setting: Setting, value: str) -> bool:
     return text == "true"
 
 
-# From words
+# Construction from a specification
 
 
 def read_network(source: str) -> NnueNetwork:
-    """The network of a model file or run folder, the shipped one, or `material`.
-
-    Raises:
-        ModelFileError: naming the source and what is wrong with it.
-    """
+    """The network of a model file or run folder, the shipped one, or `material`."""
     from rookery.encodings import NO_ACTIONS
     from rookery.nets.evaluator import read_model
     from rookery.nets.model_arrays import parse_arrays
@@ -374,11 +365,7 @@ def read_network(source: str) -> NnueNetwork:
 
 
 def read_evaluator(source: str) -> NnueNetwork | BatchEvaluator:
-    """What the search evaluates with: the sparse network of the engine, or any value network.
-
-    Raises:
-        ModelFileError: as `read_network`.
-    """
+    """The evaluator of a model: the engine's sparse network, or any value network."""
     from rookery.encodings import OBSERVATIONS
     from rookery.nets.evaluator import read_model
     from rookery.nets.model_file import info_of, parse_model
@@ -392,16 +379,11 @@ def read_evaluator(source: str) -> NnueNetwork | BatchEvaluator:
         from rookery.nets.value_evaluator import value_evaluator
 
         return value_evaluator(parse_model(data, origin)[0], origin)
-    return read_network(source)  # its error says what the engine needs
+    return read_network(source)  # raises the error for other families
 
 
 def alphabeta_player(spec: PlayerSpec, options: dict[str, Any]) -> AlphaBetaPlayer:
-    """A player from a model file, a run folder or the shipped network.
-
-    Args:
-        spec: Its name is the network's.
-        options: Of `rookery.players.options.ALPHA_BETA`, and `network` to search with another.
-    """
+    """The player of a model file, run folder or shipped network, with the options ALPHA_BETA."""
     from rookery.nets.model_file import ModelFileError
 
     source = str(options.get("network", spec.name))

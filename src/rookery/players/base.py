@@ -1,8 +1,8 @@
-"""The seam between players and everything that asks them for moves.
+"""The interface of players.
 
-A `Player` is given a `Game` and answers with a `Decision`. Arena, UCI, web pages and environments
-know players only through this protocol, however the move is found (at random, with a network, by
-another program). A player may also state its `Capabilities`; one that does not has the defaults.
+A `Player` is given a `Game` and returns a `Decision`. Arena, UCI, web pages and environments use
+players only through this protocol, however they find their moves (at random, with a network, by
+another program). A player may also state its `Capabilities`; otherwise the defaults apply.
 """
 
 from __future__ import annotations
@@ -11,25 +11,25 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
-import numpy as np
+from numpy.random import Generator
 
-from rookery._core import Game
+from rookery._core import Game, MoveError
 
 
 @dataclass(frozen=True)
 class Decision:
-    """A player's answer."""
+    """The move a player chose."""
 
-    move: str  # UCI, legal in the position asked about
-    value: float | None = None  # [-1, 1], expected result for the side to move; None: no opinion
-    line: tuple[str, ...] = ()  # expected continuation in UCI, `move` first
-    claims_draw: bool = False  # instead of moving claims what `Game.can_claim_draw` allows
+    move: str  # UCI, legal
+    value: float | None = None  # [-1, 1], expected result for the side to move; None: unknown
+    line: tuple[str, ...] = ()  # principal variation in UCI, `move` first
+    claims_draw: bool = False  # claims a draw (`Game.can_claim_draw`) instead of moving
     details: Mapping[str, object] = field(default_factory=dict)  # nodes, depth, visit counts, ...
 
 
 @dataclass(frozen=True)
 class Limits:
-    """How much a player may think; a player obeys those that it understands. Times in seconds."""
+    """Limits of a search; a player ignores those it does not support. Times in seconds."""
 
     movetime: float | None = None
     nodes: int | None = None
@@ -39,10 +39,10 @@ class Limits:
     black_time: float | None = None
     white_increment: float | None = None  # added after each move
     black_increment: float | None = None
-    moves_to_go: int | None = None  # until the next time control; None: none comes
+    moves_to_go: int | None = None  # until the next time control; None: sudden death
 
     def __post_init__(self) -> None:
-        """Refuse limits that no player could obey."""
+        """Refuse negative limits and NaN."""
         for name, value in vars(self).items():
             if value is not None and not value >= 0:
                 raise ValueError(f"limit {name} is {value!r}; it must be 0 or more")
@@ -50,14 +50,12 @@ class Limits:
 
 @runtime_checkable
 class Player(Protocol):
-    """Chooses moves. A player that needs randomness draws it from `rng` and nowhere else."""
+    """Chooses moves. `rng` is a player's only source of randomness."""
 
     name: str
 
-    def choose(
-        self, game: Game, rng: np.random.Generator, limits: Limits | None = None
-    ) -> Decision:
-        """Decide on a move in an unfinished `game`, leaving the game as it is."""
+    def choose(self, game: Game, rng: Generator, limits: Limits | None = None) -> Decision:
+        """Choose a move in an unfinished `game`, without changing the game."""
         ...
 
     def new_game(self) -> None:
@@ -65,20 +63,20 @@ class Player(Protocol):
         ...
 
     def close(self) -> None:
-        """Give back processes, files and memory; may be called more than once."""
+        """Release processes, files and memory; may be called more than once."""
         ...
 
 
 @dataclass(frozen=True)
 class Capabilities:
-    """What others may rely on; the defaults hold for any player."""
+    """Properties that callers may rely on; the defaults hold for any player."""
 
-    # Whether it thinks for a time of its own, and so needs a core of its own while others play;
-    # None: unless the match limits depth or nodes.
+    # Whether it searches for a given time and so needs a core to itself; None: unless the match
+    # limits depth or nodes.
     timed: bool | None = False
     memoryless: bool = False  # the move depends on the position alone, not on the game so far
-    native_bot: str = ""  # its name in the core, which then plays whole games by itself
-    parts: tuple[Player, ...] = ()  # players that it asks in turn
+    native_bot: str = ""  # its name in the core, which can then play whole games
+    parts: tuple[Player, ...] = ()  # players that it delegates to
 
 
 @runtime_checkable
@@ -87,10 +85,18 @@ class Capable(Protocol):
 
     @property
     def capabilities(self) -> Capabilities:
-        """As it is set up now."""
+        """With the current settings."""
         ...
 
 
 def capabilities_of(player: Player) -> Capabilities:
-    """What a player states, or the defaults."""
+    """The capabilities a player states, or the defaults."""
     return player.capabilities if isinstance(player, Capable) else Capabilities()
+
+
+def legal_moves(game: Game) -> list[str]:
+    """The legal moves in UCI; a MoveError if there is none."""
+    moves = game.legal_moves()
+    if not moves:
+        raise MoveError(f"there is no legal move to choose in {game.fen()!r}")
+    return moves

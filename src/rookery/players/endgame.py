@@ -1,9 +1,8 @@
-"""Endings played by networks that have learnt them: greedily by Q value, without search.
+"""Networks that play small endings, greedily by Q value and without search.
 
-A position whose material no network knows is played by another player (`otherwise`). Which colour
-has the pieces does not matter, and both sides of an ending are played. After many questions (an
-exam of all positions) the network evaluates every position of the ending in one batch, which is
-remembered; the Q values are the same as if asked one by one.
+Both sides of an ending are played, with either colour. Positions with other material are left to
+another player (`otherwise`). After many positions (as in an exam) the network evaluates the whole
+ending in one batch and caches the values; the Q values stay the same.
 """
 
 from __future__ import annotations
@@ -12,33 +11,33 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from rookery._core import EndingStates, Game, MoveError
-from rookery.nets.evaluator import TorchEvaluator, load_network
-from rookery.players.base import Capabilities, Decision, Limits, Player
+from rookery.nets.evaluator import TorchEvaluator, evaluate_position, load_network
+from rookery.players.base import Capabilities, Decision, Limits, Player, legal_moves
 from rookery.players.spec import PlayerSpec, SpecError, inner_spec
 from rookery.players.thinking import MoveNote
 
 if TYPE_CHECKING:
     from rookery.nets.endgame import Endgame
 
-MANY = 50  # questions about one network after which it answers for all positions at once
+MANY = 50  # positions evaluated singly before the whole ending is evaluated
 
 
 class EndgamePlayer:
-    """Plays the endings that its networks know, and leaves the others to another player."""
+    """Plays the endings of its networks and leaves other positions to another player."""
 
     def __init__(
         self, networks: Sequence[Endgame], otherwise: Player | None = None, name: str = "endgame"
     ) -> None:
-        """Take networks of the family `endgame`; the first that knows an ending plays it."""
+        """Use networks of the family `endgame`; the first with an ending plays it."""
         self.name = name
         self.otherwise = otherwise
-        # Where a network decides, by the position alone.
         parts = () if otherwise is None else (otherwise,)
         self.capabilities = Capabilities(memoryless=True, parts=parts)
-        self._asked: dict[int, int] = {}  # questions, by the identity of the network
+        self._asked: dict[int, int] = {}  # id of a network -> positions evaluated
         self._remembered: dict[int, tuple[EndingStates, NDArray[np.float32]]] = {}
         self._by_material: dict[str, Endgame] = {}
         for network in networks:
@@ -49,13 +48,11 @@ class EndgamePlayer:
 
     @property
     def endings(self) -> list[str]:
-        """What it knows, White's pieces first."""
+        """The endings it plays, White's pieces first."""
         return list(self._by_material)
 
-    def choose(
-        self, game: Game, rng: np.random.Generator, limits: Limits | None = None
-    ) -> Decision:
-        """Take the action of the greatest Q value."""
+    def choose(self, game: Game, rng: Generator, limits: Limits | None = None) -> Decision:
+        """Choose the action with the greatest Q value."""
         network = self._by_material.get(game.material())
         if network is None:
             if self.otherwise is not None:
@@ -76,15 +73,11 @@ class EndgamePlayer:
         return [] if network is None else self._notes(network, game)
 
     def _notes(self, network: Endgame, game: Game) -> list[MoveNote]:
-        moves = game.legal_moves()
-        if not moves:
-            raise MoveError(f"there is no legal action to choose in {game.fen()!r}")
+        moves = legal_moves(game)
         key = id(network)
         self._asked[key] = self._asked.get(key, 0) + 1
-        if self._asked[key] > MANY:
-            q_values = self._recall(network, game, moves)
-        else:
-            q_values = self._ask(network, game, moves)
+        evaluate = self._recall if self._asked[key] > MANY else self._ask
+        q_values = evaluate(network, game, moves)
         order = np.argsort(-q_values, kind="stable")
         longest = network.sizes.moves
         return [
@@ -93,15 +86,13 @@ class EndgamePlayer:
         ]
 
     def _ask(self, network: Endgame, game: Game, moves: list[str]) -> NDArray[np.float32]:
-        """Q values of the moves, by the network."""
+        """Q values of the moves, from the network."""
         evaluator = TorchEvaluator(network, self.name)
         legal = np.array([game.action_of(move, evaluator.actions) for move in moves])
-        offsets = np.array([0, len(legal)], dtype=np.int64)
-        observation = game.encode(evaluator.observation)[np.newaxis]
-        return evaluator.evaluate(observation, legal, offsets)[0]
+        return evaluate_position(evaluator, game, legal)[0]
 
     def _recall(self, network: Endgame, game: Game, moves: list[str]) -> NDArray[np.float32]:
-        """The same from what the network has said about all positions."""
+        """Q values of the moves, from the cached values of all positions."""
         if id(network) not in self._remembered:
             from rookery.nets.endgame_states import state_worth
 
@@ -120,7 +111,7 @@ class EndgamePlayer:
         return q_values
 
     def new_game(self) -> None:
-        """Tell the other player, if there is one."""
+        """Reset the other player, if there is one."""
         if self.otherwise is not None:
             self.otherwise.new_game()
 
@@ -131,25 +122,20 @@ class EndgamePlayer:
 
 
 def in_words(q_value: float, longest: int) -> str:
-    """A Q value of the family `endgame` as a distance: "wins in 5", "loses in 3", "draws"."""
+    """A Q value of the family `endgame` as text: "wins in 5", "loses in 3", "draws"."""
     moves = round((1 - abs(q_value)) * 2 * (longest + 1))
     if moves > longest:
         return "draws"
-    # A win in n moves after this one takes one move more.
+    # The distance is counted after this move.
     return f"wins in {moves + 1}" if q_value > 0 else f"loses in {moves}"
 
 
 def endgame_player(spec: PlayerSpec, options: dict[str, Any]) -> EndgamePlayer:
-    """A player from a model file, a run folder or a shipped network.
-
-    Args:
-        spec: Its name is the network's.
-        options: `otherwise`, the player of positions that the network does not know.
-    """
+    """The player of a model file, run folder or shipped network, with the option `otherwise`."""
     from rookery.players.registry import make_player
 
     network = load_network(spec.name)
-    from rookery.nets.endgame import Endgame  # after torch was found, or the way to get it named
+    from rookery.nets.endgame import Endgame  # after load_network, whose error explains torch
 
     if not isinstance(network, Endgame):
         family = network.family

@@ -1,4 +1,4 @@
-"""UCI engines as players: how the options of Stockfish and of any other engine translate."""
+"""Builders of UCI players: Stockfish, or any other engine."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def stockfish_player(spec: PlayerSpec, options: dict[str, Any]) -> UciPlayer:
 
 
 def uci_player(spec: PlayerSpec, options: dict[str, Any]) -> UciPlayer:
-    """Any engine: `command` is split like a shell would, but no shell runs it."""
+    """Any engine; `command` is split like in a shell, but no shell runs it."""
     command = program_of(options, None)
     if not command:
         raise SpecError("player 'uci' needs the engine: uci,command=/path/to/engine")
@@ -45,7 +45,7 @@ def uci_player(spec: PlayerSpec, options: dict[str, Any]) -> UciPlayer:
 
 
 def program_of(options: dict[str, Any], found: str | None) -> list[str]:
-    """The argument list: `command` split like a shell would, or the program that was found."""
+    """The argument list: the option `command`, or the program that was found."""
     if "command" not in options:
         return [found] if found else []
     try:
@@ -57,7 +57,7 @@ def program_of(options: dict[str, Any], found: str | None) -> list[str]:
 def settings_of(
     command: list[str], uci_options: dict[str, str], options: dict[str, Any]
 ) -> UciSettings:
-    """Options of a player as settings of its process; times in seconds, memory in MiB."""
+    """Convert a player's options to `UciSettings`; memory is given in MiB."""
     memory = options.get("memory")
     return UciSettings(
         command=command,

@@ -1,4 +1,4 @@
-"""A person at the terminal: sees the board, types moves in UCI or in standard notation."""
+"""A person at the terminal, who types moves in UCI or standard notation."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, TextIO
 
 import chess
-import numpy as np
+from numpy.random import Generator
 
 from rookery._core import Game
 from rookery.data.notation import read_move
@@ -29,14 +29,12 @@ class HumanPlayer:
         output: TextIO | None = None,
         unicode_pieces: bool = True,
     ) -> None:
-        """Read answers by `ask` (standard input) and write to `output` (standard error)."""
+        """Read moves with `ask` (default: standard input); write to `output` (standard error)."""
         self._ask = ask or ask_aside
         self._output = output
         self._unicode = unicode_pieces
 
-    def choose(
-        self, game: Game, rng: np.random.Generator, limits: Limits | None = None
-    ) -> Decision:
+    def choose(self, game: Game, rng: Generator, limits: Limits | None = None) -> Decision:
         """Show the position and ask."""
         board = chess.Board(game.fen(), chess960=game.chess960)
         self._show(board, game)
@@ -62,11 +60,11 @@ class HumanPlayer:
                     self._write(f"{error}; {HELP}")
 
     def new_game(self) -> None:
-        """Greet the player."""
+        """Show the help."""
         self._write(HELP)
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing."""
 
     def _show(self, board: chess.Board, game: Game) -> None:
         if game.moves():
@@ -75,7 +73,7 @@ class HumanPlayer:
         text = (
             board.unicode(invert_color=True, empty_square="·", orientation=not flipped)
             if self._unicode
-            else str(board)[::-1]  # turned by half a circle, as one sits
+            else str(board)[::-1]  # rotated by 180 degrees
             if flipped
             else str(board)
         )
@@ -95,8 +93,8 @@ def human_player(spec: PlayerSpec, options: dict[str, Any]) -> HumanPlayer:
 
 
 def ask_aside(prompt: str) -> str:
-    """`input` that keeps standard output free for results unless it is the terminal, too."""
+    """`input` with the prompt on standard error unless standard output is the terminal."""
     if sys.stdin.isatty() and sys.stdout.isatty():
-        return input(prompt)  # it knows where the line begins, and can edit it
+        return input(prompt)  # supports line editing
     print(prompt, end="", file=sys.stderr, flush=True)
     return input()

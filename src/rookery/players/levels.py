@@ -1,13 +1,12 @@
 """Levels of strength for playing people: weaker, but not silly.
 
-A weak level searches few nodes and then does not always choose its best line: each of the lines
-found gets noise on its score, and the best sum is played. Small differences are easily overlooked,
-large ones hardly ever, so that mistakes look like those of a person who saw less. There are no
-random blunders: a move that loses a queen for nothing is only chosen if the few nodes did not
-show it.
+A weak level searches few nodes and adds noise to the score of each line before choosing the best.
+Small differences are easily overlooked, large ones hardly ever, so that mistakes look like those of
+a person who saw less. There are no random blunders: a move that loses a queen is only chosen if the
+search did not see the loss.
 
-The Elo figures of `LEVELS` are measured by `benchmarks/calibrate_levels.py`, which lets levels play
-the rungs of the ladder, with the network that came with Rookery at the time.
+The Elo figures of `LEVELS` were measured by `benchmarks/calibrate_levels.py`, in games against the
+rungs of the ladder with the network shipped at the time.
 """
 
 from __future__ import annotations
@@ -21,24 +20,16 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Level:
-    """One level.
+    """One level; the choice among its lines is a softmax of score / noise."""
 
-    Fields:
-        elo: what the level is meant to play like; see CALIBRATED.
-        nodes: searched for a move.
-        noise: scale of the noise in centipawn-like units; the choice among lines is a softmax of
-            score / noise.
-        lines: best moves that are compared (MultiPV).
-    """
-
-    elo: int
-    nodes: int
-    noise: float
-    lines: int
+    elo: int  # measured or intended strength, see CALIBRATED
+    nodes: int  # searched per move
+    noise: float  # scale, in units of engine scores
+    lines: int  # best moves to choose from (MultiPV)
 
 
 CALIBRATED = True
-"""Whether the Elo figures of LEVELS were measured, or are only what the levels aim at."""
+"""Whether the Elo figures of LEVELS were measured; otherwise they are only intended."""
 
 # Levels 1 to 20. Nodes grow by half at each level, noise falls a little faster towards the top.
 LEVELS: tuple[Level, ...] = (
@@ -74,7 +65,7 @@ def level_parameters(level: int) -> Level:
 
 
 def elo_parameters(elo: int) -> Level:
-    """Parameters between those of the two levels next to an Elo; nodes on a logarithmic scale."""
+    """Parameters interpolated between the two nearest levels; nodes on a logarithmic scale."""
     if not LOWEST_ELO <= elo <= HIGHEST_ELO:
         raise ValueError(f"elo {elo} is not from {LOWEST_ELO} to {HIGHEST_ELO}")
     upper = next(level for level in LEVELS if level.elo >= elo)
@@ -88,12 +79,9 @@ def elo_parameters(elo: int) -> Level:
 
 
 def choose_line(scores: Sequence[int], noise: float, rng: np.random.Generator) -> int:
-    """Index of the line to play.
+    """Index of the line to play, given scores for the side to move, best first.
 
-    Args:
-        scores: of the lines, best first, for the side to move.
-        noise: as in `Level`; Gumbel noise of this scale makes the choice a softmax.
-        rng: where the noise comes from.
+    Adding Gumbel noise and taking the maximum draws from a softmax of score / noise.
     """
     if noise <= 0 or len(scores) < 2:
         return 0

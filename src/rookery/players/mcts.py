@@ -1,4 +1,4 @@
-"""A network that plays with tree search (`runs/az,simulations=200`).
+"""Monte Carlo tree search with a network (`runs/az,simulations=200`).
 
 Its options are `rookery.players.options.TREE_SEARCH`. With both `simulations` and `movetime` the
 search ends at whichever comes first. A `temperature` above 0 draws moves with probabilities
@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 
 from rookery._core import Game, MctsSearch, MoveError, NativeEvaluator
 from rookery.nets.evaluator import Evaluator, load_evaluator, load_network, short_name
@@ -24,18 +25,18 @@ from rookery.players.policy import policy_player
 from rookery.players.spec import PlayerSpec, SpecError, nearest
 from rookery.players.thinking import Line, MoveNote, Setting, Thought
 
-SLICE = 0.05  # seconds between two looks at clock and stop
+SLICE = 0.05  # seconds between checks of clock and stop
 REPORT_SECONDS = 0.5
 UNLIMITED = (1 << 31) - 1  # simulations
-MOVES_LEFT = 30  # that a clock must still last for
-OVERHEAD = 0.02  # seconds of a clock that are never spent
+MOVES_LEFT = 30  # assumed until the end of the game
+OVERHEAD = 0.02  # seconds of the clock that are never used
 
 
 @dataclass(frozen=True)
 class MctsSettings:
-    """How to search."""
+    """Parameters of the search."""
 
-    simulations: int | None = None  # a move; None without a movetime: DEFAULT_SIMULATIONS
+    simulations: int | None = None  # per move; None without a movetime: DEFAULT_SIMULATIONS
     movetime: float | None = None  # seconds
     temperature: float = 0.0
     c_init: float = 1.745
@@ -44,7 +45,7 @@ class MctsSettings:
     fpu_reduction: float = 0.33
     policy_temperature: float = 1.0
     gumbel: int = 0
-    leaves: int = 0  # at a time; 0: what suits the network
+    leaves: int = 0  # evaluated per batch; 0: chosen by the kind of evaluator
     megabytes: int = 256
 
 
@@ -54,7 +55,7 @@ _OPTIONS = {option.name: option for option in TREE_SEARCH}
 
 
 class MctsPlayer:
-    """Searches with an evaluator; see `rookery.players.thinking.Thinker`."""
+    """Tree search with an evaluator; a `rookery.players.thinking.Thinker`."""
 
     def __init__(
         self,
@@ -63,13 +64,9 @@ class MctsPlayer:
         name: str = "",
         native: NativeEvaluator | None = None,
     ) -> None:
-        """Search with an evaluator, or with its native form where there is one.
+        """Search with an evaluator of actions az4672 and values in [-1, 1].
 
-        Args:
-            evaluator: Of actions az4672, with values in [-1, 1].
-            settings: How to search.
-            name: How the player is called.
-            native: The same network, evaluated by the core; `evaluator.native` by default.
+        `native` is the same network evaluated by the core, by default that of a `CoreEvaluator`.
         """
         if evaluator.actions != "az4672":
             raise ValueError(
@@ -99,7 +96,7 @@ class MctsPlayer:
 
     @property
     def capabilities(self) -> Capabilities:
-        """Timed if it has a movetime of its own."""
+        """Timed if it has its own movetime."""
         return Capabilities(timed=self.search_settings.movetime is not None)
 
     def _new_search(self) -> MctsSearch:
@@ -138,10 +135,8 @@ class MctsPlayer:
         self.search_settings = replace(self.search_settings, **{key: parsed})
         self.search = self._new_search()
 
-    def choose(
-        self, game: Game, rng: np.random.Generator, limits: Limits | None = None
-    ) -> Decision:
-        """Search and decide; without limits by the player's own settings."""
+    def choose(self, game: Game, rng: Generator, limits: Limits | None = None) -> Decision:
+        """Search, then take the best move or draw one with the temperature."""
         decision = self.think(game, limits or Limits())
         temperature = self.search_settings.temperature
         if temperature == 0 or decision.details.get("proven"):
@@ -173,7 +168,7 @@ class MctsPlayer:
             raise MoveError(f"there is no legal move to choose in {game.fen()!r}")
         simulations, seconds = self._budget(game, limits, pondering)
         self.search.set_game(game)
-        # A search that is not bounded by simulations, or whose bound waits for ponderhit.
+        # Unlimited if time is the limit, and until ponderhit.
         bound = UNLIMITED if simulations is None or pondering else simulations
         self.search.begin(
             bound, stop_early=bound < UNLIMITED and lines == 1, only=list(search_moves or [])
@@ -205,10 +200,7 @@ class MctsPlayer:
     def _budget(
         self, game: Game, limits: Limits, pondering: bool
     ) -> tuple[int | None, float | None]:
-        """Simulations and seconds; None: no limit of that kind.
-
-        Of the player's own limits and the match's the smaller ones hold.
-        """
+        """The smaller of the player's and the match's limits: simulations, seconds (None: none)."""
         own = self.search_settings
         asked = limits.simulations if limits.simulations is not None else limits.nodes
         simulations = min(
@@ -244,7 +236,7 @@ class MctsPlayer:
                 return
 
     def _require_root(self) -> None:
-        """The root's own evaluation, which even a search without any time must have."""
+        """Evaluate the root if the search had no time to."""
         while True:
             try:
                 self.search.best_edge()
@@ -270,11 +262,11 @@ class MctsPlayer:
         return Decision(best["move"], value, tuple(search.line(place)), details=details)
 
     def thought(self, lines: int, seconds: float) -> Thought:
-        """The search as it stands."""
+        """The current state of the search."""
         search = self.search
         try:
             edges = search.root_edges()
-        except ValueError:  # not even the root has been evaluated
+        except ValueError:  # the root has not been evaluated yet
             return Thought((), seconds=seconds)
         best = search.best_edge()
         order = sorted(range(len(edges)), key=lambda i: (i != best, -edges[i]["visits"]))
@@ -307,45 +299,38 @@ class MctsPlayer:
         self.search.stop()
 
     def ponderhit(self) -> None:
-        """Limits count from now on."""
+        """Apply the limits from now on."""
         self._hit.set()
 
     def new_game(self) -> None:
-        """Forget the tree."""
+        """Clear the tree."""
         self.search.forget()
 
     def close(self) -> None:
-        """Nothing is held but memory."""
+        """Do nothing."""
 
 
 def centipawns_of(value: float) -> int:
-    """A value in [-1, 1] on the scale of pawns that lc0 uses."""
+    """Centipawns of a value in [-1, 1], on lc0's scale."""
     bounded = float(np.clip(value, -0.999, 0.999))
     return round(90.0 * float(np.tan(1.5637541897 * bounded)))
 
 
 def mcts_player(spec: PlayerSpec, options: dict[str, Any]) -> Player:
-    """A player from a model file, an .onnx file, a run folder or a shipped network.
-
-    Args:
-        spec: Its name is the network's.
-        options: Of `TREE_SEARCH`; with no simulations the policy plays alone.
-    """
+    """The player of a network with the options TREE_SEARCH; `simulations=0` plays the policy."""
     if options.get("simulations") == 0:
         return policy_player(spec, options)
     return search_player(spec, options)
 
 
 def search_player(spec: PlayerSpec, options: dict[str, Any]) -> MctsPlayer:
-    """The same, always with a search."""
+    """The tree-search player of a network, evaluated natively if possible."""
+    source = spec.name
     try:
-        return MctsPlayer(search_evaluator(spec.name), MctsSettings(**options), str(spec))
+        if source.endswith(".onnx"):
+            evaluator: Evaluator = load_evaluator(source)
+        else:
+            evaluator = network_evaluator(load_network(source), short_name(source))
+        return MctsPlayer(evaluator, MctsSettings(**options), str(spec))
     except ValueError as error:
-        raise SpecError(f"player {spec.name!r}: {error}") from error
-
-
-def search_evaluator(source: str) -> Evaluator:
-    """The evaluator of a network that suits a search: native where possible."""
-    if source.endswith(".onnx"):
-        return load_evaluator(source)
-    return network_evaluator(load_network(source), short_name(source))
+        raise SpecError(f"player {source!r}: {error}") from error

@@ -1,22 +1,29 @@
-"""Players made of players: random moves mixed in, or an opening book consulted first."""
+"""Players that wrap another player: with random moves mixed in, or with an opening book."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
+from numpy.random import Generator
 
-from rookery._core import Game, MoveError
+from rookery._core import Game
 from rookery.data.books import Book, find_book
-from rookery.players.base import Capabilities, Decision, Limits, Player, capabilities_of
+from rookery.players.base import (
+    Capabilities,
+    Decision,
+    Limits,
+    Player,
+    capabilities_of,
+    legal_moves,
+)
 from rookery.players.spec import PlayerSpec, inner_spec
 
 
 class MixedPlayer:
-    """With probability `random` a uniformly random legal move, else the inner player's.
+    """Plays a uniformly random move with probability `random`, else the inner player's.
 
-    Stockfish at depth 1 with 75, 50 and 25 % random moves fills the gap between a greedy mover
-    and the weakest Stockfish in even steps.
+    Stockfish at depth 1 with 75, 50 and 25 % random moves fills the gap between the greedy bot and
+    the weakest Stockfish in even steps.
     """
 
     def __init__(self, inner: Player, random: float, name: str = "") -> None:
@@ -28,19 +35,15 @@ class MixedPlayer:
         self.name = name or f"{inner.name},random={random:g}"
         self.capabilities = Capabilities(timed=capabilities_of(inner).timed, parts=(inner,))
 
-    def choose(
-        self, game: Game, rng: np.random.Generator, limits: Limits | None = None
-    ) -> Decision:
-        """Draw who decides, then decide."""
+    def choose(self, game: Game, rng: Generator, limits: Limits | None = None) -> Decision:
+        """Draw whether to move at random, then choose."""
         if rng.random() >= self.random:
             return self.inner.choose(game, rng, limits)
-        moves = game.legal_moves()
-        if not moves:
-            raise MoveError(f"there is no legal move to choose in {game.fen()!r}")
+        moves = legal_moves(game)
         return Decision(moves[int(rng.integers(len(moves)))])
 
     def new_game(self) -> None:
-        """Tell the inner player."""
+        """Reset the inner player."""
         self.inner.new_game()
 
     def close(self) -> None:
@@ -49,7 +52,7 @@ class MixedPlayer:
 
 
 class BookPlayer:
-    """Plays from a Polyglot book while it knows the position, then as the inner player."""
+    """Plays from a Polyglot book while it contains the position, then as the inner player."""
 
     def __init__(self, inner: Player, path: str | None, name: str = "") -> None:
         """Open the book at `path`, or the first one in the usual places."""
@@ -58,17 +61,15 @@ class BookPlayer:
         self.name = name or f"{inner.name},book={path or 'auto'}"
         self.capabilities = Capabilities(timed=capabilities_of(inner).timed, parts=(inner,))
 
-    def choose(
-        self, game: Game, rng: np.random.Generator, limits: Limits | None = None
-    ) -> Decision:
-        """Book moves are drawn by their weights."""
+    def choose(self, game: Game, rng: Generator, limits: Limits | None = None) -> Decision:
+        """Draw a book move by weight, or let the inner player choose."""
         move = self.book.choose(game, rng)
         if move is not None:
             return Decision(move, details={"book": True})
         return self.inner.choose(game, rng, limits)
 
     def new_game(self) -> None:
-        """Tell the inner player."""
+        """Reset the inner player."""
         self.inner.new_game()
 
     def close(self) -> None:
@@ -78,7 +79,7 @@ class BookPlayer:
 
 
 def book_player(spec: PlayerSpec, options: dict[str, Any]) -> BookPlayer:
-    """The player `book`: a book, and another player outside it."""
+    """The player `book`, with another player outside the book."""
     from rookery.players.registry import make_player
 
     inner = make_player(inner_spec(options.get("otherwise", "random")))

@@ -1,7 +1,7 @@
-"""Levels of strength at which the web page offers players to people.
+"""Levels of strength that the web page offers.
 
-Weaker than full strength is a matter of limits and of random moves, both of which every player can
-be given. Our own engine has levels that make better mistakes (`rookery.players.levels`).
+Any player can be weakened by limits and random moves. Our own engine has levels that make more
+human mistakes (`rookery.players.levels`).
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from rookery.players.levels import CALIBRATED, level_parameters
 
 @dataclass(frozen=True)
 class Level:
-    """How strong a player is asked to be."""
+    """A level of strength."""
 
     id: str
     title: str
-    wishes: Mapping[str, float] = field(default_factory=dict)  # limits of a search, before clamps
-    random: float = 0.0  # share of moves played at random, [0, 1]
+    wishes: Mapping[str, float] = field(default_factory=dict)  # search limits, before clamping
+    random: float = 0.0  # share of random moves, [0, 1]
     settings: Mapping[str, str] = field(default_factory=dict)  # of a `Thinker`
 
     @property
     def full(self) -> bool:
-        """Whether nothing is held back, so that the level need not be named."""
+        """Whether the level changes nothing, so that it need not be shown."""
         return not (self.wishes or self.random or self.settings)
 
 
@@ -33,7 +33,7 @@ class Levels:
     """The levels of one kind of player."""
 
     levels: tuple[Level, ...]
-    default: str  # id of the one that is chosen at first
+    default: str  # id of the initially selected level
 
 
 FULL = {"UCI_LimitStrength": "false", "Level": "0"}
@@ -44,7 +44,7 @@ _TIMES = (
     Level("three", "full strength, 3 s a move", {"movetime": 3.0}, settings=FULL),
     Level("ten", "full strength, 10 s a move", {"movetime": 10.0}, settings=FULL),
 )
-_OWN_LEVELS = (1, 3, 5, 7, 9, 11, 13, 15, 17, 20)  # of the twenty that our engine has
+_OWN_LEVELS = (1, 3, 5, 7, 9, 11, 13, 15, 17, 20)  # of our engine's twenty
 
 
 def _own_level(number: int) -> Level:
@@ -83,7 +83,7 @@ TREE_SEARCH = Levels(
     "3",
 )
 ENGINE = Levels((*(_own_level(number) for number in _OWN_LEVELS), *_TIMES), "9")
-# Of a player in the operator's own words, which may be any.
+# Of a player specified by the operator, which may be of any kind.
 GIVEN = Levels(
     (
         Level("given", "as given, at most 1 s a move", {"movetime": 1.0}, settings=AS_MADE),

@@ -1,7 +1,7 @@
-"""The options of players, each table once: how a value is read and what it means.
+"""Tables of player options: how a value is parsed and what it means.
 
-Searches and policies share tables, so that `alphazero,simulations=50`, `runs/az,simulations=50` and
-a setting that a chess program changes are read by the same function.
+Kinds of players share tables, so that `alphazero,simulations=50`, `runs/az,simulations=50` and a
+setting changed over UCI are parsed by the same function.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class Option:
     """One option of a player."""
 
     name: str
-    parse: Callable[[str], Any]  # a `ValueError` says what was expected
+    parse: Callable[[str], Any]  # raises a ValueError that says what was expected
     help: str
 
 
@@ -92,13 +92,7 @@ MODIFIERS = (
 
 
 def parse_options(spec: PlayerSpec, known: tuple[Option, ...], prefix: str = "") -> dict[str, Any]:
-    """The values of a player's options; every mistake is a `SpecError`.
-
-    Args:
-        spec: The player.
-        known: Its options.
-        prefix: Options that start with it are passed on unchecked.
-    """
+    """Parse a player's options; errors are `SpecError`s. Options with `prefix` pass unchecked."""
     by_name = {option.name: option for option in known}
     values: dict[str, Any] = {}
     for key, text in spec.options.items():
@@ -113,7 +107,7 @@ def parse_options(spec: PlayerSpec, known: tuple[Option, ...], prefix: str = "")
 
 
 def parse_option(player: str, option: Option, text: str) -> Any:
-    """The value of one option."""
+    """Parse the value of one option."""
     try:
         return option.parse(text)
     except ValueError as error:

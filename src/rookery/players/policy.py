@@ -1,6 +1,6 @@
-"""A network that plays without search: its policy alone (`model.safetensors,temperature=0.5`).
+"""Playing a network's policy without search (`model.safetensors,temperature=0.5`).
 
-`temperature` 0 (default) plays the move of the largest logit; otherwise moves are drawn with
+`temperature` 0 (default) plays the move with the largest logit; otherwise moves are drawn with
 probabilities proportional to exp(logit / temperature).
 """
 
@@ -10,23 +10,24 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 
 from rookery._core import Game, MoveError
-from rookery.nets.evaluator import Evaluator, load_evaluator
+from rookery.nets.evaluator import Evaluator, evaluate_position, load_evaluator
 from rookery.players.base import Capabilities, Decision, Limits, Player
 from rookery.players.spec import PlayerSpec, SpecError
 from rookery.players.thinking import MoveNote
 
 CLAIM = 4672  # the action of az4673 that claims a draw
-# Layouts that show the position and nothing of its past: no clock, no repetitions.
+# Layouts without history: no clock, no repetitions.
 WITHOUT_PAST = frozenset({"vector66", "planes12", "planes14", "kpk3", "pepper353", "giraffe363"})
 
 
 class PolicyPlayer:
-    """Plays what an evaluator's policy says."""
+    """Plays the policy of an evaluator."""
 
     def __init__(self, evaluator: Evaluator, temperature: float = 0.0, name: str = "") -> None:
-        """Take an evaluator; `temperature` is 0 or more."""
+        """Play greedily, or with a `temperature` above 0."""
         if not (np.isfinite(temperature) and temperature >= 0):
             raise ValueError(f"temperature is {temperature!r}; it must be 0 or more")
         self.name = name or evaluator.name
@@ -35,23 +36,19 @@ class PolicyPlayer:
         memoryless = temperature == 0 and evaluator.observation in WITHOUT_PAST
         self.capabilities = Capabilities(memoryless=memoryless)
 
-    def choose(
-        self, game: Game, rng: np.random.Generator, limits: Limits | None = None
-    ) -> Decision:
-        """Ask the network once; `limits` are always kept."""
+    def choose(self, game: Game, rng: Generator, limits: Limits | None = None) -> Decision:
+        """Evaluate the position once."""
         actions = self.evaluator.actions
         legal = game.legal_actions(actions)
         if not len(legal):
             raise MoveError(f"there is no legal action to choose in {game.fen()!r}")
-        offsets = np.array([0, len(legal)], dtype=np.int64)
-        observation = game.encode(self.evaluator.observation)[np.newaxis]
-        logits, values = self.evaluator.evaluate(observation, legal, offsets)
+        logits, result = evaluate_position(self.evaluator, game, legal)
         probabilities = softmax(logits, self.temperature or 1.0)
         place = int(logits.argmax())
         if self.temperature > 0:
             place = int(rng.choice(len(legal), p=probabilities))
-        # A value in units of reward says nothing about the expected result.
-        value = float(np.clip(values[0], -1, 1)) if self.evaluator.bounded else None
+        # An unbounded value, in units of reward, is not an expected result.
+        value = float(np.clip(result, -1, 1)) if self.evaluator.bounded else None
         details: Mapping[str, object] = {"probability": float(probabilities[place])}
         action = int(legal[place])
         if action == CLAIM and actions == "az4673":
@@ -60,13 +57,10 @@ class PolicyPlayer:
         return Decision(move, value, (move,), details=details)
 
     def notes(self, game: Game) -> list[MoveNote]:
-        """How likely the policy finds each legal move, the likeliest first; claims left out."""
+        """The policy's probability of each legal move, the greatest first; without claims."""
         actions = self.evaluator.actions
         legal = game.legal_actions(actions)
-        offsets = np.array([0, len(legal)], dtype=np.int64)
-        observation = game.encode(self.evaluator.observation)[np.newaxis]
-        logits, _ = self.evaluator.evaluate(observation, legal, offsets)
-        likely = softmax(logits, self.temperature or 1.0)
+        likely = softmax(evaluate_position(self.evaluator, game, legal)[0], self.temperature or 1.0)
         found = [
             MoveNote(game.move_of(int(legal[place]), actions), prior=float(likely[place]))
             for place in np.argsort(-likely, kind="stable")
@@ -74,26 +68,23 @@ class PolicyPlayer:
         return [note for note in found if note.move != "draw"]
 
     def new_game(self) -> None:
-        """Nothing is kept between games."""
+        """Do nothing."""
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing."""
 
 
 def softmax(logits: Any, temperature: float) -> Any:
-    """Probabilities, float64; sums to one exactly enough for `Generator.choice`."""
+    """Probabilities in float64, precise enough for `Generator.choice`."""
     scaled = np.asarray(logits, np.float64) / temperature
     weights = np.exp(scaled - scaled.max())
     return weights / weights.sum()
 
 
 def policy_player(spec: PlayerSpec, options: dict[str, Any]) -> Player:
-    """A player from a model file, an .onnx file, a run folder or a shipped network.
+    """The player of a network with the options POLICY.
 
-    Args:
-        spec: Its name is the network's.
-        options: Of `rookery.players.options.POLICY`; those of a tree search make it search, unless
-            it has no simulations.
+    Options of a tree search make it search, unless `simulations=0`.
     """
     search = options.keys() - {"temperature"}
     if search and options.get("simulations") != 0:
@@ -101,5 +92,5 @@ def policy_player(spec: PlayerSpec, options: dict[str, Any]) -> Player:
 
         return search_player(spec, options)
     for key in search - {"simulations"}:
-        raise SpecError(f"player {spec.name!r}: {key} is of a search, which simulations=0 forbids")
+        raise SpecError(f"player {spec.name!r}: {key} needs a search, which simulations=0 forbids")
     return PolicyPlayer(load_evaluator(spec.name), options.get("temperature", 0.0), str(spec))

@@ -1,12 +1,12 @@
-"""All kinds of players: what they are, which options they take, how they are made.
+"""The registry of players: their options and how they are made.
 
-`make_player("stockfish,depth=1,random=0.5")` is the way from words to a player everywhere. A kind
-is asked for by its name, or it plays networks: then a model file or run folder is asked for, and
-the network's algorithm or family says which kind plays it (`rookery.players.model`).
+`make_player("stockfish,depth=1,random=0.5")` makes any player from its specification. Most kinds
+are selected by name; a model file or run folder is played by the kind that its algorithm registers,
+or else its network family.
 
 Every player takes three more options: `random=P` mixes in random moves, `book=FILE` (or
-`book=auto`) plays from an opening book first, and `remember=FILE` (or `remember=auto`) keeps the
-answers of a slow player by position.
+`book=auto`) plays from an opening book first, and `remember=FILE` (or `remember=auto`) caches the
+moves of a slow player by position.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rookery.base.registry import Registry, load
+from rookery.nets.registry import FAMILIES
 from rookery.players import offered_levels as levels
 from rookery.players import options as tables
 from rookery.players import spec as kinds
@@ -24,31 +25,35 @@ from rookery.players.base import Player
 from rookery.players.offered_levels import Levels
 from rookery.players.options import Option
 from rookery.players.spec import PlayerSpec, SpecError, nearest, parse_spec
+from rookery.runs.algorithms import ALGORITHMS
+
+if TYPE_CHECKING:
+    from rookery.nets.model_file import ModelInfo
 
 
 @dataclass(frozen=True)
 class PlayerKind:
-    """A kind of player; `build` is named as "module:function" and loaded when it is used."""
+    """A kind of player; `build` is given as "module:function" and loaded on first use."""
 
     name: str
     summary: str
     build: str  # function(spec: PlayerSpec, options: dict of parsed values) -> Player
     options: tuple[Option, ...] = ()
     prefix: str = ""  # options that start with this are passed on unchecked ("option.")
-    networks: bool = False  # plays networks, named by their paths, and not by its own name
-    levels: Levels = levels.PLAIN  # at which the web page offers it
+    networks: bool = False  # plays networks, selected by their paths instead of its own name
+    levels: Levels = levels.PLAIN  # offered on the web page
     offered: bool = True  # whether the web page offers it at all
     may_lack: bool = False  # needs programs or files that may be missing: tried before offering
     page_options: Mapping[str, str] = field(default_factory=dict)  # of networks on the web page
 
 
+_BOT = "rookery.players.bots:bot_player"
+_ENDGAME = "rookery.players.endgame:endgame_player"
+
+
 def _ending(name: str, what: str) -> PlayerKind:
-    return PlayerKind(
-        name,
-        f"{what} by a network that has learnt it to the last position, without search",
-        "rookery.players.endgame:endgame_player",
-        (tables.OTHERWISE,),
-    )
+    summary = f"{what} by a network that has learnt it to the last position, without search"
+    return PlayerKind(name, summary, _ENDGAME, (tables.OTHERWISE,))
 
 
 KINDS = Registry(
@@ -59,19 +64,11 @@ KINDS = Registry(
         PlayerKind(
             "random",
             "uniformly random legal moves",
-            "rookery.players.greedy:bot_player",
+            _BOT,
             (Option("claims", kinds.boolean, "claim draws as one more random choice"),),
         ),
-        PlayerKind(
-            "greedy",
-            "most material after its own move, one ply deep",
-            "rookery.players.greedy:bot_player",
-        ),
-        PlayerKind(
-            "greedy-safe",
-            "mates in one, does not hang pieces or spoil wins",
-            "rookery.players.greedy:bot_player",
-        ),
+        PlayerKind("greedy", "most material after its own move, one ply deep", _BOT),
+        PlayerKind("greedy-safe", "mates in one, does not hang pieces or spoil wins", _BOT),
         PlayerKind(
             "tablebase",
             "perfect play from endgame tables",
@@ -170,7 +167,7 @@ KINDS = Registry(
             (Option("ascii", kinds.boolean, "letters instead of chess symbols"),),
             offered=False,
         ),
-        # How networks play; their summaries say whose.
+        # Kinds that play networks; the summaries name the algorithms.
         PlayerKind(
             "policy", "of ppo", "rookery.players.policy:policy_player", tables.POLICY, networks=True
         ),
@@ -192,23 +189,19 @@ KINDS = Registry(
             levels=levels.ENGINE,
         ),
         PlayerKind(
-            "endgame",
-            "of an ending such as kpk",
-            "rookery.players.endgame:endgame_player",
-            (tables.OTHERWISE,),
-            networks=True,
+            "endgame", "of an ending such as kpk", _ENDGAME, (tables.OTHERWISE,), networks=True
         ),
     ),
 )
 
 
 def named_kinds() -> list[PlayerKind]:
-    """The kinds that are asked for by their own name."""
+    """The kinds that are selected by their own name."""
     return [kind for kind in KINDS.values() if not kind.networks]
 
 
 def make_player(text: str) -> Player:
-    """Make a player from words; every error is a `SpecError` naming the word and a remedy."""
+    """Make a player from its specification; a `SpecError` names the fault and a remedy."""
     parsed = parse_spec(text)
     options = dict(parsed.options)
     modifiers = {
@@ -226,9 +219,16 @@ def make_player(text: str) -> Player:
 
 
 def check_player(text: str) -> str:
-    """Make and close a player, so that mistakes show before a match; returns its normal form."""
+    """Make and close a player, to find errors before a match; returns the canonical form."""
     make_player(text).close()
     return str(parse_spec(text))
+
+
+def kind_of(info: ModelInfo) -> PlayerKind:
+    """The kind that plays the network of a model file."""
+    algorithm = ALGORITHMS.get(str(info.recipe.get("algorithm", "")))
+    name = algorithm.player if algorithm is not None else ""
+    return KINDS.find(name or FAMILIES.find(info.family).player)
 
 
 def _kind(name: str) -> PlayerKind:
@@ -237,9 +237,13 @@ def _kind(name: str) -> PlayerKind:
     if kind is not None and not kind.networks:
         return kind
     if Path(name).exists():
-        from rookery.players.model import network_kind
+        if name.endswith(".onnx"):
+            return KINDS["policy"]  # its metadata can be read only with ONNX Runtime
+        from rookery.nets.evaluator import read_model
+        from rookery.nets.model_file import info_of
 
-        return network_kind(name)
+        origin, data = read_model(name)
+        return kind_of(info_of(data, origin))
     if "/" in name or name.endswith(".safetensors"):
         raise SpecError(f"player {name!r}: there is no such file or folder")
     names = (named.name for named in named_kinds())

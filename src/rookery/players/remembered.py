@@ -1,9 +1,9 @@
-"""Answers of a slow player, kept by position.
+"""A cache of a slow player's moves by position.
 
-For players whose move follows from the position alone, if they are asked in a fresh game: an engine
-with a fixed number of nodes, for example. Each position is asked about once, without the moves that
-led to it and after `new_game`; the answer is kept in memory and, one line each, in a file that
-later runs read. In a small ending soon no question is new.
+For players whose move depends only on the position after `new_game`, such as an engine with a fixed
+number of nodes. Each position is passed to the player once, without the moves that led to it; the
+answer is kept in memory and in a file for later runs. In a small ending the cache soon covers all
+positions.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import re
 from pathlib import Path
 from typing import TextIO
 
-import numpy as np
+from numpy.random import Generator
 
 from rookery._core import Game
 from rookery.players.base import Capabilities, Decision, Limits, Player
@@ -26,19 +26,15 @@ _TORN = re.compile(rf"{_PIECES}( .*)?")
 
 
 class RememberedPlayer:
-    """Asks another player about each position once."""
+    """Caches the moves of another player."""
 
     def __init__(self, inner: Player, file: Path | None) -> None:
-        """Read the answers in `file`, if it exists; new ones are added to it.
-
-        Raises:
-            SpecError: `file` is not a file of answers.
-        """
+        """Read the answers in `file`, if it exists; new ones are appended to it."""
         self.inner = inner
         self.name = inner.name
         self.capabilities = Capabilities(memoryless=True, parts=(inner,))
         self.file = file
-        self.asked = 0  # questions that the inner player had to answer
+        self.asked = 0  # cache misses
         try:
             self.answers: dict[str, str] = _read(file) if file is not None else {}
         except SpecError:
@@ -46,15 +42,13 @@ class RememberedPlayer:
             raise
         self._output: TextIO | None = None
 
-    def choose(
-        self, game: Game, rng: np.random.Generator, limits: Limits | None = None
-    ) -> Decision:
-        """Answer from memory, or ask."""
+    def choose(self, game: Game, rng: Generator, limits: Limits | None = None) -> Decision:
+        """Return the cached move, or ask the inner player."""
         key = game.epd()
         move = self.answers.get(key)
         if move is None:
             self.inner.new_game()
-            # The same clocks whatever came before, so that the answer belongs to the position.
+            # Fixed move counters, so that the answer depends only on the position.
             move = self.inner.choose(Game(f"{key} 0 1"), rng).move
             self.asked += 1
             self.answers[key] = move
@@ -72,7 +66,7 @@ class RememberedPlayer:
         self._output.write(line)
 
     def new_game(self) -> None:
-        """Nothing depends on the game."""
+        """Do nothing."""
 
     def close(self) -> None:
         """Close file and inner player."""
@@ -83,7 +77,7 @@ class RememberedPlayer:
 
 
 def answers_file(name: str) -> Path:
-    """Where the answers of the player `name` are kept: in ROOKERY_CACHE or the user's cache."""
+    """The default file for the answers of `name`, in ROOKERY_CACHE or the user's cache."""
     folder = os.environ.get("ROOKERY_CACHE")
     if not folder:
         user = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
@@ -101,14 +95,14 @@ def _is_torn(file: Path) -> bool:
 
 
 def _read(file: Path) -> dict[str, str]:
-    """The answers in a file; a line that was cut off (the machine stopped) does not count.
+    """The answers in a file, ignoring an incomplete last line.
 
     Raises:
-        SpecError: it is not a file of answers, and would be spoilt by adding some.
+        SpecError: it is some other file, which appending would corrupt.
     """
     if not file.exists():
         return {}
-    wayout = "name a new file, or write remember=auto"
+    wayout = "choose a new file, or use remember=auto"
     if not file.is_file():
         kind = "a folder" if file.is_dir() else "not a regular file"
         raise SpecError(f"remember={str(file)!r} is {kind}; {wayout}")
@@ -116,5 +110,5 @@ def _read(file: Path) -> dict[str, str]:
     found = [_ANSWER.fullmatch(line) for line in lines]
     answers = {match[1]: match[2] for match in found if match}
     if not answers and (any(lines) or (torn and not _TORN.fullmatch(torn))):
-        raise SpecError(f"remember={str(file)!r} holds something else than answers; {wayout}")
+        raise SpecError(f"remember={str(file)!r} is not a file of answers; {wayout}")
     return answers

@@ -1,11 +1,11 @@
-r"""The language of players: `name[,key=value ...]`.
+r"""The syntax of player specifications: `name[,key=value ...]`.
 
 Examples: `random`, `stockfish,depth=1,random=0.5`, `uci,command=./engine --fast`.
 
-A value runs to the next comma; a comma inside it is written `\,` or the whole value is put in
+A value extends to the next comma; a comma inside it is written `\,`, or the whole value is put in
 double quotes. Quotes elsewhere belong to the value: `uci,command=./engine --name "My engine"`. A
-player inside a player (`book,otherwise=stockfish;depth=1`) separates its own options
-by semicolons. Nothing is ever handed to a shell.
+nested player (`book,otherwise=stockfish;depth=1`) separates its options by semicolons. Nothing is
+ever passed to a shell.
 """
 
 from __future__ import annotations
@@ -17,25 +17,25 @@ from dataclasses import dataclass
 
 
 class SpecError(ValueError):
-    """A player that cannot be understood; the text names the word and the way out."""
+    """An invalid player specification; the message names the fault and the remedy."""
 
 
 @dataclass(frozen=True)
 class PlayerSpec:
-    """A parsed player: its name and its options as written."""
+    """A parsed specification: a player's name and its options as text."""
 
     name: str
     options: Mapping[str, str]
 
     def __str__(self) -> str:
-        """The normal form, which parses to the same again."""
+        """The canonical form, which parses to the same specification."""
         return ",".join(
             [_quoted(self.name), *(f"{k}={_quoted(v)}" for k, v in self.options.items())]
         )
 
 
 def parse_spec(text: str) -> PlayerSpec:
-    """Split a player into name and options."""
+    """Split a specification into name and options."""
     parts = _split(text.strip())
     name = parts[0].strip()
     if not name or "=" in name:
@@ -94,30 +94,29 @@ def _quoted(value: str) -> str:
 
 
 def inner_spec(text: str) -> str:
-    """A player inside a player: semicolons stand for commas."""
+    """The specification of a nested player: semicolons stand for commas."""
     return text.replace(";", ",")
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """The hint for an unknown word: the nearest valid one, or all of them."""
+    """A hint for an unknown word: the closest known one, or all of them."""
     names = sorted(known)
     close = difflib.get_close_matches(word, names, 1, 0.5)
     return f"did you mean {close[0]!r}?" if close else f"there are {', '.join(names) or 'none'}"
 
 
-# Kinds of values. Each takes the text and returns the value or raises ValueError saying what it
-# expected.
+# Parsers of option values. Each raises a ValueError that says what it expected.
 
 
 def positive_int(text: str) -> int:
-    """A whole number above 0."""
+    """A positive integer."""
     if not text.isdigit() or int(text) < 1:
         raise ValueError("expected a whole number above 0")
     return int(text)
 
 
 def whole(low: int, high: int) -> Callable[[str], int]:
-    """A whole number in a range."""
+    """An integer in a range."""
 
     def parse(text: str) -> int:
         if not re.fullmatch(r"-?\d+", text) or not low <= int(text) <= high:
@@ -162,16 +161,16 @@ def probability(text: str) -> float:
 
 
 def boolean(text: str) -> bool:
-    """Yes or no, in the usual words."""
-    words = {"true": True, "yes": True, "on": True, "1": True}
-    words |= {"false": False, "no": False, "off": False, "0": False}
-    if text.lower() not in words:
-        raise ValueError("expected true or false")
-    return words[text.lower()]
+    """True or false, or another usual pair of words."""
+    if text.lower() in ("true", "yes", "on", "1"):
+        return True
+    if text.lower() in ("false", "no", "off", "0"):
+        return False
+    raise ValueError("expected true or false")
 
 
 def words(text: str) -> str:
-    """Any text but none."""
+    """Any text that is not empty."""
     if not text:
         raise ValueError("expected some text")
     return text

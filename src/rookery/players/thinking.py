@@ -1,7 +1,7 @@
-"""Thinking aloud: what a player can tell about its search and about single moves.
+"""Protocols of players that report on their search or on single moves.
 
-A `Thinker` is a `Player` that can also be stopped, asked for several lines and watched; an
-`Annotator` comments on the legal moves of a position. UCI and the web page use these protocols
+A `Thinker` is a `Player` whose search can be stopped, watched and asked for several lines; an
+`Annotator` has notes on the legal moves of a position. UCI and the web page use these protocols
 where a player has them; any other player is just asked for its move.
 """
 
@@ -17,7 +17,7 @@ from rookery.players.base import Decision, Limits, Player
 
 @dataclass(frozen=True)
 class Line:
-    """One line of play and what it is worth to the side to move at its start."""
+    """A principal variation with its score for the side to move."""
 
     moves: tuple[str, ...]  # UCI
     value: float  # [-1, 1], expected result
@@ -29,7 +29,7 @@ class Line:
 
 @dataclass(frozen=True)
 class MoveNote:
-    """What is known about one legal move at the root; values for the side to move."""
+    """Information about one legal move at the root; values for the side to move."""
 
     move: str  # UCI
     prior: float | None = None  # [0, 1], of the policy before search
@@ -40,7 +40,7 @@ class MoveNote:
 
 @dataclass(frozen=True)
 class Thought:
-    """A search as it stands."""
+    """A snapshot of a search."""
 
     lines: tuple[Line, ...]  # best first; at least one once a move is known
     depth: int = 0
@@ -53,7 +53,7 @@ class Thought:
 
 @dataclass(frozen=True)
 class Setting:
-    """Something about a player that can be changed while it lives; UCI shows it as an option."""
+    """A setting that can be changed between searches; UCI shows it as an option."""
 
     name: str  # as in UCI: "Hash", "Threads", "UCI_Elo"
     kind: Literal["spin", "check", "string", "combo", "button"]
@@ -65,21 +65,21 @@ class Setting:
 
 @runtime_checkable
 class Annotator(Protocol):
-    """A player that can say what it knows about each legal move without searching."""
+    """A player with information about each legal move, without searching."""
 
     def notes(self, game: Game) -> Sequence[MoveNote]:
-        """Notes on the legal moves, best first; none if it knows nothing about the position."""
+        """Notes on the legal moves, best first; empty if it has none."""
         ...
 
 
 @runtime_checkable
 class Thinker(Player, Protocol):
-    """A player that searches, tells how it stands, and can be stopped from another thread."""
+    """A player whose search reports its progress and can be stopped from another thread."""
 
     settings: tuple[Setting, ...]
 
     def configure(self, name: str, value: str) -> None:
-        """Change a setting between searches; a `ValueError` names what was wrong with it."""
+        """Change a setting between searches; a `ValueError` says what is wrong with it."""
         ...
 
     def think(
@@ -95,19 +95,19 @@ class Thinker(Player, Protocol):
         """Search until `limits` are met or `stop` is called; without any limit until `stop`.
 
         Args:
-            game: An unfinished game; left as it is.
-            limits: Clocks count from the call, or from `ponderhit` if pondering.
-            report: Called on this thread after each depth and from time to time.
-            lines: How many best moves to follow (MultiPV).
-            search_moves: Only these moves (UCI), if any.
-            pondering: Limits do not count before `ponderhit` is called.
+            game: An unfinished game, which is not changed.
+            limits: Clocks run from the call, or from `ponderhit` if pondering.
+            report: Called on this thread after each depth and at intervals.
+            lines: Number of principal variations (MultiPV).
+            search_moves: Restricts the search to these moves (UCI), if any.
+            pondering: Limits apply only after `ponderhit`.
         """
         ...
 
     def stop(self) -> None:
-        """Make a running `think` return what it has, soon; harmless when none runs."""
+        """Make a running `think` return soon with its current result; otherwise do nothing."""
         ...
 
     def ponderhit(self) -> None:
-        """The opponent played what was pondered: limits count from now on."""
+        """Apply the limits from now on: the opponent played the expected move."""
         ...

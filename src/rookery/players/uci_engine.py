@@ -1,23 +1,25 @@
 """Any UCI engine as a player; every misbehaviour becomes an `EngineFault`.
 
 The engine is started at its first game, so that a missing or broken program forfeits games
-instead of stopping a tournament, and it is started afresh in the game after a fault.
+instead of stopping a tournament, and it is restarted in the game after a fault.
 
-Before each `go` an `isready` is answered: whatever the engine printed earlier (a second
-`bestmove`, the rest of a flood) is read and dropped there and cannot be taken for the answer.
+Each `go` is preceded by `isready`: anything the engine printed earlier (a second `bestmove`, the
+rest of a flood) is dropped before `readyok` and cannot be mistaken for the answer.
 """
 
 from __future__ import annotations
 
+import contextlib
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
+from numpy.random import Generator
 
 from rookery._core import Game
 from rookery.base.scales import value_of_centipawns
 from rookery.engines.faults import EngineFault
+from rookery.engines.label_engine import position_command
 from rookery.engines.process import EngineProcess, ProcessLimits
 from rookery.players.base import Capabilities, Decision, Limits
 
@@ -26,34 +28,24 @@ MATE_VALUE = 1.0
 
 @dataclass(frozen=True)
 class UciSettings:
-    """How an engine is started and asked.
+    """How an engine is started and searches."""
 
-    Fields:
-        command: argument list.
-        options: UCI options by name; a name the engine does not offer is a fault.
-        depth, nodes: fixed limits of every search; either goes before the match's depth and nodes.
-        movetime: seconds a move; where the match has one too, the smaller counts.
-        start_seconds: time for `uciok` and each `readyok`.
-        hang_seconds: time for a move where neither clock nor movetime bounds it.
-        grace_seconds: what a move may exceed a movetime or clock by before the search is given up
-            (whether it lost on time is the match's decision, by its own margin).
-        process: bounds on output and memory.
-    """
-
-    command: Sequence[str]
-    options: Mapping[str, str] = field(default_factory=dict)
-    depth: int | None = None
+    command: Sequence[str]  # argument list
+    options: Mapping[str, str] = field(default_factory=dict)  # UCI options; unknown ones are faults
+    depth: int | None = None  # plies; overrides the match's depth and nodes, as does `nodes`
     nodes: int | None = None
-    movetime: float | None = None
-    start_seconds: float = 20.0
-    hang_seconds: float = 120.0
+    movetime: float | None = None  # seconds; if the match has a limit too, the smaller applies
+    start_seconds: float = 20.0  # time for `uciok` and each `readyok`
+    hang_seconds: float = 120.0  # time for a move without clock and movetime
+    # Time beyond movetime or clock before a search is abandoned. Whether the move lost on time is
+    # decided by the match, with its own margin.
     grace_seconds: float = 2.0
     process: ProcessLimits = field(default_factory=ProcessLimits)
 
 
 @dataclass
 class _Answer:
-    """What a search told."""
+    """The result of a search."""
 
     move: str = ""
     line: tuple[str, ...] = ()
@@ -62,57 +54,55 @@ class _Answer:
 
 
 class UciPlayer:
-    """A player that asks an engine process."""
+    """A player that is an engine process."""
 
     def __init__(self, name: str, settings: UciSettings) -> None:
-        """Describe the player; nothing is started yet."""
+        """Start nothing yet."""
         self.name = name
         self.settings = settings
-        self.engine_name = ""  # as the engine calls itself
-        self.stray_moves = 0  # bestmove lines that nobody had asked for
+        self.engine_name = ""  # reported by the engine
+        self.stray_moves = 0  # bestmove lines without a search
         self._process: EngineProcess | None = None
         self._offered: dict[str, str] = {}
         self._fresh = False
-        self._chess960 = False  # what the engine was told
+        self._chess960 = False  # the engine's UCI_Chess960
 
     @property
     def capabilities(self) -> Capabilities:
-        """Timed by its own movetime, or if neither it nor the match limits depth or nodes."""
+        """Timed with its own movetime, or if neither it nor the match limits depth or nodes."""
         own = self.settings
         bounded = own.depth is not None or own.nodes is not None
         return Capabilities(timed=own.movetime is not None or (False if bounded else None))
 
     def new_game(self) -> None:
-        """Start the engine if need be and tell it that a new game begins."""
+        """Start the engine if necessary and tell it that a new game begins."""
         process = self._running()
         if self._fresh:
             self._fresh = False
             return
-        with self._faults_end_the_process():
+        with self._closed_on_fault():
             process.send("ucinewgame")
-            self._synchronise()
+            self._synchronise(process)
 
-    def choose(
-        self, game: Game, rng: np.random.Generator, limits: Limits | None = None
-    ) -> Decision:
-        """Ask for a move; raises `EngineFault` with evidence if none comes."""
+    def choose(self, game: Game, rng: Generator, limits: Limits | None = None) -> Decision:
+        """Search; raises `EngineFault` with evidence if no move comes."""
         process = self._running()
         self._fresh = False
-        with self._faults_end_the_process():
+        with self._closed_on_fault():
             if game.chess960 != self._chess960:
-                self._set_option("UCI_Chess960", "true" if game.chess960 else "false")
+                self._set_option(process, "UCI_Chess960", "true" if game.chess960 else "false")
                 self._chess960 = game.chess960
-            process.send(self._position(game))
-            self._synchronise()
+            process.send(position_command(game))
+            self._synchronise(process)
             process.begin_answer()
             command, seconds = self._go(limits, game.turn)
             process.send(command)
-            answer = self._search(seconds, bounded="time" if seconds is not None else "hang")
+            answer = self._search(process, seconds)
         answer.details["engine"] = self.engine_name
         return Decision(answer.move, answer.value, answer.line, details=answer.details)
 
     def close(self) -> None:
-        """End the engine and everything it started."""
+        """End the engine and its descendants."""
         if self._process is not None:
             self._process.close()
             self._process = None
@@ -122,38 +112,37 @@ class UciPlayer:
     def _running(self) -> EngineProcess:
         if self._process is None:
             self._process = EngineProcess(self.settings.command, self.settings.process)
-            with self._faults_end_the_process():
-                self._handshake()
+            with self._closed_on_fault():
+                self._handshake(self._process)
             self._fresh = True
         return self._process
 
-    def _handshake(self) -> None:
-        assert self._process is not None
+    @contextlib.contextmanager
+    def _closed_on_fault(self) -> Iterator[None]:
+        """End the engine if an exception leaves the block: its state is then unknown."""
+        try:
+            yield
+        except BaseException:
+            self.close()
+            raise
+
+    def _handshake(self, process: EngineProcess) -> None:
         self._offered = {}
-        self._process.begin_answer()
-        self._process.send("uci")
-        deadline = time.monotonic() + self.settings.start_seconds
-        while True:
-            line = self._line(deadline)
-            if line is None:
-                raise EngineFault("handshake", f"no uciok in {self.settings.start_seconds:g} s")
+        for line in self._ask(process, "uci", "uciok"):
             words = line.split()
             if words[:2] == ["id", "name"]:
                 self.engine_name = line.split(None, 2)[2] if len(words) > 2 else ""
             elif words[:2] == ["option", "name"]:
                 name = line.partition(" name ")[2].partition(" type ")[0].strip()
                 self._offered[name.lower()] = line
-            elif words == ["uciok"]:
-                break
         self._chess960 = False
         for name, value in self.settings.options.items():
-            self._set_option(name, value)
+            self._set_option(process, name, value)
             if name.lower() == "uci_chess960":
                 self._chess960 = value.lower() == "true"
-        self._synchronise()
+        self._synchronise(process)
 
-    def _set_option(self, name: str, value: str) -> None:
-        assert self._process is not None
+    def _set_option(self, process: EngineProcess, name: str, value: str) -> None:
         offer = self._offered.get(name.lower())
         if offer is None:
             raise EngineFault(
@@ -165,38 +154,29 @@ class UciPlayer:
             low, high = bounds
             if not value.lstrip("-").isdigit() or not low <= int(value) <= high:
                 raise EngineFault("option", f"{name}={value} is outside {low} to {high}")
-        self._process.send(f"setoption name {name} value {value}")
+        process.send(f"setoption name {name} value {value}")
 
-    def _synchronise(self) -> None:
-        """Wait for `readyok`; everything printed before it is old news."""
-        assert self._process is not None
-        self._process.begin_answer()
-        self._process.send("isready")
+    def _synchronise(self, process: EngineProcess) -> None:
+        """Wait for `readyok` and drop everything printed before it."""
+        for line in self._ask(process, "isready", "readyok"):
+            self.stray_moves += line.startswith("bestmove")
+
+    def _ask(self, process: EngineProcess, command: str, last: str) -> Iterator[str]:
+        """Send a command and yield the lines of the answer before the line `last`."""
+        process.begin_answer()
+        process.send(command)
         deadline = time.monotonic() + self.settings.start_seconds
-        while True:
-            line = self._line(deadline)
-            if line is None:
-                raise EngineFault("handshake", f"no readyok in {self.settings.start_seconds:g} s")
-            if line.startswith("bestmove"):
-                self.stray_moves += 1
-            if line.strip() == "readyok":
+        while (found := process.read_line(deadline)) is not None:
+            if found[0].strip() == last:
                 return
-
-    def _line(self, deadline: float) -> str | None:
-        assert self._process is not None
-        found = self._process.read_line(deadline)
-        return None if found is None else found[0]
-
-    @staticmethod
-    def _position(game: Game) -> str:
-        moves = game.moves()
-        return f"position fen {game.start_fen}" + (f" moves {' '.join(moves)}" if moves else "")
+            yield found[0]
+        raise EngineFault("handshake", f"no {last} in {self.settings.start_seconds:g} s")
 
     def _go(self, limits: Limits | None, white: bool) -> tuple[str, float | None]:
-        """The command, and the seconds it bounds the search to (None: no clock).
+        """The `go` command, and the seconds that it allows (None: no time limit).
 
-        A player's own depth and nodes go before the match's, but the match's time is always told:
-        whoever exceeds it loses.
+        A player's own depth and nodes override the match's, but the match's time limit always
+        applies: exceeding it loses the game.
         """
         own = self.settings
         limits = limits or Limits()
@@ -225,22 +205,21 @@ class UciPlayer:
             ):
                 words.append(f"{key} {max(0, int(value * 1000))}")
         if not words:
-            # Nothing bounds the search: a tenth of a second keeps "stockfish" alone playable.
+            # Without any limit, a tenth of a second keeps plain "stockfish" playable.
             words, seconds = ["movetime 100"], 0.1
         return "go " + " ".join(words), seconds
 
-    def _search(self, seconds: float | None, bounded: str) -> _Answer:
-        assert self._process is not None
+    def _search(self, process: EngineProcess, seconds: float | None) -> _Answer:
         allowed = (
             self.settings.hang_seconds if seconds is None else seconds + self.settings.grace_seconds
         )
         started = time.monotonic()
         answer = _Answer()
         while True:
-            found = self._process.read_line(started + allowed)
+            found = process.read_line(started + allowed)
             if found is None:
                 raise EngineFault(
-                    bounded,
+                    "hang" if seconds is None else "time",
                     f"no bestmove after {allowed:.3f} s",
                     allowance=allowed if seconds is None else seconds,
                 )
@@ -257,26 +236,9 @@ class UciPlayer:
                     answer.line = (answer.move,)
                 return answer
 
-    def _faults_end_the_process(self) -> _EndOnFault:
-        return _EndOnFault(self)
-
-
-class _EndOnFault:
-    """Ends the engine when a fault leaves the block: what it does next is anybody's guess."""
-
-    def __init__(self, player: UciPlayer) -> None:
-        self._player = player
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is not None:
-            self._player.close()
-
 
 def _spin_bounds(words: Sequence[str]) -> tuple[int, int] | None:
-    """Smallest and largest value of a `spin` option; None if it does not say (readably)."""
+    """Smallest and largest value of a `spin` option; None for other or malformed options."""
     try:
         low, high = (int(words[words.index(key) + 1]) for key in ("min", "max"))
     except (ValueError, IndexError):
@@ -285,7 +247,7 @@ def _spin_bounds(words: Sequence[str]) -> tuple[int, int] | None:
 
 
 def _read_info(words: Sequence[str], answer: _Answer) -> None:
-    """Keep depth, nodes, score and line of an `info`; anything malformed is ignored."""
+    """Store depth, nodes, score and line of an `info`; ignore malformed ones."""
     try:
         if "multipv" in words and words[words.index("multipv") + 1] != "1":
             return

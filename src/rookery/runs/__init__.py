@@ -1,1 +1,1 @@
-"""What a run folder holds, read and written: checkpoints, records, samples, the lock."""
+"""Reading and writing run folders: checkpoints, records, samples, the lock."""

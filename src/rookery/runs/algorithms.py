@@ -1,7 +1,7 @@
-"""The algorithms that recipes can name: what each registers about itself.
+"""The registry of algorithms that recipes can name.
 
-This is known without loading any of them, so that a run folder or model file can be listed, played
-and reported where nothing can be trained.
+Reading it loads none of them, so that run folders and model files can be listed, played and
+reported on installations that cannot train.
 """
 
 from __future__ import annotations
@@ -13,58 +13,54 @@ from rookery.base.registry import Registry
 
 @dataclass(frozen=True)
 class Algorithm:
-    """An algorithm; code is named as "module:attribute" and loaded when it is used."""
+    """An algorithm; code is given as "module:attribute" and loaded on first use."""
 
     name: str  # as in recipes
     recipe: str  # its settings, a `rookery.training.recipe.Recipe`
     trainer: str  # called with a `Context`, returns a `rookery.training.trainer.Trainer`
     player: str = ""  # kind of player for its networks; "": that of their family
     recipes: str = ""  # package whose .toml files are recipes; ours are in `rookery.recipes`
-    report: str = ""  # study(groups, colours) -> HTML for the report; "" if no run concerns it
+    report: str = ""  # study(groups, colours) -> HTML for the report; "": no such section
 
 
-ALGORITHMS = Registry(
-    "algorithm",
-    "rookery.algorithms",
-    Algorithm,
-    (
-        Algorithm(
-            "alphazero",
-            "rookery.algorithms.alphazero_recipe:AlphaZeroRecipe",
-            "rookery.algorithms.alphazero:AlphaZeroTrainer",
-            player="tree-search",
-        ),
-        Algorithm(
-            "dqn",
-            "rookery.papers.kanis2016.recipe:DQNRecipe",
-            "rookery.papers.kanis2016.dqn:DQNTrainer",
-        ),
-        Algorithm(
-            "endgame",
-            "rookery.algorithms.endgame_recipe:EndgameRecipe",
-            "rookery.algorithms.endgame:EndgameTrainer",
-        ),
-        Algorithm(
-            "engine",
-            "rookery.algorithms.engine_recipe:EngineRecipe",
-            "rookery.algorithms.engine:EngineTrainer",
-        ),
-        Algorithm(
-            "ppo",
-            "rookery.algorithms.ppo_recipe:PPORecipe",
-            "rookery.algorithms.ppo:PPOTrainer",
-            report="rookery.papers.salisch2023.report:study",
-        ),
-        Algorithm(
-            "supervised",
-            "rookery.algorithms.supervised:SupervisedRecipe",
-            "rookery.algorithms.supervised:SupervisedTrainer",
-            player="tree-search",
-        ),
-        Algorithm(
-            "tdleaf",
-            "rookery.algorithms.tdleaf:TdLeafRecipe",
-            "rookery.algorithms.tdleaf:TdLeafTrainer",
-        ),
+_ALGORITHMS = (
+    Algorithm(
+        "alphazero",
+        "rookery.algorithms.alphazero_recipe:AlphaZeroRecipe",
+        "rookery.algorithms.alphazero:AlphaZeroTrainer",
+        player="tree-search",
+    ),
+    Algorithm(
+        "dqn",
+        "rookery.papers.kanis2016.recipe:DQNRecipe",
+        "rookery.papers.kanis2016.dqn:DQNTrainer",
+    ),
+    Algorithm(
+        "endgame",
+        "rookery.algorithms.endgame_recipe:EndgameRecipe",
+        "rookery.algorithms.endgame:EndgameTrainer",
+    ),
+    Algorithm(
+        "engine",
+        "rookery.algorithms.engine_recipe:EngineRecipe",
+        "rookery.algorithms.engine:EngineTrainer",
+    ),
+    Algorithm(
+        "ppo",
+        "rookery.algorithms.ppo_recipe:PPORecipe",
+        "rookery.algorithms.ppo:PPOTrainer",
+        report="rookery.papers.salisch2023.report:study",
+    ),
+    Algorithm(
+        "supervised",
+        "rookery.algorithms.supervised:SupervisedRecipe",
+        "rookery.algorithms.supervised:SupervisedTrainer",
+        player="tree-search",
+    ),
+    Algorithm(
+        "tdleaf",
+        "rookery.algorithms.tdleaf:TdLeafRecipe",
+        "rookery.algorithms.tdleaf:TdLeafTrainer",
     ),
 )
+ALGORITHMS = Registry("algorithm", "rookery.algorithms", Algorithm, _ALGORITHMS)

@@ -1,4 +1,4 @@
-"""Checkpoints: `checkpoints/STEP/` with a manifest that says what is valid.
+"""Checkpoints: `checkpoints/STEP/` with a manifest of checksums.
 
     checkpoints/00000120/
       state.safetensors   weights, optimiser, torch's random streams, games: all tensors
@@ -6,8 +6,8 @@
       model.safetensors   the network as a model file, for playing
       manifest.json       size and SHA-256 of each file, the run's counters, its own SHA-256
 
-A checkpoint appears under its name in one rename. What fails its checksums is never loaded; the
-one before it is used instead. Milestones that are too old to resume from keep the model only.
+A checkpoint is created atomically, by a rename. One that fails its checksums is never loaded; the
+one before it is used instead. Milestones too old to resume from keep only the model.
 """
 
 from __future__ import annotations
@@ -16,17 +16,11 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from rookery.base.storage import (
-    atomic_folder,
-    atomic_write,
-    checksum,
-    remove_folder,
-    sync_folder,
-)
+from rookery.base.storage import atomic_folder, atomic_write, checksum, remove_folder, sync_folder
 from rookery.runs.state import State, StateError
 
 FORMAT = 1
@@ -41,7 +35,7 @@ class CheckpointError(ValueError):
 
 
 class FutureFormatError(ValueError):
-    """Written by a newer Rookery; never treated as damage."""
+    """A checkpoint of a newer Rookery; never treated as damage."""
 
 
 @dataclass
@@ -51,16 +45,16 @@ class Counters:
     iterations: int = 0
     samples: int = 0
     games: int = 0
-    seconds: float = 0.0  # of work that is in the checkpoint, by a monotonic clock
-    evaluated: int = 0  # equal parts of the run that lie behind and have been evaluated
-    rounds: int = 0  # evaluations done, each against one or more opponents
+    seconds: float = 0.0  # of training, by a monotonic clock
+    evaluated: int = 0  # equal parts of the run that were completed and evaluated
+    rounds: int = 0  # evaluations, each against one or more opponents
     metrics_bytes: int = 0  # length of metrics.jsonl at this point
     timing_bytes: int = 0
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A checkpoint whose manifest is sound."""
+    """A checkpoint with a valid manifest."""
 
     path: Path
     counters: Counters
@@ -75,11 +69,11 @@ class Checkpoint:
 
     @property
     def resumable(self) -> bool:
-        """Whether more than the model is left."""
+        """Whether the trainer's state is still there, not only the model."""
         return STATE in self.files
 
     def read(self, name: str) -> bytes:
-        """Bytes of one file, checked."""
+        """The content of one file, after verifying its checksum."""
         try:
             data = (self.path / name).read_bytes()
         except OSError as error:
@@ -92,7 +86,7 @@ class Checkpoint:
         return data
 
     def load_state(self) -> State:
-        """The trainer's state, checked."""
+        """The trainer's state, after verifying its checksums."""
         import safetensors.torch
 
         values = self.read(VALUES)
@@ -100,7 +94,7 @@ class Checkpoint:
 
 
 def folder_name(step: int) -> str:
-    """Name of a checkpoint: names sort as steps do."""
+    """Name of a checkpoint's folder; names sort in the order of steps."""
     return f"{step:08d}"
 
 
@@ -108,12 +102,12 @@ class Checkpoints:
     """The checkpoints of one run, oldest first."""
 
     def __init__(self, folder: Path, report: Callable[[str], None] = lambda text: None) -> None:
-        """Look after `folder`; `report` is told of damage."""
+        """Manage `folder`; `report` is called with a message for each damaged checkpoint."""
         self.folder = folder
         self._report = report
 
     def steps(self) -> list[int]:
-        """Steps that have a folder, ascending, sound or not."""
+        """Steps that have a folder, damaged or not, ascending."""
         try:
             names = [entry.name for entry in self.folder.iterdir()]
         except FileNotFoundError:
@@ -146,13 +140,12 @@ class Checkpoints:
         return checkpoint
 
     def amend(self, step: int, counters: Counters, milestone: bool) -> None:
-        """Replace the counters of a checkpoint, as after its evaluation."""
-        old = self.read(step)
-        new = Checkpoint(old.path, counters, old.recipe, milestone, old.files)
-        atomic_write(old.path / MANIFEST, _manifest(new))
+        """Replace the counters of a checkpoint after its evaluation."""
+        new = replace(self.read(step), counters=counters, milestone=milestone)
+        atomic_write(new.path / MANIFEST, _manifest(new))
 
     def read(self, step: int) -> Checkpoint:
-        """A checkpoint by its step; its manifest is checked, its files not yet."""
+        """A checkpoint by its step; verifies its manifest but not its files."""
         path = self.folder / folder_name(step)
         try:
             data = (path / MANIFEST).read_bytes()
@@ -161,10 +154,12 @@ class Checkpoints:
         return _parse(path, data)
 
     def newest(self) -> tuple[Checkpoint, State] | None:
-        """The newest sound checkpoint with its state; damaged ones are reported and set aside.
+        """The newest intact checkpoint with its state, or None if there is no checkpoint.
+
+        Damaged checkpoints are reported and renamed.
 
         Raises:
-            CheckpointError: if there are checkpoints but none of them is sound.
+            CheckpointError: if all checkpoints are damaged.
         """
         damaged = []
         for step in reversed(self.steps()):
@@ -181,7 +176,7 @@ class Checkpoints:
             for bad in damaged:
                 self._set_aside(bad)
             if damaged:
-                self._report(f"going on from checkpoint {checkpoint.path.name} instead")
+                self._report(f"resuming from checkpoint {checkpoint.path.name} instead")
             return checkpoint, state
         if damaged:
             raise CheckpointError(
@@ -191,7 +186,7 @@ class Checkpoints:
         return None
 
     def newest_model(self) -> tuple[Path, bytes] | None:
-        """The model file of the newest sound checkpoint; changes nothing."""
+        """Path and content of the newest intact model; changes nothing."""
         for step in reversed(self.steps()):
             try:
                 checkpoint = self.read(step)
@@ -201,7 +196,7 @@ class Checkpoints:
         return None
 
     def thin(self, keep: int) -> None:
-        """Keep the newest `keep` whole, of older milestones the model, and remove the rest."""
+        """Keep the newest `keep` checkpoints and the models of older milestones only."""
         resumable = []
         for step in self.steps():
             try:
@@ -218,14 +213,13 @@ class Checkpoints:
 
     def _strip(self, checkpoint: Checkpoint) -> None:
         """Remove all but the model: first from the manifest, then from the disk."""
-        files = {MODEL: checkpoint.files[MODEL]}
-        smaller = Checkpoint(checkpoint.path, checkpoint.counters, checkpoint.recipe, True, files)
+        smaller = replace(checkpoint, files={MODEL: checkpoint.files[MODEL]})
         atomic_write(checkpoint.path / MANIFEST, _manifest(smaller))
         for name in (STATE, VALUES):
             (checkpoint.path / name).unlink(missing_ok=True)
 
     def _set_aside(self, step: int) -> None:
-        """Rename a damaged checkpoint, so that the step can be written again."""
+        """Rename a damaged checkpoint so that its step can be written again."""
         path = self.folder / folder_name(step)
         aside = path.with_name(f"{path.name}.damaged")
         if aside.exists():
@@ -263,7 +257,7 @@ def _parse(path: Path, data: bytes) -> Checkpoint:
         if isinstance(error, CheckpointError):
             raise
         raise CheckpointError(f"{MANIFEST} cannot be understood") from None
-    # The checksum is sound, so a strange content is a newer format and not damage.
+    # The checksum matches, so unknown content means a newer format, not damage.
     if content.get("format") != FORMAT:
         raise FutureFormatError(
             f"{path / MANIFEST} has format {content.get('format')!r}, this version of Rookery "

@@ -1,8 +1,7 @@
-"""`live.json` in a run folder: the games that a trainer is playing at this moment.
+"""`live.json` in a run folder: the games that a trainer is playing right now.
 
-`rookery watch` shows them on small boards. The file is small, replaced in
-one step, at most once a second, and means nothing to training: trouble with it never stops a run,
-and it is not part of a checkpoint. docs/play.md describes it.
+`rookery watch` shows them on small boards. The file is replaced atomically, at most once a second.
+It is not part of a checkpoint, and write errors never stop a run. docs/play.md describes it.
 """
 
 from __future__ import annotations
@@ -13,49 +12,43 @@ import math
 import os
 import time
 from collections.abc import Iterable, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 LIVE = "live.json"
 VERSION = 1
 MOST_BOARDS = 12
-MOST_FRAMES = 120  # positions of a game that is shown as a whole
+MOST_FRAMES = 120  # positions of a replayed game
 EVERY = 1.0  # seconds
-LARGEST = 256 * 1024  # bytes that a reader takes
-_KEYS = {"fen": 100, "last": 8, "title": 80, "result": 8}  # texts and their greatest lengths
+LARGEST = 256 * 1024  # bytes; a larger file is not read
+_KEYS = {"fen": 100, "last": 8, "title": 80, "result": 8}  # text fields and their longest lengths
 
-_written: dict[str, float] = {}  # folder -> when, by a monotonic clock
+_written: dict[str, float] = {}  # folder -> time of the last write, by a monotonic clock
 
 
 def write_live(folder: Path, boards: Iterable[Mapping[str, Any]], every: float = EVERY) -> bool:
-    """Show boards to `rookery watch`, at most once in `every` seconds.
+    """Write boards for `rookery watch`, at most once in `every` seconds; returns whether it did.
 
     Args:
         folder: The run folder (`Context.folder`).
-        boards: At most twelve count. Each has `fen` (or the first field of one) and, if known,
-            `last` (the last move in UCI), `title`, `value` ([-1, 1], White's view) and `result`
-            (such as "1-0", if the game is over). A game that was played in one go has `frames`
-            instead of `fen`: placements (first fields of FENs) that the page steps through. May
-            be a generator: it is not touched if it is too early.
+        boards: Only the first twelve are used. Each has `fen` (or the first field of one) and, if
+            known, `last` (the last move in UCI), `title`, `value` ([-1, 1], White's view) and
+            `result` (such as "1-0", if the game is over). A finished game may have `frames` instead
+            of `fen`: placements (first fields of FENs) that the page steps through. A generator
+            is not consumed when it is too early to write.
         every: Seconds between two writes.
-
-    Returns:
-        Whether the file was written.
     """
     key = str(folder)
     now = time.monotonic()
     if now - _written.get(key, -math.inf) < every:
         return False
     _written[key] = now
-    rows = []
-    for board in boards:
-        rows.append(_row(board))
-        if len(rows) >= MOST_BOARDS:
-            break
+    rows = [_row(board) for board in islice(boards, MOST_BOARDS)]
     content = {"version": VERSION, "time": round(time.time(), 3), "boards": rows}
     temporary = folder / f".{LIVE}.{os.getpid()}.tmp"
     with contextlib.suppress(OSError):
-        # Not synced: it is of no use after a crash.
+        # Not synced: useless after a crash anyway.
         temporary.write_text(json.dumps(content, separators=(",", ":"), allow_nan=False))
         os.replace(temporary, folder / LIVE)
         return True
@@ -63,7 +56,7 @@ def write_live(folder: Path, boards: Iterable[Mapping[str, Any]], every: float =
 
 
 def read_live(folder: Path) -> dict[str, Any] | None:
-    """The boards of a run and their time; None if there are none or the file is damaged."""
+    """The boards of a run and when they were written; None if the file is missing or damaged."""
     path = folder / LIVE
     try:
         if path.is_symlink() or path.stat().st_size > LARGEST:
@@ -82,7 +75,7 @@ def read_live(folder: Path) -> dict[str, Any] | None:
 
 
 def _row(board: Mapping[str, Any]) -> dict[str, Any]:
-    """One board with the known keys only, cut to sensible lengths."""
+    """One board with only the known keys, truncated to sensible lengths."""
     row: dict[str, Any] = {}
     for key, longest in _KEYS.items():
         text = board.get(key)

@@ -1,7 +1,7 @@
 """The lock that keeps a second trainer out of a run folder.
 
-The kernel drops an flock when its process dies, however it dies, so a lock is never stale; the
-text in the file only tells a second trainer who the first one is.
+The kernel releases an flock when its process dies, so a lock is never stale; the text in the file
+only tells a second trainer which process holds it.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from pathlib import Path
 
 
 class LockError(ValueError):
-    """Another process is at work in the folder."""
+    """Another process is using the folder."""
 
 
 class FolderLock:
     """Holds a folder's lock from entering the context to leaving it."""
 
     def __init__(self, folder: Path) -> None:
-        """Name the folder; nothing is locked yet."""
+        """Lock nothing yet."""
         self.path = folder / "lock"
         self._descriptor = -1
 
@@ -38,7 +38,7 @@ class FolderLock:
                 "wait for it, stop it with Ctrl-C, or choose another --run"
             ) from None
         self._descriptor = descriptor
-        with contextlib.suppress(OSError):  # on a full disk the lock holds without its text
+        with contextlib.suppress(OSError):  # on a full disk the lock works without its text
             os.ftruncate(descriptor, 0)
             os.write(descriptor, f"process {os.getpid()} on {socket.gethostname()}".encode())
         # A worker process that outlives us must not keep the lock.

@@ -1,8 +1,8 @@
 """The records of a run: metrics.jsonl, timing.jsonl and TensorBoard's events.
 
-metrics.jsonl holds what the seed determines and timing.jsonl what the clock does, one row per
-iteration each, so that the first is the same, byte by byte, for a run that was stopped and
-resumed as for one that was not. Lengths are kept in each checkpoint; resuming cuts back to them.
+Both files have one row per iteration. metrics.jsonl holds only what the seed determines, so that a
+resumed run writes the same bytes as an uninterrupted one; timings are in timing.jsonl. Each
+checkpoint stores the lengths of both, and resuming truncates them to these lengths.
 """
 
 from __future__ import annotations
@@ -17,30 +17,31 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from rookery.base.json_output import finite
 from rookery.base.storage import write_all
 
 
 class JsonLines:
-    """A file of JSON objects, one per line, that is only appended to."""
+    """An append-only file of JSON objects, one per line."""
 
     def __init__(self, path: Path) -> None:
-        """Open or make the file; a symbolic link in its place is refused."""
+        """Open or create the file; a symbolic link is refused."""
         self.path = path
         flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
         self._descriptor = os.open(path, flags, 0o644)
 
     def append(self, row: Mapping[str, Any]) -> None:
-        """Add a row by a single write; numbers that JSON cannot express become null."""
+        """Add a row in a single write; NaN and infinities become null."""
         text = json.dumps(finite(row), separators=(",", ":"), allow_nan=False) + "\n"
         write_all(self._descriptor, text.encode(), self.path)
 
     def sync(self) -> int:
-        """Wait until all rows are on the disk, and return the length in bytes."""
+        """Sync all rows to the disk and return the length in bytes."""
         os.fsync(self._descriptor)
         return os.fstat(self._descriptor).st_size
 
     def cut(self, length: int) -> int:
-        """Truncate to `length`; returns how many bytes the file is short of it."""
+        """Truncate to `length`; return how many bytes the file was shorter than that."""
         size = os.fstat(self._descriptor).st_size
         if size > length:
             os.ftruncate(self._descriptor, length)
@@ -51,34 +52,15 @@ class JsonLines:
         os.close(self._descriptor)
 
 
-def finite(value: Any) -> Any:
-    """The same with NaN and infinities replaced by None, at any depth."""
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, Mapping):
-        return {str(key): finite(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [finite(item) for item in value]
-    return value
-
-
 class TensorBoard:
-    """Writes scalars for TensorBoard; without the package it writes nothing.
-
-    Events are a convenience beside metrics.jsonl, so trouble with them never stops a run.
-    """
+    """Writes scalars for TensorBoard, if it is installed; write errors never stop a run."""
 
     def __init__(self, folder: Path, step: int) -> None:
-        """Start a new file; events from `step` on in older files are hidden by TensorBoard."""
+        """Start a new file; TensorBoard hides events from `step` on in older files."""
         self._file: BinaryIO | None = None
         try:
-            from tensorboard.compat.proto import (  # type: ignore[import-untyped]
-                event_pb2,
-                summary_pb2,
-            )
-            from tensorboard.summary.writer.record_writer import (  # type: ignore[import-untyped]
-                RecordWriter,
-            )
+            from tensorboard.compat.proto import event_pb2, summary_pb2
+            from tensorboard.summary.writer.record_writer import RecordWriter
         except ImportError:
             return
         self._protos = event_pb2, summary_pb2
@@ -103,11 +85,9 @@ class TensorBoard:
             for tag, value in scalars.items()
             if math.isfinite(value)
         ]
-        event = events.Event(
-            wall_time=time.time(), step=step, summary=summaries.Summary(value=values)
-        )
+        summary = summaries.Summary(value=values)
         try:
-            self._write(event)
+            self._write(events.Event(wall_time=time.time(), step=step, summary=summary))
         except OSError:
             self.close()
 

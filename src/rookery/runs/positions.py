@@ -8,8 +8,8 @@ A file is a header of 64 bytes followed by the samples:
     8 bytes   number of samples
     40 bytes  the first 20 bytes of the SHA-256 of the samples in hexadecimal
 
-core/nnue/packed_position.h describes a sample, `SAMPLE` describes it for NumPy. All shards of a
-run are a `rookery.runs.replay.Replay` with `PositionFormat`, labelled by generation.
+core/nnue/packed_position.h defines a sample; `SAMPLE` is the same for NumPy. The shards of a run
+are a `rookery.runs.replay.Replay` with `PositionFormat`, labelled by generation.
 """
 
 from __future__ import annotations
@@ -26,13 +26,7 @@ FORMAT = 1
 MAGIC = b"rookpos\0"
 SAMPLE_BYTES = 32
 HEADER = np.dtype(
-    [
-        ("magic", "S8"),
-        ("format", "<u4"),
-        ("generation", "<u4"),
-        ("count", "<u8"),
-        ("digest", "S40"),
-    ]
+    [("magic", "S8"), ("format", "<u4"), ("generation", "<u4"), ("count", "<u8"), ("digest", "S40")]
 )
 SAMPLE = np.dtype(
     [
@@ -55,7 +49,7 @@ class ShardError(ValueError):
 
 
 def fields(samples: Samples) -> NDArray[Any]:
-    """The same memory as a structured array [N] of `SAMPLE`."""
+    """A view of the samples as a structured array [N] of `SAMPLE`."""
     return np.ascontiguousarray(samples).view(SAMPLE).reshape(len(samples))
 
 
@@ -65,11 +59,8 @@ def results(samples: Samples) -> NDArray[np.float32]:
     return np.asarray(won / 2, dtype=np.float32)
 
 
-# --- One file ---
-
-
 def shard_bytes(samples: Samples, generation: int) -> bytes:
-    """The content of a file with these samples."""
+    """The content of a shard with these samples."""
     body = np.ascontiguousarray(samples).tobytes()
     header = np.zeros(1, dtype=HEADER)
     header[0] = (MAGIC, FORMAT, generation, len(samples), checksum(body)[:40].encode())
@@ -77,7 +68,7 @@ def shard_bytes(samples: Samples, generation: int) -> bytes:
 
 
 def parse_shard(data: bytes, source: str) -> tuple[Samples, int]:
-    """Samples and generation of a file's content, checked; `source` is named in errors."""
+    """Validate a shard; return its samples and generation. Errors name the file `source`."""
     if len(data) < HEADER.itemsize or data[:8] != MAGIC:
         raise ShardError(f"{source} is not a file of positions, or is cut off")
     header = np.frombuffer(data[: HEADER.itemsize], dtype=HEADER)[0]
@@ -99,18 +90,18 @@ def parse_shard(data: bytes, source: str) -> tuple[Samples, int]:
 
 
 class PositionFormat:
-    """Such files as the shards of a `Replay`; a label is the generation."""
+    """The shard format of a `Replay` whose labels are generations."""
 
     suffix = ".positions"
 
     def pack(self, item: Samples, label: int) -> bytes:
-        """The content of a file."""
+        """Serialise samples."""
         return shard_bytes(item, label)
 
     def unpack(self, data: bytes, source: str) -> Samples:
-        """Samples of a file's content, checked."""
+        """Validate and deserialise samples."""
         return parse_shard(data, source)[0]
 
     def rows(self, item: Samples) -> int:
-        """How many there are."""
+        """Number of samples."""
         return len(item)

@@ -1,7 +1,7 @@
-"""Everything that can be read of a run folder, also while a trainer is at work in it.
+"""Reading run folders, even while a trainer is writing to them.
 
-Files may be growing, torn, damaged or missing: readers get what is sound. `rookery.training.folder`
-lists the files and writes them.
+Files may be growing, truncated, damaged or missing; readers return what is intact.
+`rookery.training.folder` lists the files and writes them.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ TIMING = "timing.jsonl"
 RATINGS = "ratings.json"
 MODEL = "model.safetensors"
 LOG = "log.txt"
-MOST_BYTES = 256 << 20  # of a file of rows; more than that is not read
+MOST_BYTES = 256 << 20  # read of a file of rows
 CHUNK = 8 << 20
-LARGEST_PGN = 1 << 20  # bytes of a file of games that are read
-LOG_BYTES = 16 << 10  # of the end of the log
+LARGEST_PGN = 1 << 20  # bytes read of a file of games
+LOG_BYTES = 16 << 10  # read from the end of the log
 
 
 class GrowingRows:
-    """A file of JSON objects, one per line, that grows; only what is new is read."""
+    """A growing file of JSON objects, one per line, read incrementally."""
 
     def __init__(self, path: Path) -> None:
-        """Nothing is read yet."""
+        """Read nothing yet."""
         self._path = path
         self._offset = 0
         self._identity: tuple[int, int] | None = None
         self._rows: list[dict[str, Any]] = []
 
     def refresh(self) -> list[dict[str, Any]]:
-        """All sound rows, after reading what was added; begins again if the file was cut."""
+        """All valid rows, including new ones; starts over if the file was truncated or replaced."""
         try:
             descriptor = os.open(self._path, os.O_RDONLY | os.O_NOFOLLOW)
         except OSError:
@@ -51,7 +51,7 @@ class GrowingRows:
             while self._offset < min(status.st_size, MOST_BYTES):
                 file.seek(self._offset)
                 data = file.read(CHUNK)
-                end = data.rfind(b"\n") + 1  # a row without its newline is not complete
+                end = data.rfind(b"\n") + 1  # the last row may be incomplete
                 if end == 0:
                     break
                 self._offset += end
@@ -70,31 +70,31 @@ def _sound_rows(data: bytes) -> Iterator[dict[str, Any]]:
 
 
 class RunReader:
-    """One run. Rows that were read stay in memory, so asking again costs only what is new."""
+    """One run folder. Rows are cached, so that repeated calls read only new ones."""
 
     def __init__(self, path: Path) -> None:
-        """Name the folder; nothing is read yet."""
+        """Read nothing yet."""
         self.path = path
         self._metrics = GrowingRows(path / METRICS)
         self._timing = GrowingRows(path / TIMING)
 
     def metrics(self) -> list[dict[str, Any]]:
-        """What the seed determines, a row per iteration."""
+        """The rows of metrics.jsonl, one per iteration."""
         return [row for row in self._metrics.refresh() if "iteration" in row]
 
     def timing(self) -> list[dict[str, Any]]:
-        """What the clock determines, a row per iteration."""
+        """The rows of timing.jsonl, one per iteration."""
         return list(self._timing.refresh())
 
     def recipe(self) -> dict[str, Any]:
-        """The recipe as stored, unchecked; needs no algorithm."""
+        """The stored recipe, not validated; loads no algorithm."""
         try:
             return tomllib.loads((self.path / RECIPE).read_text("utf-8"))
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise ValueError(f"{self.path / RECIPE} is not valid TOML: {error}") from None
 
     def evaluations(self) -> list[dict[str, Any]]:
-        """The evaluations of training, oldest first; none if the file is damaged."""
+        """The evaluations during training, oldest first; empty if the file is damaged."""
         try:
             found = read_ratings(self.path).get("evaluations", [])
         except (OSError, ValueError):
@@ -111,9 +111,9 @@ class RunReader:
             return []
 
     def is_active(self) -> bool:
-        """Whether a trainer holds the run's lock; the lock itself is not touched.
+        """Whether a trainer holds the run's lock.
 
-        Trying to take it, even for an instant, could keep a trainer out that starts just then.
+        The lock is not tested by taking it, which could make a trainer fail that starts just then.
         """
         try:
             inode = (self.path / "lock").stat().st_ino
@@ -123,10 +123,7 @@ class RunReader:
         return any(f":{inode} " in line and "FLOCK" in line for line in held.splitlines())
 
     def game_texts(self) -> Iterator[tuple[str, str]]:
-        """Name and PGN text of the files of sample games, the newest first.
-
-        Games against opponents come before those of self-play, of which there are more.
-        """
+        """Name and PGN text of the files of sample games, newest first, self-play last."""
         files = sorted((self.path / "games").glob("*.pgn"), reverse=True)
         for path in sorted(files, key=lambda path: path.stem.endswith("-selfplay")):
             if path.is_symlink():
@@ -136,11 +133,7 @@ class RunReader:
 
 
 def read_ratings(run: Path) -> dict[str, Any]:
-    """The content of ratings.json: "evaluations" of training, "ladder" of `rookery rate`.
-
-    Raises:
-        ValueError: it is not JSON.
-    """
+    """The content of ratings.json: "evaluations" of training, "ladder" of `rookery rate`."""
     try:
         content = json.loads((run / RATINGS).read_bytes())
     except FileNotFoundError:
@@ -151,11 +144,11 @@ def read_ratings(run: Path) -> dict[str, Any]:
 
 
 def write_ratings(run: Path, content: Mapping[str, Any]) -> None:
-    """Replace ratings.json in one step."""
+    """Replace ratings.json atomically."""
     atomic_write(run / RATINGS, json.dumps(dict(content), indent=1, allow_nan=False) + "\n")
 
 
 def number(value: object) -> float | None:
-    """A value of a row as a number, None for anything else (booleans too)."""
+    """A row's value as a float; None for anything that is not a number (booleans included)."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return float(value) if is_number else None  # type: ignore[arg-type]

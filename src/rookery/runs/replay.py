@@ -1,12 +1,11 @@
-"""Samples on disk: `replay/NUMBER.SUFFIX`, for algorithms that learn from older games.
+"""The replay buffer on disk: shards `replay/NUMBER.SUFFIX`.
 
 The list of valid shards, with their checksums, is part of the trainer's state, so that a resumed
 run sees exactly the samples that its checkpoint saw. A shard that is not on the list (written
-after the checkpoint) or that is damaged is moved to `replay/quarantine/` and counted. A shard that
-was dropped stays on the disk until no kept checkpoint names it.
+after the checkpoint) or that is damaged is moved to `replay/quarantine/` and counted. A dropped
+shard stays on the disk until no kept checkpoint refers to it.
 
-What is in a shard is a `ShardFormat`'s business: Parquet here, packed positions in
-`rookery.runs.positions`.
+A `ShardFormat` defines the file format: Parquet here, packed positions in `rookery.runs.positions`.
 """
 
 from __future__ import annotations
@@ -28,20 +27,20 @@ Item = TypeVar("Item")
 
 
 class ShardFormat(Protocol[Item]):
-    """How the samples of a shard become bytes."""
+    """The file format of shards."""
 
-    suffix: str  # of the files' names
+    suffix: str  # of file names
 
     def pack(self, item: Item, label: int) -> bytes:
-        """The content of a file; a format may store the shard's label in it."""
+        """Serialise samples; a format may store the shard's label."""
         ...
 
     def unpack(self, data: bytes, source: str) -> Item:
-        """The samples of a file's content; raises ValueError naming `source` if it is not sound."""
+        """Deserialise samples; a ValueError names the file `source` if it is damaged."""
         ...
 
     def rows(self, item: Item) -> int:
-        """How many samples there are."""
+        """Number of samples."""
         ...
 
 
@@ -75,8 +74,8 @@ class Parquet:
 class Replay(Generic[Item]):
     """The shards of one run, oldest first.
 
-    In `Trainer.state()`: `state.values["replay"] = replay.state()`; in `load_state`:
-    `replay.restore(state.value("replay"))`, which gives the samples of all shards.
+    `Trainer.state()` stores `replay.state()`; `load_state` passes it to `replay.restore`, which
+    returns the samples of all shards.
     """
 
     def __init__(
@@ -86,7 +85,7 @@ class Replay(Generic[Item]):
         keep_checkpoints: int = 3,
         report: Callable[[str], None] = lambda text: None,
     ) -> None:
-        """Use `folder`, the run's replay/; nothing is read yet."""
+        """Use `folder`, the run's replay/, without reading anything yet."""
         self.folder = folder
         self.quarantined = 0
         self._format = format
@@ -106,11 +105,11 @@ class Replay(Generic[Item]):
         return list(self._shards)
 
     def label(self, name: str) -> int:
-        """The number that a shard was added with."""
+        """The label that a shard was added with."""
         return int(self._shards[name]["label"])
 
     def add(self, item: Item, label: int = 0) -> str:
-        """Store samples as a new shard and return its name; `label` is, say, a generation."""
+        """Store samples as a new shard and return its name; `label` may be a generation."""
         data = self._format.pack(item, label)
         name = f"{self._next:08d}{self._format.suffix}"
         atomic_write(self.folder / name, data)
@@ -120,7 +119,7 @@ class Replay(Generic[Item]):
         return name
 
     def read(self, name: str) -> Item:
-        """The samples of a shard, checked."""
+        """The samples of a shard, after verifying its checksum and size."""
         path, shard = self.folder / name, self._shards[name]
         try:
             data = path.read_bytes()
@@ -134,14 +133,14 @@ class Replay(Generic[Item]):
         return item
 
     def drop_oldest(self, rows: int) -> None:
-        """Forget the oldest shards while the others hold at least `rows` samples."""
+        """Drop the oldest shards while the others hold at least `rows` samples."""
         for name in self.names():
             if self.rows - int(self._shards[name]["rows"]) < rows:
                 return
             self._drop(name)
 
     def drop_before(self, label: int) -> None:
-        """Forget the shards with smaller labels."""
+        """Drop the shards with smaller labels."""
         for name in self.names():
             if self.label(name) < label:
                 self._drop(name)
@@ -153,13 +152,13 @@ class Replay(Generic[Item]):
     def state(self) -> Json:
         """The list of shards, for the checkpoint that is being written."""
         if len(self._dropped) == self._dropped.maxlen:
-            for name in self._dropped[0]:  # no checkpoint that is kept names these any more
+            for name in self._dropped[0]:  # no kept checkpoint refers to these any more
                 (self.folder / name).unlink(missing_ok=True)
         self._dropped.append([])
         return {"shards": {name: dict(s) for name, s in self._shards.items()}, "next": self._next}
 
     def restore(self, state: Json) -> dict[str, Item]:
-        """Go back to a list of shards and read them; all others, and bad ones, are quarantined."""
+        """Read the shards of a checkpoint; all others, and damaged ones, are quarantined."""
         self._next = int(state["next"])
         self._shards = {name: _entry(stored) for name, stored in state["shards"].items()}
         sound: dict[str, Item] = {}
@@ -172,7 +171,7 @@ class Replay(Generic[Item]):
                 del self._shards[name]
         if reasons:
             self._report(
-                f"{len(reasons)} shards are missing or damaged; going on without them: "
+                f"{len(reasons)} shards are missing or damaged; continuing without them: "
                 f"{'; '.join(reasons)}"
             )
         self._quarantine_others()
@@ -190,7 +189,7 @@ class Replay(Generic[Item]):
 
 
 def _entry(stored: dict[str, Json]) -> dict[str, Json]:
-    """What is known of a shard; older checkpoints have other names, or no checksum or label."""
+    """Convert the entry of a shard, which older checkpoints store under other keys."""
     return {
         "rows": stored["rows"] if "rows" in stored else stored["count"],
         "sha256": stored.get("sha256"),

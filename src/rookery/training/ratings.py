@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rookery.arena.elo import estimate_from_games
+from rookery.base.json_output import finite
 from rookery.runs.checkpoint import Counters
-from rookery.runs.metrics import finite
 from rookery.training.trainer import MatchScore
 
 KEYS = ("wins", "draws", "losses")

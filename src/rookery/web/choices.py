@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rookery.nets.model_file import read_info
-from rookery.players.model import kind_of
 from rookery.players.offered_levels import GIVEN, Level, Levels
-from rookery.players.registry import KINDS, PlayerKind, make_player, named_kinds
+from rookery.players.registry import KINDS, PlayerKind, kind_of, make_player, named_kinds
 from rookery.players.spec import PlayerSpec
 
 FOLDER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
