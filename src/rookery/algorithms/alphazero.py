@@ -38,11 +38,12 @@ from rookery.learning.window import Sampler, SampleWindow
 from rookery.nets import PolicyValueNetwork, make_network
 from rookery.nets.evaluator import read_model
 from rookery.nets.model_file import parse_model
+from rookery.nets.native import native_network
 from rookery.players.greedy import BotPlayer
 from rookery.runs.state import State
 from rookery.selfplay.collector import Collector, Hooks, make_collector
 from rookery.selfplay.games import write_selfplay_games
-from rookery.selfplay.networks import native_of, weights_of
+from rookery.selfplay.networks import weights_of
 from rookery.selfplay.trees import TreeHarvest, TreeOrder, TreePlan
 from rookery.training.trainer import Context, MatchScore, Metrics, Trainer
 
@@ -112,7 +113,7 @@ class AlphaZeroTrainer(Trainer):
         if self.context.recipe.selfplay.processes:
             return "server"
         # Without a native form all games share one batch, and torch uses the cores.
-        return "batches" if native_of(self.network) is None else "threads"
+        return "batches" if native_network(self.network) is None else "threads"
 
     def _plan(self) -> TreePlan:
         tree, play = self.context.recipe.tree, self.context.recipe.selfplay
@@ -203,7 +204,7 @@ class AlphaZeroTrainer(Trainer):
         rate = learning_rate(recipe.learn, self.context.progress)
         draws = recipe.selfplay.samples * recipe.replay.passes
         steps = max(1, round(draws / recipe.learn.minibatch))
-        sampler = self.window.sampler(recipe.replay.surprise_share)
+        sampler = Sampler(self.window.blocks, recipe.replay.surprise_share)
         terms = [
             learn_step(self.network, self.optimizer, self._minibatch(sampler), recipe.learn, rate)
             for _ in range(steps)
