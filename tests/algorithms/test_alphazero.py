@@ -180,7 +180,7 @@ def test_a_closed_gate_keeps_the_old_network(tmp_path: Path) -> None:
     assert learner.promotions == 0
     assert same_weights(before, weights_of(learner.best))
     assert not same_weights(before, weights_of(learner.network))  # it did learn
-    assert "of 4 games" in logged[0] and "keeps learning" in logged[0]
+    assert "in 4 games" in logged[0] and "keeps learning" in logged[0]
 
 
 def test_an_open_gate_lets_the_new_network_play(tmp_path: Path) -> None:

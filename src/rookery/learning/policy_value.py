@@ -19,7 +19,7 @@ from torch.nn import functional
 
 from rookery.base.section import Section
 from rookery.data.samples import SampleBlock
-from rookery.nets import AuxiliaryHeads, PolicyValueNetwork, ragged
+from rookery.nets import AuxiliaryHeads, PolicyValueNetwork, make_network, ragged
 from rookery.nets.mlp import MlpSizes
 from rookery.nets.resnet import ResnetSizes
 from rookery.nets.squares import SquaresSizes
@@ -64,6 +64,12 @@ class LearnSettings(Section):
     average: float = Field(default=0.0, ge=0, lt=1)
     """Share of the old mean kept per iteration by the moving average of the weights, which then
     plays the games; 0: no averaging."""
+
+
+def new_network(settings: NetworkSettings, generator: torch.Generator) -> Any:
+    """A network with random weights and the actions `az4672`."""
+    sizes = getattr(settings, settings.family)
+    return make_network(settings.family, settings.observation, "az4672", sizes, generator)
 
 
 def learning_rate(settings: LearnSettings, progress: float) -> float:
