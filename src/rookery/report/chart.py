@@ -93,9 +93,9 @@ def line_chart(
     y_of = _scale(y_ticks, HEIGHT - BOTTOM, TOP)
     parts = [_head(title, HEIGHT)]
     for tick in y_ticks:
-        y = f"{y_of(tick):.1f}"
-        parts.append(f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y}" y2="{y}"/>')
-        place = f'x="{LEFT - 5}" y="{float(y) + 4:.1f}"'
+        at = f"{y_of(tick):.1f}"
+        parts.append(f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{at}" y2="{at}"/>')
+        place = f'x="{LEFT - 5}" y="{float(at) + 4:.1f}"'
         parts.append(f'<text class="tick end" {place}>{escape(y_name(tick))}</text>')
     for tick in x_ticks:
         place = f'x="{x_of(tick):.1f}" y="{HEIGHT - BOTTOM + 14}"'

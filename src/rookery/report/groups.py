@@ -89,5 +89,5 @@ def _settings(recipe: dict[str, Any]) -> dict[str, Any]:
 
 
 def value_text(value: object) -> str:
-    """A setting as text: a string as it is, anything else as JSON."""
+    """A setting as text: strings unchanged, other values as JSON."""
     return value if isinstance(value, str) else json.dumps(value, default=str)

@@ -22,7 +22,7 @@ from rookery.envs.rewards import Distance, InterimRewards, Rewards
 CACHED_POSITIONS = 1 << 18
 
 
-class InterimJudge:
+class VectorInterimRewards:
     """Rewards as in `rookery.envs.rewards`; call `before` and `after` each step."""
 
     def __init__(
@@ -42,7 +42,7 @@ class InterimJudge:
         endings = tables.endings() if tables is not None else []
         self.sources = f"a book of {len(positions):,} entries, tables of {len(endings)} endings"
         self._max_pieces = max((len(name.replace("v", "")) for name in endings), default=0)
-        self._judges = [InterimRewards(rewards, None, tables) for _ in range(count)]
+        self._games = [InterimRewards(rewards, None, tables) for _ in range(count)]
         self._book_actions: dict[int, frozenset[int]] = {}
         self._distance = lru_cache(CACHED_POSITIONS)(self._probe)
         self._rewards = np.zeros(count, dtype=np.float32)
@@ -74,9 +74,9 @@ class InterimJudge:
             ended = bool(games.terminations[index] | games.truncations[index])
             fen = games.final_fen(index) if ended else games.fen(index)
             after = self._distance(fen, white)
-            self._rewards[index] += self._judges[index].tablebase_reward(distance, after, white)
+            self._rewards[index] += self._games[index].tablebase_reward(distance, after, white)
         for ended_game in np.flatnonzero(games.terminations | games.truncations):
-            self._judges[ended_game].new_game()
+            self._games[ended_game].new_game()
         return self._rewards
 
     def _listed(self, games: VectorGames, index: int) -> frozenset[int]:
@@ -91,25 +91,25 @@ class InterimJudge:
         return self._book_actions[key]
 
     def _probe(self, fen: str, white: bool) -> Distance | None:
-        return self._judges[0].distance(Game(fen), white)
+        return self._games[0].distance(Game(fen), white)
 
     def state(self) -> list[dict[str, tuple[str, int]]]:
         """Distances stored for each game, with their metric, for an exact resume."""
         return [
-            {str(int(side)): (metric, plies) for side, (metric, plies) in judge.distances.items()}
-            for judge in self._judges
+            {str(int(side)): (metric, plies) for side, (metric, plies) in game.distances.items()}
+            for game in self._games
         ]
 
     def load_state(self, state: list[dict[str, tuple[str, int]]]) -> None:
         """Restore a `state()`."""
-        for judge, stored in zip(self._judges, state, strict=True):
-            judge.distances = {side == "1": Distance(*pair) for side, pair in stored.items()}
+        for game, stored in zip(self._games, state, strict=True):
+            game.distances = {side == "1": Distance(*pair) for side, pair in stored.items()}
 
 
-def find_judge(
+def find_interim_rewards(
     rewards: Rewards, count: int, actions: str, log: Callable[[str], object]
-) -> InterimJudge | None:
-    """An `InterimJudge` with the installed book and tables; None if there are no such rewards."""
+) -> VectorInterimRewards | None:
+    """Interim rewards with the installed book and tables; None if the recipe has none."""
     if not rewards.book and not rewards.tablebase:
         return None
     book = None
@@ -122,4 +122,4 @@ def find_judge(
     tables = find_tablebases()
     if rewards.tablebase:
         log(f"rewards for tablebase progress: {tables.describe()}")
-    return InterimJudge(rewards, count, book, tables, actions)
+    return VectorInterimRewards(rewards, count, book, tables, actions)

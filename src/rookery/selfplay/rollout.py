@@ -24,7 +24,7 @@ from rookery.envs.rewards import Rewards
 from rookery.nets import PolicyValueNetwork, ragged
 from rookery.runs.state import State, seed_of
 from rookery.selfplay.collector import Collector, Hooks, Weights
-from rookery.selfplay.interim import find_judge
+from rookery.selfplay.interim import find_interim_rewards
 from rookery.selfplay.networks import network_of
 
 WHITE, BLACK, BOTH = 1, 0, 2  # which colour the learner has; WHITE and BLACK as in `to_move`
@@ -96,7 +96,8 @@ class RolloutCollector(Collector[RolloutOrder, Rollout]):
         self.against_rival = np.zeros(len(games), dtype=np.bool_)
         self._assign(np.ones(len(games), dtype=np.bool_))
         rewards = Rewards(book=plan.book, tablebase=plan.tablebase)
-        self.judge = find_judge(rewards, len(games), plan.games["actions"], hooks.log)
+        actions = plan.games["actions"]
+        self.interim = find_interim_rewards(rewards, len(games), actions, hooks.log)
 
     def _assign(self, which: NDArray[np.bool_]) -> None:
         """Draw colours and opponents for new games."""
@@ -120,7 +121,7 @@ class RolloutCollector(Collector[RolloutOrder, Rollout]):
         extra: Incentives,
     ) -> Rollout:
         """Play `plies` plies in every game; a `rival` of None moves at random."""
-        games, judge = self.games, self.judge
+        games, interim = self.games, self.interim
         rollout = _empty(games, plies)
         for t in range(plies):
             legal = games.legal_actions.astype(np.int64)
@@ -140,14 +141,14 @@ class RolloutCollector(Collector[RolloutOrder, Rollout]):
             by_rival = ~learning & self.against_rival
             if by_rival.any():
                 actions[by_rival] = self._rival_actions(rival, by_rival, legal, offsets)
-            if judge is not None:
-                judge.before(games, actions, learning)
+            if interim is not None:
+                interim.before(games, actions, learning)
             material = games.material * np.where(colours == WHITE, 1, -1) / CENTIPAWNS
             games.step(actions)
             self.hooks.show({"fen": games.fen(i)} for i in range(min(SHOWN_GAMES, len(games))))
             self._record_rewards(rollout, t, extra, material)
-            if judge is not None:
-                rollout.rewards[t] += judge.after(games)
+            if interim is not None:
+                rollout.rewards[t] += interim.after(games)
             ended = rollout.ended[t]
             if ended.any():
                 self._record_endings(rollout, t, network, random_rival=rival is None)
@@ -226,9 +227,9 @@ class RolloutCollector(Collector[RolloutOrder, Rollout]):
         state.put_generator("play", self.rng)
         state.values["learner"] = self.learner.tolist()
         state.values["against_rival"] = self.against_rival.tolist()
-        if self.judge is not None:
-            state.values["judge"] = self.judge.state()
-            state.values["judge_sources"] = self.judge.sources
+        if self.interim is not None:
+            state.values["judge"] = self.interim.state()
+            state.values["judge_sources"] = self.interim.sources
         return state
 
     def load_state(self, state: State) -> None:
@@ -237,11 +238,12 @@ class RolloutCollector(Collector[RolloutOrder, Rollout]):
         state.get_generator("play", self.rng)
         self.learner = np.array(state.value("learner"), dtype=np.int64)
         self.against_rival = np.array(state.value("against_rival"), dtype=np.bool_)
-        if self.judge is not None:
-            self.judge.load_state(state.value("judge"))
-            before, now = state.values.get("judge_sources", self.judge.sources), self.judge.sources
+        if self.interim is not None:
+            self.interim.load_state(state.value("judge"))
+            now = self.interim.sources
+            before = state.values.get("judge_sources", now)
             if before != now:
-                self.hooks.log(f"other moves are rewarded from here on: by {now}, not {before}")
+                self.hooks.log(f"interim rewards change from here on: {now}, not {before}")
 
 
 def _end_before_rival(rollout: Rollout, against_rival: NDArray[np.bool_]) -> None:

@@ -161,7 +161,7 @@ class _Session:
     def _check_recipe(self, old: dict[str, Any], name: str, accept_changes: bool) -> str:
         """The changes since the checkpoint, as text."""
         # Present names, and defaults for settings added since. A setting that was removed, or
-        # whose meaning has changed, makes the old recipe invalid: compare it as it is.
+        # whose meaning has changed, makes the old recipe invalid: compare it unchanged.
         with contextlib.suppress(ValueError):
             model = type(self.recipe)
             recipe = model.model_validate_json(json.dumps(model.present_names(old)))
@@ -409,7 +409,7 @@ class _Session:
 
 
 def worker_count(asked: int) -> int:
-    """Cores to use; 0 means all that this process may use, and more than these is an error."""
+    """Cores to use: 0 means all available to this process, and more than these is an error."""
     cores = len(os.sched_getaffinity(0))
     if asked > cores:
         raise RunError(

@@ -350,7 +350,7 @@ class DQNTrainer(Trainer):
         return loss
 
     def evaluate(self, rng: np.random.Generator) -> list[MatchScore]:
-        """Greedy games from random positions; wins and draws are of those that can be won."""
+        """Greedy games from random positions; only those in won positions are counted."""
         recipe = self.context.recipe
         limit, opponent = recipe.evaluation.max_moves, recipe.evaluation.opponent
         settings = recipe.world.model_copy(
@@ -375,7 +375,7 @@ class DQNTrainer(Trainer):
         return [MatchScore(name, (wins, positions - wins, 0), (0, 0, 0), values)]
 
     def model(self) -> ActionValueNetwork:
-        """The network as it is."""
+        """The current network."""
         return self.learner.publish()
 
     def state(self) -> State:

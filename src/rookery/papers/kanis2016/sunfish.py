@@ -47,7 +47,7 @@ def sunfish_player(spec: PlayerSpec, options: dict[str, Any]) -> Player:
     """Sunfish with `nodes`, `depth` or `movetime`; with `native` the copy of its search."""
     if options.get("native"):
         if "nodes" not in options or len(options) > 2:
-            raise SpecError("player 'sunfish': native=true goes with nodes=N and nothing else")
+            raise SpecError("player 'sunfish': native=true needs nodes=N and no other option")
         return NativeSunfish(str(spec), options["nodes"])
     program = program_of(options, find_sunfish())
     if not program:
