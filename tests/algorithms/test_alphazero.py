@@ -94,7 +94,7 @@ def test_games_begin_anew_where_their_number_changes(tmp_path: Path) -> None:
     logged: list[str] = []
     second = trainer(tmp_path, log=logged.append, selfplay=SMALL["selfplay"] | {"games": 6})
     second.load_state(first.state())
-    assert logged == ["6 games at a time instead of 8: all begin anew"]
+    assert logged == ["6 parallel games instead of 8: all games start anew"]
     advance(second, 1)
 
 
@@ -180,7 +180,7 @@ def test_a_closed_gate_keeps_the_old_network(tmp_path: Path) -> None:
     assert learner.promotions == 0
     assert same_weights(before, weights_of(learner.best))
     assert not same_weights(before, weights_of(learner.network))  # it did learn
-    assert "of 4 games" in logged[0] and "keeps learning" in logged[0]
+    assert "in 4 games" in logged[0] and "keeps learning" in logged[0]
 
 
 def test_an_open_gate_lets_the_new_network_play(tmp_path: Path) -> None:

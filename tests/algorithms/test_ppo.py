@@ -26,7 +26,7 @@ from rookery.nets import make_network  # noqa: E402
 from rookery.nets.evaluator import TorchEvaluator  # noqa: E402
 from rookery.players.policy import PolicyPlayer  # noqa: E402
 from rookery.selfplay.collector import Hooks  # noqa: E402
-from rookery.selfplay.interim import InterimJudge  # noqa: E402
+from rookery.selfplay.interim import VectorInterimRewards  # noqa: E402
 from rookery.selfplay.networks import weights_of  # noqa: E402
 from rookery.selfplay.rollout import (  # noqa: E402
     BLACK,
@@ -253,22 +253,22 @@ class OneMoveBook:
 
 def test_book_moves_are_rewarded() -> None:
     games = VectorGames(3, "tactical70", dtype="uint8")
-    judge = InterimJudge(Rewards(book=10.0), 3, OneMoveBook(), None)  # type: ignore[arg-type]
+    interim = VectorInterimRewards(Rewards(book=10.0), 3, OneMoveBook(), None)  # type: ignore[arg-type]
     e4, d4 = Game().action_of("e2e4"), Game().action_of("d2d4")
     actions = np.array([e4, d4, e4])
-    judge.before(games, actions, np.array([True, True, False]))
+    interim.before(games, actions, np.array([True, True, False]))
     games.step(actions)
-    assert judge.after(games).tolist() == [10.0, 0.0, 0.0]
+    assert interim.after(games).tolist() == [10.0, 0.0, 0.0]
 
 
 def test_distances_to_the_end_survive_a_resume() -> None:
-    judge = InterimJudge(Rewards(tablebase=10.0), 2, None, None)
-    judge._judges[1].distances = {True: Distance("dtm", 7), False: Distance("dtz", 3)}
-    other = InterimJudge(Rewards(tablebase=10.0), 2, None, None)
-    other.load_state(json.loads(json.dumps(judge.state())))
-    assert [one.distances for one in other._judges] == [one.distances for one in judge._judges]
-    assert other.state() == judge.state()
-    assert other._judges[1].tablebase_reward(Distance("dtm", 9), Distance("dtm", 8), True) == 0.0
+    interim = VectorInterimRewards(Rewards(tablebase=10.0), 2, None, None)
+    interim._games[1].distances = {True: Distance("dtm", 7), False: Distance("dtz", 3)}
+    other = VectorInterimRewards(Rewards(tablebase=10.0), 2, None, None)
+    other.load_state(json.loads(json.dumps(interim.state())))
+    assert [one.distances for one in other._games] == [one.distances for one in interim._games]
+    assert other.state() == interim.state()
+    assert other._games[1].tablebase_reward(Distance("dtm", 9), Distance("dtm", 8), True) == 0.0
 
 
 def trainer(tmp_path: Path, **settings: Any) -> PPOTrainer:
@@ -331,7 +331,7 @@ def test_a_resumed_run_says_when_book_or_tables_have_changed(tmp_path: Path) -> 
     assert not any("from here on" in line for line in lines)
     state.values["judge_sources"] = "a book of 3 entries, tables of 1 endings"
     made.load_state(state)
-    assert "other moves are rewarded from here on" in lines[-1]
+    assert "interim rewards change from here on" in lines[-1]
     assert "not a book of 3 entries" in lines[-1]
 
 

@@ -1,4 +1,4 @@
-"""The exact tables of paper 003: their own rules of KPK against the core's."""
+"""The exact KPK results for Kanis 2016: the rules of the script against those of the core."""
 
 from __future__ import annotations
 

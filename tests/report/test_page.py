@@ -334,7 +334,7 @@ def test_the_study_of_paper_000_stands_next_to_its_published_figures() -> None:
     # Table 4.1, the row of iteration 400: the paper's version 8 beside ours.
     row = next(row for row in cells if row.startswith("||400|"))
     assert "-12 / +14" in row and "-40 / +0" in row
-    assert "Paper 000" not in make_page([evaluated("x", "ppo", 1, better)])
+    assert "Salisch 2023" not in make_page([evaluated("x", "ppo", 1, better)])
 
 
 def test_runs_of_different_length_are_compared_where_all_have_been() -> None:
@@ -367,7 +367,7 @@ def curves_of(*ends: float) -> list[dict[int, float]]:
         ((50, 52, 54), (0, 2, 4), "supported"),
         ((0, 2, 4), (50, 52, 54), "contradicted"),
         ((0, 2, 40), (1, 5, 39), "not shown"),
-        ((50,), (0, 2, 4), "open: one run says nothing"),
+        ((50,), (0, 2, 4), "open: one run is not enough"),
     ],
 )
 def test_a_claim_is_judged_by_the_spread_between_seeds(

@@ -9,10 +9,11 @@ import pytest
 import torch
 
 from rookery.nets import make_network
+from rookery.nets.native import native_network
 from rookery.selfplay.collector import BACKENDS, Collector, Piece, Weights, make_collector
 from rookery.selfplay.datagen import DataHarvest, DataOrder, DataPlan
 from rookery.selfplay.messages import pack, unpack
-from rookery.selfplay.networks import native_of, network_of, weights_of
+from rookery.selfplay.networks import network_of, weights_of
 from rookery.selfplay.trees import TreeHarvest, TreeOrder, TreePlan
 
 NNUE = weights_of(make_network("nnue", "nnue768", "none", {"hidden": 16}))
@@ -55,7 +56,7 @@ def test_a_piece_names_its_games() -> None:
 
 def test_a_piece_of_other_weights_is_refused() -> None:
     order = DataOrder(Piece("0" * 64, 7, 0, 3), nodes=20, adjudicate=False)
-    with pytest.raises(ValueError, match=r"piece 0{16}/7/0\.\.3 is not of the weights"):
+    with pytest.raises(ValueError, match=r"piece 0{16}/7/0\.\.3 is not for the weights"):
         data_collector().begin(NNUE, order)
 
 
@@ -69,7 +70,7 @@ def test_backends_come_by_name() -> None:
 
 def test_threads_need_a_native_network() -> None:
     network = make_network("resnet", "planes19", "az4672", {"blocks": 0, "filters": 2})
-    assert native_of(network) is None
+    assert native_network(network) is None
     plan = TreePlan({"observation": "planes19"}, games=2, seed=1)
     made: Collector[TreeOrder, TreeHarvest] = make_collector("trees", "threads", plan)
     with pytest.raises(ValueError, match="family 'resnet' has no native form"):

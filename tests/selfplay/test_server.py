@@ -137,7 +137,7 @@ def test_a_process_that_says_nothing_is_given_up(
     collector: ServerCollector, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(server, "PATIENCE", 0.3)
-    monkeypatch.setattr(server, "LAST_WORDS", 0.3)
+    monkeypatch.setattr(server, "EXIT_SECONDS", 0.3)
     os.kill(pids(collector)[0], signal.SIGSTOP)
     with pytest.raises(PredictionError, match="process 0 has not answered"):
         collector.begin(WEIGHTS, ORDER)()

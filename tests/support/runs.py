@@ -19,8 +19,7 @@ import torch
 from rookery.cli import main
 from rookery.runs.algorithms import ALGORITHMS
 from rookery.runs.checkpoint import STATE, Checkpoints
-from rookery.training.progress import Snapshot
-from rookery.training.view import PlainView
+from rookery.training.view import PlainView, Snapshot
 from support import tiny_algorithm  # loaded once, here, for all children
 
 torch.set_num_threads(1)

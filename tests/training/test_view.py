@@ -11,11 +11,10 @@ import pytest
 
 from rookery.runs.checkpoint import Counters
 from rookery.training.budget import parse_budget
-from rookery.training.progress import Snapshot
 from rookery.training.recipe import load_recipe
 from rookery.training.session import start
 from rookery.training.trainer import Metrics
-from rookery.training.view import LiveView, PlainView, Recent, make_view, shares, summary
+from rookery.training.view import LiveView, PlainView, Recent, Snapshot, make_view, shares, summary
 from support.runs import write_recipe
 
 

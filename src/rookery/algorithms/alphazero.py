@@ -1,4 +1,4 @@
-"""AlphaZero: a network plays itself with tree search, and learns what the search found out.
+"""AlphaZero: self-play with tree search, learning the search's policy and the games' results.
 
 Silver et al. 2018, "A general reinforcement learning algorithm that masters chess, shogi, and Go
 through self-play"; Danihelka et al. 2022 for the root ("Policy improvement by planning with
@@ -7,8 +7,8 @@ Gumbel"); Wu 2019 (KataGo) for playout caps and surprise weighting; Vanhoutte 20
     collect (self-play) -> keep (window of samples) -> learn -> gate -> the network that plays
 
 Games are played by a `Collector` (selfplay/collector.py). If the network has a native form, trees
-and network run in C++ without Python's lock: with several workers each plays games of its own
-while the learner learns from those before.
+and network run in C++ without the GIL: with several workers, games are played in the background
+while the learner learns from earlier ones.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import copy
 import time
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -32,21 +32,23 @@ from rookery.learning.policy_value import (
     learning_rate,
     make_optimizer,
     mean_losses,
+    new_network,
     update_average,
 )
 from rookery.learning.window import Sampler, SampleWindow
-from rookery.nets import PolicyValueNetwork, make_network
+from rookery.nets import PolicyValueNetwork
 from rookery.nets.evaluator import read_model
 from rookery.nets.model_file import parse_model
+from rookery.nets.native import native_network
 from rookery.players.bots import BotPlayer
 from rookery.runs.state import State
 from rookery.selfplay.collector import Collector, Hooks, make_collector
 from rookery.selfplay.games import write_selfplay_games
-from rookery.selfplay.networks import native_of, weights_of
+from rookery.selfplay.networks import weights_of
 from rookery.selfplay.trees import TreeHarvest, TreeOrder, TreePlan
 from rookery.training.trainer import Context, MatchScore, Metrics, Trainer
 
-GATE_OPENING_PLIES = 6  # random, before each pair of games
+GATE_OPENING_PLIES = 6  # random plies before each pair of games
 
 
 class AlphaZeroTrainer(Trainer):
@@ -57,9 +59,9 @@ class AlphaZeroTrainer(Trainer):
         self.context = context
         recipe = context.recipe
         self.network = self._new_network()
-        # What the learner has to offer: its weights, or a running mean of them.
+        # The candidate: the learner's weights, or a moving average of them.
         self.average = copy.deepcopy(self.network) if recipe.learn.average else self.network
-        # The one that plays: the learner's offer, or the last that passed the gate.
+        # The network that plays: the candidate, or the last one that passed the gate.
         self.best = copy.deepcopy(self.network) if recipe.gate.games else self.average
         self.optimizer = make_optimizer(self.network, recipe.learn)
         self.rng = context.generator("learn")
@@ -74,45 +76,38 @@ class AlphaZeroTrainer(Trainer):
             "trees", self._backend(), self._plan(), Hooks(context.log)
         )
         if self.collector.overlaps:
-            # The cores are busy with games: more threads would only wait for each other.
-            torch.set_num_threads(1)
+            torch.set_num_threads(1)  # the other cores play games
         self.promotions = 0
 
     def _new_network(self) -> Any:
         settings = self.context.recipe.network
-        if self.context.recipe.initial:
-            origin, data = read_model(self.context.recipe.initial)
-            network, _ = parse_model(data, origin)
-            if (network.family, network.observation) != (settings.family, settings.observation):
-                raise ValueError(
-                    f"initial: {origin} is a network of family {network.family!r} on "
-                    f"{network.observation!r}; the recipe asks for {settings.family!r} on "
-                    f"{settings.observation!r}"
-                )
-            return network
-        return make_network(
-            settings.family,
-            settings.observation,
-            "az4672",
-            getattr(settings, settings.family),
-            self.context.torch_generator("weights"),
-        )
+        if not self.context.recipe.initial:
+            return new_network(settings, self.context.torch_generator("weights"))
+        origin, data = read_model(self.context.recipe.initial)
+        network, _ = parse_model(data, origin)
+        if (network.family, network.observation) != (settings.family, settings.observation):
+            raise ValueError(
+                f"initial: {origin} is a network of family {network.family!r} on "
+                f"{network.observation!r}; the recipe asks for {settings.family!r} on "
+                f"{settings.observation!r}"
+            )
+        return network
 
     def _read_labels(self) -> Sampler | None:
         replay = self.context.recipe.replay
         if not replay.labels:
             return None
         block = read_samples(Path(replay.labels), self.context.recipe.network.observation)
-        block.results = block.values  # what became of those games is another matter
+        block.results = block.values  # learn the labels only, not the results of those games
         self.context.log(f"{len(block)} labelled samples from {replay.labels}")
         return Sampler([block], 0.0)
 
     def _backend(self) -> str:
-        """How the games are played; docs/alphazero.md says which is faster."""
+        """The collector's backend; docs/alphazero.md compares their speed."""
         if self.context.recipe.selfplay.processes:
             return "server"
-        # Without a native form all games share one batch, and torch uses the cores.
-        return "batches" if native_of(self.network) is None else "threads"
+        # Without a native form all games form one batch, for which torch uses the cores.
+        return "batches" if native_network(self.network) is None else "threads"
 
     def _plan(self) -> TreePlan:
         tree, play = self.context.recipe.tree, self.context.recipe.selfplay
@@ -154,15 +149,15 @@ class AlphaZeroTrainer(Trainer):
         began = time.perf_counter()
         before = self.collector.counts()
         finish = self.collector.begin(weights_of(self.best), self._order())
-        # The games are played with the weights of now while the learner changes its own.
-        meanwhile = self.collector.overlaps and len(self.window) > 0
+        # With `overlaps`, learn while the games are played with the weights from before.
+        overlap = self.collector.overlaps and len(self.window) > 0
         try:
-            terms, learnt = self._learn() if meanwhile else ([], 0.0)
+            terms, learnt = self._learn() if overlap else ([], 0.0)
         finally:
             harvest = finish()
         played = time.perf_counter() - began
         self._keep(harvest)
-        if not meanwhile:
+        if not overlap:
             terms, learnt = self._learn()
         self._pass_gate()
         counts = self.collector.counts()
@@ -184,26 +179,21 @@ class AlphaZeroTrainer(Trainer):
         )
 
     def _keep(self, harvest: TreeHarvest) -> None:
-        """Samples for the window, and some games as PGN."""
+        """Add the samples to the window and write some games as PGN."""
         replay, play = self.context.recipe.replay, self.context.recipe.selfplay
         low, high = min(replay.first_window, replay.window), replay.window
         self.window.add(harvest.block, round(low + (high - low) * self.context.progress))
-        write_selfplay_games(
-            self.context.folder,
-            self.context.iteration + 1,
-            harvest.games,
-            play.pgn_games,
-            play.pgn_iterations,
-        )
+        folder, number = self.context.folder, self.context.iteration + 1
+        write_selfplay_games(folder, number, harvest.games, play.pgn_games, play.pgn_iterations)
 
     def _learn(self) -> tuple[list[Losses], float]:
-        """Steps on minibatches from the window, as many as the new samples allow."""
+        """Optimiser steps in proportion to the new samples; their losses and the seconds."""
         began = time.perf_counter()
         recipe = self.context.recipe
         rate = learning_rate(recipe.learn, self.context.progress)
         draws = recipe.selfplay.samples * recipe.replay.passes
         steps = max(1, round(draws / recipe.learn.minibatch))
-        sampler = self.window.sampler(recipe.replay.surprise_share)
+        sampler = Sampler(self.window.blocks, recipe.replay.surprise_share)
         terms = [
             learn_step(self.network, self.optimizer, self._minibatch(sampler), recipe.learn, rate)
             for _ in range(steps)
@@ -233,8 +223,8 @@ class AlphaZeroTrainer(Trainer):
         passed = score >= gate.score
         verdict = "plays from now on" if passed else "keeps learning"
         self.context.log(
-            f"iteration {number}: the new network scores {score:.1%} of {gate.games} games "
-            f"against the one that plays; it {verdict}"
+            f"iteration {number}: the new network scores {score:.1%} in {len(games)} games "
+            f"against the current one; it {verdict}"
         )
         if passed:
             self.best.load_state_dict(self.average.state_dict())
@@ -248,7 +238,7 @@ class AlphaZeroTrainer(Trainer):
         new: dict[str, int],
         seconds: dict[str, float],
     ) -> Metrics:
-        """`counts` are the collector's since the beginning, `new` those of this iteration."""
+        """`counts` are the collector's totals, `new` those of this iteration."""
         means = mean_losses(terms)
         block, games = harvest.block, harvest.games
         rows = block.observations.reshape(len(block), -1)
@@ -258,7 +248,7 @@ class AlphaZeroTrainer(Trainer):
         lengths = [len(game.moves) for game in games]
         simulations, aborted = new["simulations"], new["aborted"]
         if aborted:
-            self.context.log(f"{aborted} games aborted: the network answered with a NaN")
+            self.context.log(f"{aborted} games aborted: the network returned a NaN")
         return Metrics(
             samples=len(block),
             games=len(games),
@@ -286,11 +276,10 @@ class AlphaZeroTrainer(Trainer):
 
     def model(self) -> PolicyValueNetwork:
         """The network that plays."""
-        network: PolicyValueNetwork = self.best
-        return network
+        return cast(PolicyValueNetwork, self.best)
 
     def evaluate(self, rng: np.random.Generator) -> list[MatchScore]:
-        """Matches against simple players, with search or by the policy alone."""
+        """Matches against simple players, with search or with the policy alone."""
         settings = self.context.recipe.evaluation
         self.best.eval()
         if not settings.simulations:
@@ -308,11 +297,8 @@ class AlphaZeroTrainer(Trainer):
     def state(self) -> State:
         """Weights, optimiser, games with their trees, window, random streams."""
         state = self.collector.state()
-        state.put_module("network", self.network)
-        if self.average is not self.network:
-            state.put_module("average", self.average)
-        if self.best is not self.average:
-            state.put_module("best", self.best)
+        for name, network in self._networks().items():
+            state.put_module(name, network)
         state.put_optimizer("optimizer", self.optimizer)
         state.put_generator("learn", self.rng)
         state.values["window"] = self.window.state()
@@ -320,17 +306,23 @@ class AlphaZeroTrainer(Trainer):
         return state
 
     def load_state(self, state: State) -> None:
-        """Resume; where the number of workers differs, games begin anew."""
-        state.get_module("network", self.network)
-        if self.average is not self.network:
-            state.get_module("average", self.average)
-        if self.best is not self.average:
-            state.get_module("best", self.best)
+        """Resume; with more workers than before, the additional ones start new games."""
+        for name, network in self._networks().items():
+            state.get_module(name, network)
         state.get_optimizer("optimizer", self.optimizer)
         self.collector.load_state(state)
         state.get_generator("learn", self.rng)
         self.window.restore(state.value("window"))
         self.promotions = state.value("promotions")
+
+    def _networks(self) -> dict[str, Any]:
+        """The distinct networks, by their names in a state."""
+        networks = {"network": self.network}
+        if self.average is not self.network:
+            networks["average"] = self.average
+        if self.best is not self.average:
+            networks["best"] = self.best
+        return networks
 
     def close(self) -> None:
         """End self-play processes."""

@@ -1,19 +1,19 @@
-"""Endings learnt exactly: fitted Q-learning over all states, both sides at once.
+"""Exact endgames by fitted Q iteration over all states, for both sides.
 
-Riedmiller, "Neural Fitted Q Iteration" (2005): sweep over all states, make each one's target from
-the network's own values of its successors, fit the network to the targets, repeat. With
+Riedmiller, "Neural Fitted Q Iteration" (2005): compute a target for every state from the network's
+values of its successors, fit the network to the targets, repeat. With
 
-    n(s)     the distance that the target network finds most probable (or not won), for every
-             position s with either side to move; Q(s, a) is n of the position that a makes
-    T(n)(s)  one ply of minimax: the strong side adds a move to its least, the weak side takes its
-             greatest, and where the game is over the rules decide
+    n(s)     the distance to the win that the target network finds most probable (or "not won"),
+             for every position s with either side to move; Q(s, a) is n of the position after a
+    T(n)(s)  one ply of minimax: the strong side takes the smallest n plus one move, the weak side
+             the greatest; the rules decide where the game is over
 
-the target of s is T(...T(n))(s), `plies` times, and the loss the cross-entropy between it and the
-network's distribution. Nothing but the legal moves and the end of the game comes from outside.
+the target of s is T(...T(n))(s), `plies` times, and the loss is the cross-entropy between it and
+the network's distribution. The only external knowledge is the legal moves and the end of the game.
 
-When n = T(n) for every state, n is the truth: a win in m moves needs a successor that wins in
-m - 1, down to a real end of the game, so no win can be imagined; and by induction over m none can
-be missed. So the run detects by itself that it is done (`solved`), without any table.
+When n = T(n) for every state, n is exact: a win in m moves has a successor that wins in m - 1, down
+to a real end of the game, so no win is false; and by induction over m none is missed. The run thus
+detects that it is done (`solved`) without any tablebase.
 """
 
 from __future__ import annotations
@@ -36,23 +36,23 @@ from rookery.nets.endgame_states import Values, state_distances, state_rows
 from rookery.runs.state import State
 from rookery.training.trainer import Context, MatchScore, Metrics, Trainer
 
-# --- Grading by the rules alone, not used for learning ---
+# --- Evaluation against the exact solution, not used for learning ---
 
 
 @dataclass(frozen=True)
 class Grade:
-    """How the greedy player does from all states against the best there is."""
+    """Results of the greedy player from all states against a perfect opponent."""
 
-    won_states: int  # strong side to move
-    won: int  # ... and it wins them against every defence
-    moves: float  # mean moves of these wins
-    best_moves: float  # the same if played perfectly
-    drawn_states: int  # weak side to move
-    held: int  # ... and it holds them against every attack
+    won_states: int  # with the strong side to move
+    won: int  # ... that it wins
+    moves: float  # mean length of these wins
+    best_moves: float  # the same with perfect play
+    drawn_states: int  # with the weak side to move
+    held: int  # ... that it holds
 
 
 def truth_of(states: EndingStates) -> Values:
-    """The true values, by repeated minimax from the ends of the games."""
+    """The exact values, by repeated minimax from the ends of the games."""
     values = np.full(len(states), NOT_WON, dtype=np.uint8)
     while True:
         following = states.backup(values)
@@ -62,7 +62,7 @@ def truth_of(states: EndingStates) -> Values:
 
 
 def grade(states: EndingStates, values: Values, truth: Values) -> Grade:
-    """Let both sides play greedily by `values`, each against the best opponent."""
+    """Both sides playing greedily by `values`, each against a perfect opponent."""
     strong = states.strong_to_move() == 1
     attack, defence = states.play(values, True), states.play(values, False)
     won = strong & (truth != NOT_WON)
@@ -101,7 +101,7 @@ class EndgameTrainer(Trainer):
         self._truth: Values | None = None
 
     def _evaluate_states(self) -> None:
-        """The target network's values, and how many of them one ply of minimax contradicts."""
+        """Compute the target network's values, and count those that one ply of minimax changes."""
         self.values = state_distances(self.target, self.rows)
         self.wrong = int((self.states.backup(self.values) != self.values).sum())
 
@@ -111,21 +111,21 @@ class EndgameTrainer(Trainer):
         return self.wrong == 0
 
     def iterate(self) -> Metrics:
-        """Make all targets, learn from the states, count those still wrong."""
+        """Compute the targets, fit the network, count the states that are still wrong."""
         settings, began = self.context.recipe.fitting, time.perf_counter()
         targets = self.values
         for _ in range(settings.plies):
             targets = self.states.backup(targets)
-        # Large steps while many states are wrong, measured by the wins that are known.
+        # The learning rate falls with the ratio of wrong states to known wins.
         won = max(1, int((self.values != NOT_WON).sum()))
-        haste = min(1.0, self.wrong / won / settings.knee)
+        scale = min(1.0, self.wrong / won / settings.knee)
         for group in self.optimizer.param_groups:
-            group["lr"] = max(settings.learning_rate * haste, settings.final_learning_rate)
+            group["lr"] = max(settings.learning_rate * scale, settings.final_learning_rate)
         loss, samples = self._fit(targets, targets != self.values)
         learnt = time.perf_counter()
         self._evaluate_states()
         if self.solved:
-            self.context.log("every state agrees with its successors: the ending is learnt")
+            self.context.log("every state agrees with its successors: the ending is solved")
         return Metrics(
             samples=samples,
             losses={"distance": loss},
@@ -139,7 +139,7 @@ class EndgameTrainer(Trainer):
         )
 
     def _fit(self, targets: Values, wrong: NDArray[np.bool_]) -> tuple[float, int]:
-        """Learn from some states and all wrong ones, in random order; mean loss and count."""
+        """Learn from random states and all wrong ones, in random order; mean loss and count."""
         settings, count = self.context.recipe.fitting, len(self.states)
         some = self.rng.permutation(count)[: math.ceil(settings.share * count)]
         extra = np.tile(np.flatnonzero(wrong), settings.repeat)
@@ -155,25 +155,18 @@ class EndgameTrainer(Trainer):
             self.optimizer.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]
             self.optimizer.step()
-            self._follow()
+            with torch.no_grad():  # Polyak averaging
+                weights, target = self.network.parameters(), self.target.parameters()
+                torch._foreach_lerp_(list(target), list(weights), settings.target_rate)
             total += float(loss.detach()) * len(index)
         return total / len(order), len(order)
 
-    def _follow(self) -> None:
-        """Move the target network a little towards the learner (Polyak averaging)."""
-        with torch.no_grad():
-            torch._foreach_lerp_(
-                list(self.target.parameters()),
-                list(self.network.parameters()),
-                self.context.recipe.fitting.target_rate,
-            )
-
     def model(self) -> ActionValueNetwork:
-        """The target network: the average is the better player."""
+        """The target network: averaged weights play better."""
         return self.target
 
     def evaluate(self, rng: np.random.Generator) -> list[MatchScore]:
-        """The greedy player against the best opponent, from every state."""
+        """The greedy player against a perfect opponent, from every state."""
         if self._truth is None:
             self._truth = truth_of(self.states)
         found = grade(self.states, self.values, self._truth)

@@ -1,17 +1,17 @@
-"""The engine's network, from random weights, by nothing but its own games.
+"""The engine's NNUE network, learnt from random weights by self-play alone.
 
-A generation is three phases, cut into iterations of some seconds:
+A generation has three phases, split into iterations of a few seconds:
 
-    play   the newest network plays itself at a few hundred nodes a move; quiet positions are kept
-           with the search's score and the game's result
-    learn  a candidate (the newest network, maybe widened) learns from the newest generations
-    gate   candidate against newest network in pairs of games; a candidate that does not win more
-           than it loses is not published
+    play   the newest network plays itself at a few hundred nodes per move; quiet positions are
+           kept with the search's score and the game's result
+    learn  a candidate (the newest network, possibly widened) learns from the newest generations
+    gate   the candidate plays the newest network in pairs of games, and is published only if it
+           wins more than it loses
 
-The first generation is played by a network that knows nothing: its search sees mates and little
-else, and results are all that is learnt from. Later generations trust the search's scores more and
-more. The schedule counts positions, so it is the same for any budget; the end of the budget only
-cuts the last generation short, early enough to learn from it (`learn.final_share`).
+The first generation is played with random weights: the search sees little but mates, and only
+results are learnt. Later generations give the search's scores more and more weight. The schedule
+counts positions, so it does not depend on the budget; the end of the budget only shortens the last
+generation, early enough to learn from it (`learn.final_share`).
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from rookery.algorithms.engine_learning import (
     Place,
     Window,
     new_weights,
+    nnue_network,
     tensors_of,
     widen,
 )
@@ -40,7 +41,7 @@ from rookery.algorithms.engine_recipe import EngineRecipe
 from rookery.arena.elo import estimate_from_pairs, pentanomial_of
 from rookery.arena.sprt import Sprt
 from rookery.learning.matches import engine_match
-from rookery.nets import ValueNetwork, make_network
+from rookery.nets import ValueNetwork
 from rookery.runs.live import write_live
 from rookery.runs.positions import Samples, fields
 from rookery.runs.state import State
@@ -49,21 +50,20 @@ from rookery.selfplay.datagen import DataHarvest, DataOrder, DataPlan
 from rookery.selfplay.networks import weights_of
 from rookery.training.trainer import Context, MatchScore, Metrics, Trainer
 
-# Shares of the budget by which the last generation must have been learnt from, and tested.
-LEARNING_ENDS = 0.96
+# Shares of the budget at which learning and gating of the last generation end.
+LEARNING_ENDS, GATE_ENDS = 0.96, 0.99
 SHOWN_GAMES = 6  # on the page of `rookery watch`
-GATE_ENDS = 0.99
 
 Item = TypeVar("Item")
 
 
 def of_generation(values: Sequence[Item], generation: int) -> Item:
-    """The entry of a schedule for a generation, counted from 1; the last one repeats."""
+    """The value of a schedule for a generation, counted from 1; the last one repeats."""
     return values[min(generation, len(values)) - 1]
 
 
 def live_boards(samples: Samples, generation: int) -> Iterator[dict[str, object]]:
-    """Some of the games just played, as the positions of them that were kept."""
+    """Some of the games just played, as their kept positions."""
     numbers = fields(samples)["game"]
     starts = np.flatnonzero(numbers[1:] != numbers[:-1]) + 1
     for first, last in pairwise(starts[: SHOWN_GAMES + 1]):
@@ -74,19 +74,18 @@ class EngineTrainer(Trainer):
     """Play, learn, gate; see `rookery.training.trainer.Trainer`."""
 
     def __init__(self, context: Context[EngineRecipe]) -> None:
-        """Begin with a network that knows nothing."""
+        """Begin with random weights."""
         self.context = context
         learn = context.recipe.learn
-        self.generation = 1  # of the games being played or learnt from
+        self.generation = 1
         self.phase = "play"
-        self.games = 0  # numbers given to games so far
-        self.newest = new_weights(
-            learn.hidden[0], learn.buckets, context.torch_generator("weights")
-        )
-        self.newest_generation = 0  # whose learning made it
+        self.games = 0  # played so far
+        generator = context.torch_generator("weights")
+        self.newest = new_weights(learn.hidden[0], learn.buckets, generator)
+        self.newest_generation = 0
         self.anchor: NnueWeights | None = None
-        self.total_elo = 0.0  # sum of the gains that the gates measured
-        self.final = False  # the present generation is the last of its budget
+        self.total_elo = 0.0  # sum of the gains measured by the gates
+        self.final = False  # the current generation is the last of the budget
         self.finished = False  # the last generation of the budget is complete
         self.pair_points: list[float] = []  # of the gate
         self.candidate: Candidate | None = None
@@ -99,10 +98,9 @@ class EngineTrainer(Trainer):
         self._match: NetworkMatch | None = None
 
     def iterate(self) -> Metrics:
-        """A bite of the present phase."""
+        """Continue the current phase."""
         began = time.perf_counter()
-        phase = {"play": self._play, "learn": self._learn, "gate": self._gate}[self.phase]
-        metrics = phase()
+        metrics = {"play": self._play, "learn": self._learn, "gate": self._gate}[self.phase]()
         values = {"generation": float(self.generation), "total_elo": self.total_elo}
         metrics.values = {**values, **metrics.values}
         seconds = time.perf_counter() - began
@@ -131,7 +129,7 @@ class EngineTrainer(Trainer):
         samples = played.samples
         write_live(self.context.folder, live_boards(samples, self.generation))
         self.window.add(samples, self.generation)
-        self._look_for_the_end()
+        self._check_budget()
         if self.window.count(self.generation) >= self._positions_wanted() or self.final:
             self._begin_learning()
         return Metrics(
@@ -148,10 +146,10 @@ class EngineTrainer(Trainer):
             timing={"positions": len(samples), "nodes": played.nodes},
         )
 
-    def _look_for_the_end(self) -> None:
-        """The last part of a budget belongs to one final generation."""
+    def _check_budget(self) -> None:
+        """Reserve the last part of the budget for one final generation."""
         late = self.context.progress >= 1.0 - self.context.recipe.learn.final_share
-        self.finished = self.finished and late  # a budget may be extended
+        self.finished = self.finished and late  # the budget may have been extended
         self.final = late and not self.finished and self.context.progress < LEARNING_ENDS
 
     def _positions_wanted(self) -> float:
@@ -191,7 +189,7 @@ class EngineTrainer(Trainer):
         loss = candidate.learn(samples, seed, learn.positions, size, self._rate, wdl, learn.power)
         tested = candidate.test(test, wdl, learn.power)
         if self._share_learnt(place) >= 1.0:
-            self._begin_gate()
+            self.phase, self.pair_points, self._learning = "gate", [], None
         losses = {"train": loss}
         if "validation" in tested:
             losses["validation"] = tested.pop("validation")
@@ -209,34 +207,28 @@ class EngineTrainer(Trainer):
         )
 
     def _share_learnt(self, place: Place) -> float:
-        """Share of its learning that a candidate has done, [0, 1]."""
+        """Share of a candidate's learning that is done, [0, 1]."""
         share = place.passes / self._passes()
-        # The budget may be too short for all passes: then its end decides.
+        # If the budget is too short for all passes, its end decides.
         room = max(LEARNING_ENDS - place.began, 1e-9)
         return min(1.0, max(share, (self.context.progress - place.began) / room))
 
     def _passes(self) -> float:
-        """Times that the present candidate is to go through the window."""
+        """Passes of the candidate over the window."""
         learn = self.context.recipe.learn
         window = sum(map(self.window.count, range(self.generation + 1)))
-        # Never less than one, whatever is left of damaged shards.
+        # At least one, even if shards were lost.
         passes = max(1.0, learn.visits * self.window.count(self.generation) / max(1, window))
         return max(passes, learn.final_passes) if self.final else passes
 
     def _rate(self, place: Place) -> float:
-        """Step size: a cosine over all passes."""
+        """Learning rate: a cosine over all passes."""
         learn = self.context.recipe.learn
+        low, high = learn.final_learning_rate, learn.learning_rate
         falling = (1.0 + math.cos(math.pi * self._share_learnt(place))) / 2.0
-        return learn.final_learning_rate + falling * (
-            learn.learning_rate - learn.final_learning_rate
-        )
+        return low + falling * (high - low)
 
     # --- Gate ---
-
-    def _begin_gate(self) -> None:
-        self.phase = "gate"
-        self.pair_points = []
-        self._learning = None
 
     def _gate(self) -> Metrics:
         gate = self.context.recipe.gate
@@ -296,15 +288,11 @@ class EngineTrainer(Trainer):
     # --- Publishing, measuring ---
 
     def model(self) -> ValueNetwork:
-        """The newest network that has passed its gate."""
-        sizes = {"hidden": self._width(), "buckets": len(self.newest["output_bias"])}
-        network = make_network("nnue", "nnue768", "none", sizes, torch.Generator())
-        network.load_state_dict({k: torch.from_numpy(v) for k, v in self.newest.items()})
-        found: ValueNetwork = network.eval()
-        return found
+        """The newest network that passed its gate."""
+        return nnue_network(self.newest)
 
     def evaluate(self, rng: np.random.Generator) -> list[MatchScore]:
-        """Matches against bots, and against an early generation as soon as there is one."""
+        """Matches against bots, and against the anchor generation once it exists."""
         settings = self.context.recipe.evaluation
         opponents: dict[str, Any] = {bot: bot for bot in settings.opponents}
         if self.anchor is not None and self.newest_generation > settings.anchor:
@@ -325,7 +313,7 @@ class EngineTrainer(Trainer):
     # --- Resuming ---
 
     def state(self) -> State:
-        """Weights, the candidate with its optimiser, the list of shards, counters."""
+        """Weights, candidate with its optimiser, list of shards, counters."""
         state = State()
         for name, weights in (("newest", self.newest), ("anchor", self.anchor)):
             if weights is not None:
@@ -337,7 +325,7 @@ class EngineTrainer(Trainer):
         return state
 
     def load_state(self, state: State) -> None:
-        """Resume."""
+        """Restore a `state()`."""
         for name, value in state.value("engine").items():
             setattr(self, name, value)
         self.newest = _arrays(state, "newest")
@@ -352,20 +340,14 @@ class EngineTrainer(Trainer):
             self.candidate.get(state)
 
     def close(self) -> None:
-        """End what the collector has started."""
+        """Close the collector."""
         self.collector.close()
 
 
 _COUNTERS = (
-    "generation",
-    "phase",
-    "games",
-    "newest_generation",
-    "total_elo",
-    "final",
-    "finished",
+    "generation", "phase", "games", "newest_generation", "total_elo", "final", "finished",
     "pair_points",
-)
+)  # fmt: skip
 
 
 def _arrays(state: State, name: str) -> NnueWeights:

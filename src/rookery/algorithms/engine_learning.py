@@ -1,7 +1,7 @@
-"""What an engine run learns from, and the network that is learning.
+"""The samples and the candidate network of an engine run.
 
 `Window` holds the samples of the newest generations, in memory for learning and in replay/ for
-resuming. `Candidate` is a network on its way: native learner, place in the passes, losses.
+resuming. `Candidate` is the network being trained: native learner, progress, losses.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -18,28 +18,36 @@ from numpy.typing import NDArray
 
 from rookery._core import NnueLearner
 from rookery.base.scales import SCORE_SCALE, expected_of_logits, expected_of_scores
-from rookery.nets import make_network
+from rookery.nets import ValueNetwork, make_network
 from rookery.nets.nnue import TENSORS
 from rookery.runs.positions import PositionFormat, Samples, fields, results
 from rookery.runs.replay import Replay
 from rookery.runs.state import Json, State
 
-HELD_OUT = 64  # one game of so many is not learnt from, but tested on
-BATCHES_AT_ONCE = 16  # of the native learner, so that Ctrl-C is noticed
+HELD_OUT = 64  # one game in 64 is held out for validation
+BATCHES_AT_ONCE = 16  # per call of the native learner, so that Ctrl-C is noticed
 SMALLEST_MINIBATCH = 1024
 
 NnueWeights = dict[str, NDArray[np.float32]]
 
 
 def new_weights(hidden: int, buckets: int, generator: torch.Generator) -> NnueWeights:
-    """Random weights of a network that knows nothing."""
+    """Random weights."""
     sizes = {"hidden": hidden, "buckets": buckets}
     network = make_network("nnue", "nnue768", "none", sizes, generator)
     return {name: tensor.numpy().copy() for name, tensor in network.state_dict().items()}
 
 
+def nnue_network(weights: Mapping[str, NDArray[np.float32]]) -> ValueNetwork:
+    """A copy of the weights as a torch network."""
+    sizes = {"hidden": len(weights["feature_bias"]), "buckets": len(weights["output_bias"])}
+    network = make_network("nnue", "nnue768", "none", sizes, torch.Generator())
+    network.load_state_dict({name: torch.from_numpy(array) for name, array in weights.items()})
+    return cast(ValueNetwork, network.eval())
+
+
 def widen(weights: NnueWeights, hidden: int, generator: torch.Generator) -> NnueWeights:
-    """The same function with a wider hidden layer: new columns that do not count yet."""
+    """The same function with a wider hidden layer: the new units have output weights of 0."""
     old, buckets = len(weights["feature_bias"]), len(weights["output_bias"])
     if hidden == old:
         return {name: array.copy() for name, array in weights.items()}
@@ -54,12 +62,31 @@ def widen(weights: NnueWeights, hidden: int, generator: torch.Generator) -> Nnue
 
 
 def tensors_of(weights: NnueWeights) -> Any:
-    """In the order that the native module takes them."""
+    """The weights as a tuple, in the order of the native module."""
     return tuple(np.ascontiguousarray(weights[name]) for name in TENSORS)
 
 
+def put_learner(state: State, name: str, learner: NnueLearner) -> None:
+    """Store weights and Adam's moments, without the step count."""
+    for kind, arrays in _learner_arrays(learner).items():
+        tensors = {key: torch.from_numpy(array) for key, array in arrays.items()}
+        state.put_tensors(f"{name}.{kind}", tensors)
+
+
+def get_learner(state: State, name: str, learner: NnueLearner) -> None:
+    """Restore what `put_learner` stored."""
+    for kind, arrays in _learner_arrays(learner).items():
+        for key, tensor in state.get_tensors(f"{name}.{kind}").items():
+            arrays[key][:] = tensor.numpy()
+
+
+def _learner_arrays(learner: NnueLearner) -> dict[str, dict[str, NDArray[np.float32]]]:
+    first, second = learner.first_moments(), learner.second_moments()
+    return {"weights": learner.weights(), "first": first, "second": second}
+
+
 class Window:
-    """Samples by generation; those not yet in a shard are written when a checkpoint asks."""
+    """Samples by generation, written to shards at checkpoints."""
 
     def __init__(self, folder: Path, keep: int, report: Callable[[str], None]) -> None:
         """Use the run's replay folder."""
@@ -69,7 +96,7 @@ class Window:
         self._generation = 0  # of the unwritten ones
 
     def add(self, samples: Samples, generation: int) -> None:
-        """Take new samples of the newest generation."""
+        """Add samples of the newest generation."""
         if generation != self._generation:
             self.flush()
             self._generation = generation
@@ -78,13 +105,13 @@ class Window:
             self._unwritten.append(samples)
 
     def flush(self) -> None:
-        """Write what is in memory only."""
+        """Write the samples that are in memory only."""
         if self._unwritten:
             self.shards.add(np.concatenate(self._unwritten), self._generation)
             self._unwritten = []
 
     def drop_before(self, generation: int) -> None:
-        """Forget older generations."""
+        """Drop older generations."""
         self.flush()
         self.shards.drop_before(generation)
         self._samples = {g: s for g, s in self._samples.items() if g >= generation}
@@ -94,7 +121,7 @@ class Window:
         return sum(map(len, self._samples.get(generation, [])))
 
     def split(self) -> tuple[Samples, Samples]:
-        """All samples to learn from, and those of the newest generation to test on, by game."""
+        """All training samples, and the validation samples of the newest generation, by game."""
         learn: list[Samples] = []
         test: list[Samples] = []
         for generation in sorted(self._samples):
@@ -107,12 +134,12 @@ class Window:
         return np.concatenate([nothing, *learn]), np.concatenate([nothing, *test])
 
     def state(self) -> Json:
-        """The list of shards, everything written."""
+        """Write all samples; the list of shards."""
         self.flush()
         return self.shards.state()
 
     def restore(self, state: Json) -> None:
-        """Read the shards of a list."""
+        """Read the listed shards."""
         self._samples, self._unwritten = {}, []
         for name, samples in self.shards.restore(state).items():
             self._samples.setdefault(self.shards.label(name), []).append(samples)
@@ -121,26 +148,26 @@ class Window:
 
 @dataclass
 class Place:
-    """How far a candidate has got."""
+    """A candidate's progress."""
 
     finished: int = 0  # passes
-    batch: int = 0  # next batch of the present pass
-    batches: int = 1  # of a pass
-    began: float = 0.0  # progress of the run at the beginning
+    batch: int = 0  # next batch of the current pass
+    batches: int = 1  # per pass
+    began: float = 0.0  # progress of the run at the start
 
     @property
     def passes(self) -> float:
-        """Passes done, with the part of the present one."""
+        """Passes done, including part of the current one."""
         return self.finished + self.batch / self.batches
 
 
 class Candidate:
-    """A network that is learning from a window."""
+    """A network in training on a window."""
 
     def __init__(
         self, weights: NnueWeights, threads: int, weight_decay: float, began: float = 0.0
     ) -> None:
-        """Start from `weights`, which stay as they are."""
+        """Start from a copy of `weights`."""
         hidden, buckets = len(weights["feature_bias"]), len(weights["output_bias"])
         self.learner = NnueLearner(hidden, buckets, threads)
         self.learner.set_adam(weight_decay=weight_decay)
@@ -162,16 +189,16 @@ class Candidate:
         wdl: float,
         power: float,
     ) -> float:
-        """Learn from about so many positions, but not beyond the present pass; mean loss.
+        """Learn from about `positions` positions, at most to the end of the pass; mean loss.
 
         Args:
-            samples: All that a pass goes through.
+            samples: All samples of a pass.
             seed: Of the order of this pass.
-            positions: How many, rounded up to whole batches.
-            batch: Size of a step.
-            rate: Step size at a place.
+            positions: Rounded up to whole batches.
+            batch: Positions per optimiser step.
+            rate: Learning rate at a place.
             wdl: Share of results in the target.
-            power: Of the error.
+            power: Exponent of the error in the loss.
         """
         place = self.place
         place.batches = max(1, math.ceil(len(samples) / batch))
@@ -192,7 +219,7 @@ class Candidate:
         return total / used if used else 0.0
 
     def test(self, samples: Samples, wdl: float, power: float) -> dict[str, float]:
-        """How the network does on samples that it has not seen."""
+        """Validation loss and statistics."""
         if not len(samples):
             return {}
         raw = self.learner.evaluate(samples).astype(np.float64)
@@ -215,10 +242,7 @@ class Candidate:
 
     def put(self, state: State) -> None:
         """Store everything in a state."""
-        for kind, arrays in self._arrays().items():
-            state.put_tensors(
-                f"candidate.{kind}", {k: torch.from_numpy(np.array(v)) for k, v in arrays.items()}
-            )
+        put_learner(state, "candidate", self.learner)
         state.values["candidate"] = {
             **vars(self.place),
             "steps": self.learner.steps,
@@ -226,19 +250,9 @@ class Candidate:
         }
 
     def get(self, state: State) -> None:
-        """Resume from a state of a candidate of the same sizes."""
+        """Restore the state of a candidate of the same sizes."""
         stored = dict(state.value("candidate"))
         self.learner.steps = int(stored.pop("steps"))
         stored.pop("hidden")
         self.place = Place(**stored)
-        for kind, arrays in self._arrays().items():
-            for name, tensor in state.get_tensors(f"candidate.{kind}").items():
-                arrays[name][:] = tensor.numpy()
-
-    def _arrays(self) -> Mapping[str, Mapping[str, NDArray[np.float32]]]:
-        learner = self.learner
-        return {
-            "weights": learner.weights(),
-            "first": learner.first_moments(),
-            "second": learner.second_moments(),
-        }
+        get_learner(state, "candidate", self.learner)

@@ -1,6 +1,6 @@
-"""Settings of an engine run: the keys of `recipes/engine.toml`, with their defaults.
+"""Settings of an engine run, as in `recipes/engine.toml`.
 
-Lists have a value for each generation; the last one holds for all later generations.
+Lists have a value per generation; the last value holds for all later generations.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ class PlaySettings(Section):
     """Games of the newest network against itself."""
 
     first_positions: int = Field(default=100_000, ge=100)
-    """Positions of the first generation, played by random weights."""
+    """Positions of the first generation, played with random weights."""
     growth: float = Field(default=1.5, ge=1, le=10)
-    """Each generation has so many times the positions of the one before."""
+    """Growth of the number of positions from one generation to the next, as a factor."""
     most_positions: int = Field(default=1_500_000, ge=100)
-    """No generation has more."""
+    """Largest number of positions of a generation."""
     nodes: list[int] = Field(default=[50, 80, 100, 150, 200, 250, 300, 400], min_length=1)
     """Nodes per move, by generation: a soft limit between depths, with a hard one at ten times."""
     random_plies: list[int] = Field(default=[8, 9], min_length=2, max_length=2)
     """Fewest and most random plies before a game begins."""
     max_opening_score: int = Field(default=1000, ge=1)
-    """An opening whose score is further from 0 is replaced."""
+    """An opening with a larger absolute score is replaced."""
     max_score: int = Field(default=3000, ge=1)
     """Positions with a larger score are not learnt from."""
     max_plies: int = Field(default=400, ge=1)
@@ -37,7 +37,7 @@ class PlaySettings(Section):
     play_on_share: float = Field(default=0.1, ge=0, le=1)
     """Share of games that are always played out."""
     games: int = Field(default=256, ge=1)
-    """Games of an iteration."""
+    """Games per iteration."""
 
 
 class LearnSettings(Section):
@@ -45,46 +45,46 @@ class LearnSettings(Section):
 
     RENAMED: ClassVar = {"batch": "minibatch"}
     hidden: list[int] = Field(default=[32, 32, 64, 64, 64, 64, 128], min_length=1)
-    """Width of the network, by generation; a wider one starts as its predecessor."""
+    """Width of the network, by generation; a wider one starts as the same function."""
     buckets: int = Field(default=8, ge=1, le=32)
     """Rows of output weights, chosen by the number of pieces."""
     wdl: list[float] = Field(default=[1.0, 0.9, 0.75, 0.6, 0.5, 0.4, 0.3], min_length=1)
     """Share of the game's result in the target, by generation; the rest is the search's score."""
     window: float = Field(default=0.5, gt=0, le=1)
-    """Newest share of all generations that is learnt from; at least one."""
+    """Share of all generations learnt from, the newest ones; at least one."""
     visits: float = Field(default=10.0, gt=0)
-    """Positions learnt from in a generation, for each new one; they come from the whole window."""
+    """Positions learnt from, out of the whole window, per new position of a generation."""
     final_passes: float = Field(default=6.0, gt=0)
     """Passes over the whole window in the last generation of a run."""
     final_share: float = Field(default=0.12, ge=0, lt=1)
     """Share of the budget kept for learning and testing the last generation."""
     minibatch: int = Field(default=8192, ge=1)
-    """Positions of one step of the optimiser; fewer while the window is small."""
+    """Positions per optimiser step; fewer while the window is small."""
     least_steps: int = Field(default=64, ge=1)
-    """Steps of a pass, for which a small window's minibatches shrink, down to 1024."""
+    """Fewest steps per pass; for a small window the minibatches shrink, down to 1024."""
     learning_rate: float = Field(default=1.5e-3, gt=0)
-    """Step size of AdamW at the start of a generation."""
+    """Learning rate of AdamW at the start of a generation."""
     final_learning_rate: float = Field(default=1e-5, ge=0)
-    """At its end; along a cosine in between."""
+    """Learning rate at its end; cosine decay in between."""
     weight_decay: float = Field(default=0.01, ge=0)
-    """Of AdamW."""
+    """Weight decay of AdamW."""
     power: float = Field(default=2.5, ge=1, le=4)
-    """Of the error in the loss."""
+    """Exponent of the error in the loss."""
     positions: int = Field(default=2_000_000, ge=1)
-    """Positions learnt from in an iteration."""
+    """Positions learnt from per iteration."""
 
 
 class GateSettings(Section):
-    """The match that a new network must not lose."""
+    """The match that a new network must win."""
 
     games: int = Field(default=800, ge=2, multiple_of=2)
-    """At most, in pairs with colours exchanged; more than half the points are needed."""
+    """Most games, in pairs with colours swapped; the network needs more than half the points."""
     pairs: int = Field(default=40, ge=1)
-    """Pairs of an iteration."""
+    """Pairs per iteration."""
     nodes: int = Field(default=400, ge=1)
     """Nodes per move."""
     elo1: float = Field(default=30.0, gt=0)
-    """The match ends early by a sequential test of this gain against none."""
+    """The match ends early by an SPRT of this gain in Elo against 0."""
 
 
 class EvaluationSettings(Section):

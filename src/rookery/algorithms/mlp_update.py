@@ -1,16 +1,16 @@
-"""PPO's step for the family `mlp`, with its gradients written out.
+"""PPO's step for the family `mlp`, with explicit gradients.
 
-The network of paper 000 is small enough that autograd's bookkeeping, and Adam's work on actions
-that no position has, cost more than the products. Here
+The network of Salisch 2023 is so small that autograd's overhead, and Adam's work on impossible
+actions, cost more than the matrix products. Here
 
 - the gradients of `rookery.algorithms.ppo.losses` are formulas (tested against autograd); those of
-  the policy's last layer and of its terms are native (`core/nets/policy_head.cpp`),
-- only the 1,858 (1,859 with the draw claim) actions that exist on a board are learnt: the rows of
-  the others never get a gradient, so Adam would leave them as they are,
-- all weights lie behind each other in one vector, so that Adam is one call,
-- samples are put into the order of a pass once, and minibatches are slices.
+  the policy head are native (`core/nets/policy_head.cpp`),
+- only the 1,858 (1,859 with the draw claim) actions that exist on a board are learnt: the others
+  never get a gradient, so Adam would not change them,
+- all weights are concatenated in one vector, so that Adam is one call,
+- samples are permuted once per pass, and minibatches are slices.
 
-Weights, optimiser and results are the same as with autograd, but for rounding.
+The result is that of autograd up to rounding, more than twice as fast.
 """
 
 from __future__ import annotations
@@ -33,25 +33,25 @@ if TYPE_CHECKING:
 
     from rookery.algorithms.ppo import Batch
 
-ALIGNMENT = 16  # floats of a cache line, where every matrix begins
+ALIGNMENT = 16  # floats per cache line; every matrix is aligned to one
 QUEEN_PLANES, KNIGHT_PLANES = 56, 8
 STEPS = {"N": (1, 0), "E": (0, 1), "S": (-1, 0), "W": (0, -1)}
 
 
 @dataclass(frozen=True)
 class Factors:
-    """What the terms of the objective are multiplied by, and where they are cut off."""
+    """Weights and limits of the terms of PPO's objective."""
 
     clip: float
     value: float
-    value_clip: float  # 0: never
+    value_clip: float  # 0: no limit
     entropy: float
     kl: float
-    gradient_norm: float  # 0: never scaled down
+    gradient_norm: float  # 0: no limit
 
 
 def existing_actions(name: str) -> NDArray[np.int64]:
-    """The actions of `az4672` or `az4673` that some move on an 8x8 board has, ascending."""
+    """The actions of `az4672` or `az4673` that do not leave the board, ascending."""
     found = []
     for origin in range(64):
         rank, file = divmod(origin, 8)
@@ -63,7 +63,7 @@ def existing_actions(name: str) -> NDArray[np.int64]:
 
 
 def _target(rank: int, file: int, plane: int) -> tuple[int, int]:
-    """Where a plane leads to, maybe off the board; an under-promotion only from the 7th rank."""
+    """Target of a plane, possibly off the board; under-promotions only from the 7th rank."""
     if plane < QUEEN_PLANES:
         steps = [STEPS[letter] for letter in DIRECTIONS[plane // 7]]
         distance = plane % 7 + 1
@@ -79,25 +79,25 @@ def _target(rank: int, file: int, plane: int) -> tuple[int, int]:
 
 @dataclass
 class Minibatch:
-    """Some samples, B of them with L legal actions in all."""
+    """B samples with L legal actions in total."""
 
     observations: Tensor  # [B, inputs]
-    legal: NDArray[np.int64]  # [L], numbers of existing actions
+    legal: NDArray[np.int64]  # [L], indices into the existing actions
     offsets: NDArray[np.int64]  # [B + 1]
-    chosen: NDArray[np.int64]  # [B], place of the action played in its position's list
-    old: NDArray[np.float32]  # [L], log probabilities of the policy that acted
+    chosen: NDArray[np.int64]  # [B], index of the action in its position's list
+    old: NDArray[np.float32]  # [L], log probabilities of the acting policy
     advantages: NDArray[np.float32]  # [B]
     returns: Tensor  # [B]
 
 
 class MlpUpdate:
-    """Weights and optimiser of an `Mlp` while it learns; `publish` hands them to the network."""
+    """Weights and optimiser of an `Mlp`; `publish` copies the weights to the network."""
 
     def __init__(self, network: Mlp, learning_rate: float, adam_epsilon: float) -> None:
-        """Take the network's weights over."""
+        """Copy the network's weights."""
         self.network = network
         self.actions = torch.from_numpy(existing_actions(network.actions))
-        self.number_of = torch.full((ACTIONS[network.actions].count,), -1)  # of an action, or -1
+        self.number_of = torch.full((ACTIONS[network.actions].count,), -1)  # index, or -1
         self.number_of[self.actions] = torch.arange(len(self.actions))
         shapes = [self._part(tensor).shape for tensor in network.parameters()]
         sizes = [-(-shape.numel() // ALIGNMENT) * ALIGNMENT for shape in shapes]
@@ -112,7 +112,7 @@ class MlpUpdate:
         self.take()
 
     def _part(self, tensor: Tensor) -> Tensor:
-        """The rows of existing actions, of a tensor that has a row per action; else all of it."""
+        """A tensor; of one with a row per action, only the rows of existing actions."""
         policy = self.network.policy
         if tensor is policy.weight or tensor is policy.bias:
             return tensor.detach()[self.actions]
@@ -124,7 +124,7 @@ class MlpUpdate:
             mine.copy_(self._part(tensor))
 
     def publish(self) -> None:
-        """Copy the weights back."""
+        """Copy the weights back to the network."""
         policy = self.network.policy
         for mine, tensor in zip(self.weights, self.network.parameters(), strict=True):
             if tensor is policy.weight or tensor is policy.bias:
@@ -137,11 +137,7 @@ class MlpUpdate:
     def learn(
         self, batch: Batch, order: NDArray[np.int64], size: int, weights: Factors
     ) -> tuple[NDArray[np.float64], int]:
-        """Step through a batch in an order, `size` samples at a time.
-
-        Returns:
-            Sums of the steps' means of policy loss, value loss, entropy, KL [4]; their number.
-        """
+        """One pass in minibatches; sums of policy loss, value loss, entropy, KL [4], and steps."""
         sums, steps = np.zeros(4), 0
         with torch.no_grad():
             for part in self._minibatches(batch, order, size):
@@ -188,7 +184,7 @@ class MlpUpdate:
         return np.array([policy_loss, value_loss, entropy, divergence])
 
     def _policy_gradients(self, part: Minibatch, weights: Factors) -> tuple[float, float, float]:
-        """Policy loss, entropy and divergence, their gradients left in place."""
+        """Policy loss, entropy and KL; writes their gradients."""
         tensors, gradients = self.weights[: self.split], self.gradients[: self.split]
         layers = self._trunk(part.observations, tensors)
         by_hidden = torch.empty_like(layers[-1])
@@ -202,7 +198,7 @@ class MlpUpdate:
         return terms[0], terms[1], terms[2]
 
     def _value_gradients(self, part: Minibatch, weights: Factors) -> float:
-        """The critic's squared error, its gradients left in place."""
+        """The critic's squared error; writes its gradients."""
         tensors, gradients = self.weights[self.split :], self.gradients[self.split :]
         layers = self._trunk(part.observations, tensors)
         values = torch.addmv(tensors[-1], layers[-1], tensors[-2][0])
@@ -233,7 +229,7 @@ class MlpUpdate:
     def _trunk_gradients(
         self, gradient: Tensor, layers: list[Tensor], weights: list[Tensor], out: list[Tensor]
     ) -> None:
-        """Walk back from the last hidden layer, whose gradient is given."""
+        """Backpropagate from the gradient of the last hidden layer."""
         tanh = self.network.sizes.activation == "tanh"
         for number, (below, layer) in reversed(list(enumerate(pairwise(layers)))):
             if tanh:
@@ -247,11 +243,11 @@ class MlpUpdate:
 
 
 def _tanh_(values: Tensor) -> Tensor:
-    """The hyperbolic tangent in place; torch's sigmoid is six times faster than its tanh."""
+    """In-place tanh by torch's sigmoid, which is six times faster than its tanh."""
     return values.mul_(2.0).sigmoid_().mul_(2.0).sub_(1.0)
 
 
 def _views(vector: Tensor, shapes: list[torch.Size], sizes: list[int]) -> list[Tensor]:
-    """Parts of a vector as tensors; each takes up `sizes` of its entries."""
+    """Consecutive parts of a vector as tensors; `sizes` include the padding."""
     parts = torch.split(vector, sizes)
     return [part[: shape.numel()].view(shape) for part, shape in zip(parts, shapes, strict=True)]

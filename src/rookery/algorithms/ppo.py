@@ -1,21 +1,20 @@
-"""Proximal policy optimisation on games of chess, without any search.
+"""Proximal policy optimisation (PPO) on chess, without search.
 
-Schulman et al., "Proximal Policy Optimization Algorithms" (2017): play with the present policy,
-estimate how much better each move was than expected (generalised advantages), then improve the
-policy by several passes over these moves, never further than a clipped ratio allows.
+Schulman et al., "Proximal Policy Optimization Algorithms" (2017): play with the current policy,
+estimate the advantage of each move (GAE), then make several passes over these moves with the
+clipped surrogate objective.
 
-Two players share a game, so every colour has a trajectory of its own: its rewards are those of its
-moves and of the opponent's replies, and its next state is the one where it moves again.
-Probabilities exist for legal actions only (`rookery.nets.ragged`): an illegal action has no logit.
+Each colour of a game is a separate trajectory: its rewards are those of its moves and of the
+opponent's replies, and its next state is the position in which it moves again. Only legal actions
+have logits (`rookery.nets.ragged`).
 """
 
 from __future__ import annotations
 
 import copy
 import time
-from collections import defaultdict
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -43,15 +42,15 @@ from rookery.training.trainer import Context, MatchScore, Metrics, Trainer
 def advantages(rollout: Rollout, discount: float, gae_lambda: float) -> NDArray[np.float32]:
     """Generalised advantages [T, N] of the learner's plies (Schulman et al. 2016); 0 elsewhere.
 
-    Walks back through time with, for each game and colour: the value of the state in which this
-    colour moves next, its advantage there, and the rewards since.
+    Iterates backwards, keeping for each game and colour the value and the advantage of the state in
+    which this colour moves next, and the rewards in between.
     """
     plies, count = rollout.rewards.shape
     each = np.arange(count)
     value = np.zeros((count, 2), dtype=np.float32)
     advantage = np.zeros((count, 2), dtype=np.float32)
     pending = np.zeros((count, 2), dtype=np.float32)
-    # The critic speaks for the side to move; what is good for it is bad for the other.
+    # The critic's value is for the side to move, and the game is zero-sum.
     value[each, rollout.last_colours] = rollout.last_values
     value[each, 1 - rollout.last_colours] = -rollout.last_values
     result = np.zeros((plies, count), dtype=np.float32)
@@ -80,17 +79,17 @@ class Batch:
     observations: Tensor  # [B, *shape]
     legal: Tensor  # int64 [L]
     offsets: NDArray[np.int64]  # [B + 1]
-    places: NDArray[np.int64]  # [B] of the chosen action in its own legal list
-    log_probabilities: Tensor  # [L] of the policy that acted
-    advantages: Tensor  # [B], with mean 0 and deviation 1
-    returns: Tensor  # [B], what the critic should have said
+    places: NDArray[np.int64]  # [B] index of the action in its position's legal list
+    log_probabilities: Tensor  # [L] of the acting policy
+    advantages: Tensor  # [B], normalised
+    returns: Tensor  # [B], targets of the critic
 
     def __len__(self) -> int:
         """B."""
         return len(self.places)
 
     def minibatch(self, index: NDArray[np.int64]) -> tuple[Tensor, ...]:
-        """Observations, legal, rows, chosen places, old log probabilities of some samples."""
+        """Observations, legal, rows, chosen entries, old log probabilities of some samples."""
         counts = self.offsets[index + 1] - self.offsets[index]
         firsts = np.cumsum(counts) - counts  # where each sample's list begins in the minibatch
         entries = np.repeat(self.offsets[index] - firsts, counts) + np.arange(counts.sum())
@@ -139,7 +138,7 @@ def losses(
     clip: float,
     value_clip: float,
 ) -> Losses:
-    """The clipped objective and its companions on some samples of a batch."""
+    """The clipped objective, value loss, entropy and KL on some samples of a batch."""
     count = len(index)
     observations, legal, rows, chosen, old = batch.minibatch(index)
     logits, values = network(observations, legal, rows)
@@ -159,6 +158,42 @@ def losses(
     )
 
 
+class AutogradUpdate:
+    """Adam on these losses, for any network; `MlpUpdate` is a faster form for the family `mlp`."""
+
+    def __init__(self, network: Any, learning_rate: float, adam_epsilon: float) -> None:
+        """Make the optimiser."""
+        self.network = network
+        parameters = network.parameters()
+        self.optimizer = torch.optim.Adam(
+            parameters, lr=learning_rate, eps=adam_epsilon, fused=True
+        )
+
+    def learn(
+        self, batch: Batch, order: NDArray[np.int64], size: int, weights: Factors
+    ) -> tuple[NDArray[np.float64], int]:
+        """One pass in minibatches; sums of policy loss, value loss, entropy, KL [4], and steps."""
+        sums, starts = np.zeros(4), range(0, len(order), size)
+        for start in starts:
+            index = np.sort(order[start : start + size])
+            terms = losses(self.network, batch, index, weights.clip, weights.value_clip)
+            total = terms.policy + weights.value * terms.value
+            total = total - weights.entropy * terms.entropy + weights.kl * terms.kl
+            self.optimizer.zero_grad()
+            total.backward()  # type: ignore[no-untyped-call]
+            if weights.gradient_norm:
+                torch.nn.utils.clip_grad_norm_(self.network.parameters(), weights.gradient_norm)
+            self.optimizer.step()
+            sums += [float(term.detach()) for term in vars(terms).values()]
+        return sums, len(starts)
+
+    def take(self) -> None:
+        """Do nothing: the optimiser uses the network's own weights."""
+
+    def publish(self) -> None:
+        """Do nothing: the optimiser uses the network's own weights."""
+
+
 # --- The loop ---
 
 
@@ -171,18 +206,10 @@ class PPOTrainer(Trainer):
         recipe = context.recipe
         settings = recipe.ppo
         self.network = self._new_network()
-        self.ring: list[Weights] = []  # older selves, oldest first
-        self.update: MlpUpdate | None = None
-        if isinstance(self.network, Mlp):
-            self.update = MlpUpdate(self.network, settings.learning_rate, settings.adam_epsilon)
-            self.optimizer = self.update.optimizer
-        else:
-            self.optimizer = torch.optim.Adam(
-                self.network.parameters(),
-                lr=settings.learning_rate,
-                eps=settings.adam_epsilon,
-                fused=True,
-            )
+        self.ring: list[Weights] = []  # snapshots, oldest first
+        kind = MlpUpdate if isinstance(self.network, Mlp) else AutogradUpdate
+        self.update = kind(self.network, settings.learning_rate, settings.adam_epsilon)
+        self.optimizer = self.update.optimizer
         self.kl_coefficient = settings.kl_coefficient
         self.rng = context.generator("learn")
         hooks = Hooks(context.log, lambda boards: write_live(context.folder, boards))
@@ -221,7 +248,7 @@ class PPOTrainer(Trainer):
         )
 
     def _start_fens(self) -> list[str]:
-        """Random endings and as many standard positions as the share asks for; none: standard."""
+        """Random endings mixed with start positions by `endings_share`; empty: start positions."""
         game = self.context.recipe.game
         if not game.endings or not game.endings_share:
             return []
@@ -230,7 +257,7 @@ class PPOTrainer(Trainer):
         return fens + [STARTING_FEN] * standard
 
     def iterate(self) -> Metrics:
-        """Play, then learn from it."""
+        """Collect a rollout, compute its targets, learn from it."""
         settings, progress = self.context.recipe.ppo, self.context.progress
         began = time.perf_counter()
         weights = weights_of(self.network)
@@ -264,60 +291,30 @@ class PPOTrainer(Trainer):
         return Incentives(game.draw_incentive * left, game.material_incentive * left)
 
     def _learn(self, batch: Batch, progress: float) -> dict[str, float]:
-        """Passes over the batch in random order; means of all losses."""
+        """Passes over the batch in random order; the mean of each loss."""
         settings = self.context.recipe.ppo
-        rate = _between(settings.learning_rate, settings.final_learning_rate, progress)
         explored = min(1.0, progress / settings.entropy_end)
-        entropy_weight = _between(settings.entropy, settings.final_entropy, explored)
-        for group in self.optimizer.param_groups:
-            group["lr"] = rate
-        if self.update is not None:
-            return self._learn_mlp(self.update, batch, entropy_weight)
-        sums: dict[str, float] = defaultdict(float)
-        steps = 0
-        for _ in range(settings.passes):
-            order = self.rng.permutation(len(batch))
-            for start in range(0, len(batch), settings.minibatch):
-                index = np.sort(order[start : start + settings.minibatch])
-                terms = losses(self.network, batch, index, settings.clip, settings.value_clip)
-                total = terms.policy + settings.value_weight * terms.value
-                total = total - entropy_weight * terms.entropy + self.kl_coefficient * terms.kl
-                self.optimizer.zero_grad()
-                total.backward()  # type: ignore[no-untyped-call]
-                if settings.gradient_norm:
-                    torch.nn.utils.clip_grad_norm_(
-                        self.network.parameters(), settings.gradient_norm
-                    )
-                self.optimizer.step()
-                for name, term in vars(terms).items():
-                    sums[name] += float(term.detach())
-                steps += 1
-        return {name: total / steps for name, total in sums.items()}
-
-    def _learn_mlp(
-        self, update: MlpUpdate, batch: Batch, entropy_weight: float
-    ) -> dict[str, float]:
-        """The same for the family `mlp`, more than twice as fast."""
-        settings = self.context.recipe.ppo
         weights = Factors(
             clip=settings.clip,
             value=settings.value_weight,
             value_clip=settings.value_clip,
-            entropy=entropy_weight,
+            entropy=_between(settings.entropy, settings.final_entropy, explored),
             kl=self.kl_coefficient,
             gradient_norm=settings.gradient_norm,
         )
+        for group in self.optimizer.param_groups:
+            group["lr"] = _between(settings.learning_rate, settings.final_learning_rate, progress)
         sums, steps = np.zeros(4), 0
         for _ in range(settings.passes):
             order = self.rng.permutation(len(batch))
-            terms, count = update.learn(batch, order, settings.minibatch, weights)
+            terms, count = self.update.learn(batch, order, settings.minibatch, weights)
             sums += terms
             steps += count
-        update.publish()
+        self.update.publish()
         return dict(zip(("policy", "value", "entropy", "kl"), (sums / steps).tolist(), strict=True))
 
     def _adapt_kl(self, kl: float) -> None:
-        """RLlib's rule: keep the divergence within a factor of two of the target."""
+        """RLlib's rule: keep the KL divergence within a factor of two of the target."""
         target = self.context.recipe.ppo.kl_target
         if kl > 2.0 * target:
             self.kl_coefficient *= 1.5
@@ -325,7 +322,7 @@ class PPOTrainer(Trainer):
             self.kl_coefficient *= 0.5
 
     def _rival(self, weights: Weights) -> Weights | None:
-        """The rival of this iteration, drawn from snapshots of the learner; None: random moves."""
+        """The rival of this iteration, a random snapshot of the learner; None: a random mover."""
         opponent = self.context.recipe.opponent
         if opponent.rival != "snapshots" or opponent.rival_share == 0:
             return None
@@ -334,12 +331,11 @@ class PPOTrainer(Trainer):
         return self.ring[int(self.rng.integers(len(self.ring)))]
 
     def model(self) -> PolicyValueNetwork:
-        """The network as it is."""
-        network: PolicyValueNetwork = self.network
-        return network
+        """The network."""
+        return cast(PolicyValueNetwork, self.network)
 
     def evaluate(self, rng: np.random.Generator) -> list[MatchScore]:
-        """Matches of the policy alone against simple players."""
+        """Matches of the policy, without search, against simple players."""
         settings = self.context.recipe.evaluation
         return [
             policy_match(
@@ -354,7 +350,7 @@ class PPOTrainer(Trainer):
         ]
 
     def state(self) -> State:
-        """Weights, optimiser, games, random streams, older selves."""
+        """Weights, optimiser, games, random streams, snapshots."""
         state = self.collector.state()
         state.put_module("network", self.network)
         state.put_optimizer("optimizer", self.optimizer)
@@ -366,11 +362,10 @@ class PPOTrainer(Trainer):
         return state
 
     def load_state(self, state: State) -> None:
-        """Resume."""
+        """Restore a `state()`."""
         state.get_module("network", self.network)
         state.get_optimizer("optimizer", self.optimizer)
-        if self.update is not None:
-            self.update.take()
+        self.update.take()
         self.collector.load_state(state)
         state.get_generator("learn", self.rng)
         self.ring = [self._snapshot(state, number) for number in range(state.value("ring"))]
@@ -382,7 +377,7 @@ class PPOTrainer(Trainer):
         return weights_of(network)
 
     def close(self) -> None:
-        """End what the collector has started."""
+        """Close the collector."""
         self.collector.close()
 
 

@@ -1,4 +1,4 @@
-"""Settings of a PPO run: the keys of `recipes/ppo*.toml`, with the defaults of our own recipe."""
+"""Settings of a PPO run, as in `recipes/ppo*.toml`; the defaults are those of `ppo`."""
 
 from __future__ import annotations
 
@@ -21,43 +21,43 @@ class PPOSettings(Section):
     games: int = Field(default=256, ge=1)
     """Games played in parallel."""
     plies: int = Field(default=128, ge=4)
-    """Plies of each game in an iteration; with less than four a learner may not get to move."""
+    """Plies of each game per iteration; with fewer than four the learner might not move."""
     passes: int = Field(default=2, ge=1)
-    """Times that every sample is learnt from."""
+    """Passes over the samples of an iteration."""
     minibatch: int = Field(default=1024, ge=1)
-    """Samples of one step of the optimiser."""
+    """Samples per optimiser step."""
     learning_rate: float = Field(default=5e-4, gt=0)
-    """Step size of Adam at the start."""
+    """Learning rate of Adam at the start."""
     final_learning_rate: float = Field(default=5e-5, ge=0)
-    """At the end of the run; linear in between."""
+    """Learning rate at the end of the run; linear in between."""
     adam_epsilon: float = Field(default=1e-5, gt=0)
-    """Of Adam; weights with gradients below it hardly move."""
+    """Epsilon of Adam; weights with smaller gradients hardly move."""
     clip: float = Field(default=0.2, gt=0)
     """Distance of the probability ratio from 1 beyond which the objective is flat."""
     discount: float = Field(default=0.998, gt=0, le=1)
-    """Of rewards, per own move."""
+    """Discount of rewards per own move."""
     gae_lambda: float = Field(default=0.95, ge=0, le=1)
-    """Of generalised advantages; 1: plain returns minus the value."""
+    """Lambda of generalised advantage estimation; 1: returns minus values."""
     entropy: float = Field(default=0.01, ge=0)
     """Weight of the entropy bonus at the start."""
     final_entropy: float = Field(default=0.001, ge=0)
-    """What it falls to, linearly."""
+    """Weight of the entropy bonus at the end; linear in between."""
     entropy_end: float = Field(default=1.0, gt=0, le=1)
-    """Share of the run after which it has fallen."""
+    """Share of the run after which it is reached."""
     value_weight: float = Field(default=0.5, ge=0)
     """Weight of the critic's squared error."""
     value_clip: float = Field(default=0.0, ge=0)
-    """Squared errors above it are cut off and teach nothing (RLlib's vf_clip_param); 0: none."""
+    """Squared errors are clipped to this (RLlib's vf_clip_param); 0: no limit."""
     kl_coefficient: float = Field(default=0.0, ge=0)
     """Weight of the KL penalty at the start; 0: none."""
     kl_target: float = Field(default=0.01, gt=0)
-    """The weight grows or shrinks by half to keep the divergence near this."""
+    """The weight grows or shrinks by half to keep the KL divergence near this."""
     gradient_norm: float = Field(default=0.5, ge=0)
-    """Gradients are scaled down to this length; 0: never."""
+    """Largest norm of the gradient, which is scaled down to it; 0: no limit."""
 
 
 class GameSettings(Section):
-    """What is played."""
+    """The games and their rewards."""
 
     observation: str = "tactical70"
     actions: Literal["az4672", "az4673"] = "az4672"
@@ -66,32 +66,32 @@ class GameSettings(Section):
     draw: float = 0.0
     move: float = 0.0
     book: float = 0.0
-    """For a move of the opening book."""
+    """Reward for a move of the opening book."""
     tablebase: float = 0.0
-    """For a move that brings a won tablebase position closer to its end."""
+    """Reward for a move that shortens the distance to a tablebase win."""
     draw_incentive: float = 0.0
-    """Added to a draw for both sides at the start, falling to 0."""
+    """Reward for both sides of a draw at the start of the run, falling to 0."""
     material_incentive: float = 0.0
-    """Per pawn of material gained at the start, falling to 0."""
+    """Reward per pawn of material gained at the start of the run, falling to 0."""
     incentives_end: float = Field(default=0.7, gt=0, le=1)
-    """Share of the run after which both have fallen to 0."""
+    """Share of the run after which both incentives are 0."""
     draw_after_plies: int = Field(default=0, ge=0)
-    """Drawn after so many plies; 0: never."""
+    """Games are drawn after this many plies; 0: never."""
     max_plies: int = Field(default=0, ge=0)
-    """Cut off, without a result; 0: never."""
+    """Games are cut off without a result after this many plies; 0: never."""
     random_plies: list[int] = Field(default=[0, 0], min_length=2, max_length=2)
     """Fewest and most random plies before a game begins."""
     endings: list[str] = Field(default=[])
-    """Material of endings that games also start from, such as KQvK, both colours alike."""
+    """Material of endings to start from as well, such as KQvK, with either colour."""
     endings_share: float = Field(default=0.0, ge=0, lt=1)
     """Share of the games that start from one of them."""
 
 
 class OpponentSettings(Section):
-    """Who the learner plays."""
+    """The learner's opponents."""
 
     learn_both: bool = True
-    """Without a rival, learn from both colours; otherwise from one, drawn for every game."""
+    """In games without a rival, learn from both colours; otherwise from a random one."""
     rival: Literal["random", "snapshots"] = "snapshots"
     """A random mover, or a past snapshot of the learner, drawn for every iteration."""
     rival_share: float = Field(default=0.0, ge=0, le=1)
@@ -103,10 +103,10 @@ class OpponentSettings(Section):
 
 
 class SteadyResnetSizes(ResnetSizes):
-    """Sizes of a residual network that computes the same in play, in learning and when loaded."""
+    """Sizes of a residual network that computes the same in training and in evaluation mode."""
 
     norm: Literal["batch", "group", "none"] = "group"
-    """Normalisation after each convolution; batch is refused, as it breaks PPO's ratios."""
+    """Normalisation after each convolution; batch is refused, as PPO's ratios would be wrong."""
 
 
 class NetworkSettings(Section):
@@ -144,7 +144,7 @@ class PPORecipe(Recipe):
         if not 0 <= low <= high:
             raise ValueError("game.random_plies must be [low, high] with 0 <= low <= high")
         if self.network.family == "resnet" and self.network.resnet.norm == "batch":
-            raise ValueError("network.resnet.norm=batch does not go with PPO; use group or none")
+            raise ValueError("network.resnet.norm=batch does not work with PPO; use group or none")
         for material in self.game.endings:
-            random_position(material, 0)  # refuses what is not a material signature, naming it
+            random_position(material, 0)  # raises for an invalid material signature
         return self

@@ -1,14 +1,15 @@
-"""Supervised learning of policy and value from samples: other people's games or engine labels.
+"""Supervised learning of policy and value from recorded games or engine labels.
 
 `rookery data pgn|label|puzzles` makes the samples; `rookery train supervised --set
-data.samples=FOLDER` learns from them. The result is a model file like any other: it plays, and
-AlphaZero can begin with it (`--set initial=runs/supervised`), as Vanhoutte 2022 recommends first.
+data.samples=FOLDER` learns from them. The resulting network can play, and AlphaZero can start from
+it (`--set initial=runs/supervised`), as Vanhoutte 2022 recommends.
 """
 
 from __future__ import annotations
 
 import time
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import torch
@@ -25,25 +26,26 @@ from rookery.learning.policy_value import (
     losses,
     make_optimizer,
     mean_losses,
+    new_network,
 )
 from rookery.learning.window import Sampler
-from rookery.nets import PolicyValueNetwork, make_network
+from rookery.nets import PolicyValueNetwork
 from rookery.runs.state import State
 from rookery.training.recipe import Recipe
 from rookery.training.trainer import Context, MatchScore, Metrics, Trainer
 
-HELD_OUT_MOST = 4096  # samples evaluated after each iteration
+HELD_OUT_MOST = 4096  # validation samples evaluated after each iteration
 
 
 class DataSettings(Section):
-    """What is learnt from."""
+    """The training data."""
 
     samples: str = "data/samples"
     """A Parquet file, or a folder of them, that `rookery data` made."""
     held_out: float = Field(default=0.02, ge=0, lt=1)
     """Share of the games used for validation only."""
     steps: int = Field(default=100, ge=1)
-    """Of the optimiser, in one iteration."""
+    """Optimiser steps per iteration."""
 
 
 class EvaluationSettings(Section):
@@ -63,10 +65,7 @@ class SupervisedRecipe(Recipe):
 
 
 def split_by_game(block: SampleBlock, share: float) -> tuple[SampleBlock, SampleBlock | None]:
-    """Samples to learn and samples held out; no game is in both.
-
-    Which games are held out depends on their numbers alone, so that it is the same every time.
-    """
+    """Training and validation samples, split by game; the split depends on game numbers only."""
     mixed = (block.games.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(40)
     held = mixed.astype(np.float64) / (1 << 24) < share
     if not held.any() or held.all():
@@ -95,18 +94,12 @@ class SupervisedTrainer(Trainer):
             f"{len(learnt)} samples to learn, "
             f"{len(self.held_out) if self.held_out is not None else 0} held out"
         )
-        self.network = make_network(
-            settings.family,
-            settings.observation,
-            "az4672",
-            getattr(settings, settings.family),
-            context.torch_generator("weights"),
-        )
+        self.network = new_network(settings, context.torch_generator("weights"))
         self.optimizer = make_optimizer(self.network, recipe.learn)
         self.rng = context.generator("learn")
 
     def iterate(self) -> Metrics:
-        """Some steps of the optimiser, then the losses on the samples held out."""
+        """Optimiser steps, then the losses on the validation samples."""
         began = time.perf_counter()
         recipe = self.context.recipe
         rate = learning_rate(recipe.learn, self.context.progress)
@@ -141,18 +134,17 @@ class SupervisedTrainer(Trainer):
         return {f"held_out_{name}": value for name, value in mean_losses([terms]).items()}
 
     def model(self) -> PolicyValueNetwork:
-        """The network as it is."""
-        network: PolicyValueNetwork = self.network
-        return network
+        """The network."""
+        return cast(PolicyValueNetwork, self.network)
 
     def evaluate(self, rng: np.random.Generator) -> list[MatchScore]:
-        """A match of the policy alone against random moves."""
+        """A match of the policy, without search, against a random mover."""
         self.network.eval()
         games = self.context.recipe.evaluation.games
         return [policy_match(self.network, "random", games, int(rng.integers(1 << 62)))]
 
     def state(self) -> State:
-        """Weights, optimiser, random stream; the samples stay where they are."""
+        """Weights, optimiser, random stream; the samples are read again."""
         state = State()
         state.put_module("network", self.network)
         state.put_optimizer("optimizer", self.optimizer)

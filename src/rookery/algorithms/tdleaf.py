@@ -1,15 +1,14 @@
-"""TD-leaf: learn a value function from self-play by the leaves of principal variations.
+"""TD-leaf(lambda): learn a value function from the leaves of principal variations in self-play.
 
-Baxter, Tridgell and Weaver, "KnightCap" (1999); Lai, "Giraffe" (2015). The search of each position
-of a game ends in a leaf that the network evaluated. If the leaf values v(t) were right they would
-not change from move to move, so each is moved towards those that followed, the nearest most:
+Baxter, Tridgell and Weaver, "KnightCap" (1999); Lai, "Giraffe" (2015). Let v(t) be the network's
+value, for White, of the leaf of the principal variation at ply t. Correct values would not change
+from move to move, so each is moved towards its successors:
 
-    d(t) = v(t+1) - v(t)                          v of the last position: the game's result
+    d(t) = v(t+1) - v(t)                          after the last ply, v is the game's result
     target(t) = v(t) + d(t) + lambda d(t+1) + lambda^2 d(t+2) + ...
 
-All v are for White here. The loss is the squared difference between v(t) and target(t), which is
-held fixed: its gradient is TD-leaf's update. Games continue from iteration to iteration; a segment
-of `plies` moves is searched, learnt from and dropped.
+The gradient of (v(t) - target(t))^2 with the target held fixed is TD-leaf's update. Games continue
+from iteration to iteration; each learns from a segment of `plies` plies.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Sequence
-from typing import ClassVar, Literal, Protocol
+from typing import ClassVar, Literal, Protocol, cast
 
 import numpy as np
 import torch
@@ -32,7 +31,13 @@ from rookery._core import (
     pack_samples,
     play_random_plies,
 )
-from rookery.algorithms.engine_learning import new_weights, tensors_of
+from rookery.algorithms.engine_learning import (
+    get_learner,
+    new_weights,
+    nnue_network,
+    put_learner,
+    tensors_of,
+)
 from rookery.base.scales import scores_of_values
 from rookery.base.section import Section
 from rookery.encodings import OBSERVATIONS
@@ -48,8 +53,8 @@ from rookery.training.trainer import Context, MatchScore, Metrics, Trainer
 
 Values = NDArray[np.float64]
 PAWNS = {"p": 1, "n": 3, "b": 3, "r": 5, "q": 9}
-MATERIAL_SCALE = 5.0  # pawns ahead that are worth tanh(1) while material is learnt
-LARGEST_VALUE = 0.999  # of targets, so that their logits are finite
+MATERIAL_SCALE = 5.0  # pawns of material worth a value of tanh(1)
+LARGEST_VALUE = 0.999  # limit of targets, so that their logits are finite
 
 
 # --- Settings ---
@@ -62,31 +67,31 @@ class TdLeafSettings(Section):
     network: Literal["nnue", "giraffe"] = "nnue"
     """The engine's sparse network, or Giraffe's over grouped features."""
     width: int = Field(default=32, ge=16, le=1024, multiple_of=16)
-    """Of the network's hidden layer."""
+    """Width of the hidden layer."""
     depth: int = Field(default=4, ge=1, le=20)
-    """Plies that each move is searched."""
+    """Search depth in plies."""
     games: int = Field(default=64, ge=1)
     """Games played in parallel."""
     plies: int = Field(default=12, ge=2)
-    """Moves of each game in an iteration."""
+    """Plies of each game per iteration."""
     random_plies: int = Field(default=10, ge=0)
-    """Most random plies before a game begins; the number is drawn for each."""
+    """Most random plies at the start of a game; the number is drawn for each."""
     max_plies: int = Field(default=300, ge=1)
-    """A longer game is cut off, without a result."""
+    """A longer game is cut off without a result."""
     random_moves: float = Field(default=0.05, ge=0, le=1)
-    """Share of moves played at random; targets do not look past them."""
+    """Share of random moves; targets do not look past them."""
     lambda_: float = Field(default=0.7, ge=0, le=1)
-    """Of TD(lambda): how much each later change counts."""
+    """Discount of later value changes, as in TD(lambda)."""
     learning_rate: float = Field(default=1e-3, gt=0)
-    """Step size of AdamW at the start."""
+    """Learning rate of AdamW at the start."""
     final_learning_rate: float = Field(default=1e-4, ge=0)
-    """At the end of the run; linear in between."""
+    """Learning rate at the end of the run; linear in between."""
     passes: int = Field(default=1, ge=1)
-    """Times that every leaf is learnt from."""
+    """Passes over the leaves of an iteration."""
     minibatch: int = Field(default=256, ge=1)
-    """Leaves of one step of the optimiser."""
+    """Leaves per optimiser step."""
     material_iterations: int = Field(default=0, ge=0)
-    """First iterations, which learn the material balance instead, as in Giraffe."""
+    """First iterations that learn the material balance instead, as in Giraffe."""
 
 
 class EvaluationSettings(Section):
@@ -110,17 +115,17 @@ class TdLeafRecipe(Recipe):
 
 
 def targets(values: Values, ends: Values, breaks: NDArray[np.bool_], lambda_: float) -> Values:
-    """Target value of each leaf, [T, N], for White.
+    """Target values of the leaves, [T, N], for White.
 
     Args:
         values: Of the leaves, for White, [T, N].
-        ends: Result for White of a game that ended with this move, NaN elsewhere, [T, N].
-        breaks: Where the next value does not follow from this one, [T, N].
+        ends: Result for White of a game that ended with this ply, NaN elsewhere, [T, N].
+        breaks: Whether the next value is unrelated, after a random move or a cut-off, [T, N].
         lambda_: Discount of later changes, [0, 1].
     """
     plies = len(values)
     result = values.copy()
-    error = np.zeros(values.shape[1])  # sum of the later changes, discounted by lambda
+    error = np.zeros(values.shape[1])  # d(t) + lambda d(t+1) + ...
     for t in reversed(range(plies)):
         ended = ~np.isnan(ends[t])
         following = values[t + 1] if t + 1 < plies else values[t]
@@ -135,33 +140,28 @@ def targets(values: Values, ends: Values, breaks: NDArray[np.bool_], lambda_: fl
 
 
 class Learner(Protocol):
-    """A network with its search."""
+    """A network with its search and optimiser."""
 
     search: LeafSearch
 
     def values(self, leaves: Sequence[Game]) -> Values:
-        """Values [B] in [-1, 1] for the side to move of each leaf."""
-        ...
+        """Values [B] in [-1, 1] for the side to move."""
 
     def learn(self, leaves: Sequence[Game], wanted: Values, rate: float) -> float:
         """One step towards `wanted` [B]; the mean squared error before it."""
-        ...
 
     def network(self) -> ValueNetwork:
-        """To publish."""
-        ...
+        """The network to publish."""
 
     def put(self, state: State) -> None:
-        """Store everything that learning changes."""
-        ...
+        """Store weights and optimiser."""
 
     def get(self, state: State) -> None:
         """Restore what `put` stored."""
-        ...
 
 
 class NnueLeaves:
-    """The engine's network: native search, native gradients."""
+    """The engine's network, with native search and gradients."""
 
     def __init__(self, settings: TdLeafSettings, generator: torch.Generator) -> None:
         """Begin with random weights."""
@@ -174,12 +174,12 @@ class NnueLeaves:
         return NnueNetwork(*tensors_of(self._learner.weights()))
 
     def values(self, leaves: Sequence[Game]) -> Values:
-        """By the float weights."""
+        """Evaluate with the float weights."""
         raw = self._learner.evaluate(_packed(leaves, np.zeros(len(leaves)))).astype(np.float64)
         return np.asarray(np.tanh(raw / 2.0))
 
     def learn(self, leaves: Sequence[Game], wanted: Values, rate: float) -> float:
-        """Samples whose score is the target, learnt from in one batch."""
+        """One native step on samples whose scores are the targets."""
         clipped = wanted.clip(-LARGEST_VALUE, LARGEST_VALUE)
         samples = _packed(leaves, scores_of_values(clipped))
         rates = np.full(1, rate, dtype=np.float32)
@@ -188,34 +188,17 @@ class NnueLeaves:
 
     def network(self) -> ValueNetwork:
         """The same weights in torch."""
-        sizes = {"hidden": self._learner.hidden, "buckets": self._learner.buckets}
-        network = make_network("nnue", "nnue768", "none", sizes)
-        weights = self._learner.weights().items()
-        network.load_state_dict({name: torch.from_numpy(array.copy()) for name, array in weights})
-        found: ValueNetwork = network.eval()
-        return found
+        return nnue_network(self._learner.weights())
 
     def put(self, state: State) -> None:
-        """Weights and moments."""
-        for kind, arrays in self._arrays().items():
-            tensors = {name: torch.from_numpy(array.copy()) for name, array in arrays.items()}
-            state.put_tensors(f"nnue.{kind}", tensors)
+        """Store weights and moments."""
+        put_learner(state, "nnue", self._learner)
         state.values["nnue"] = {"steps": self._learner.steps}
 
     def get(self, state: State) -> None:
-        """Weights and moments."""
-        for kind, arrays in self._arrays().items():
-            for name, tensor in state.get_tensors(f"nnue.{kind}").items():
-                arrays[name][:] = tensor.numpy()
+        """Restore weights and moments."""
+        get_learner(state, "nnue", self._learner)
         self._learner.steps = int(state.value("nnue")["steps"])
-
-    def _arrays(self) -> dict[str, dict[str, NDArray[np.float32]]]:
-        learner = self._learner
-        return {
-            "weights": learner.weights(),
-            "first": learner.first_moments(),
-            "second": learner.second_moments(),
-        }
 
 
 def _packed(games: Sequence[Game], scores: Values) -> NDArray[np.uint8]:
@@ -224,7 +207,7 @@ def _packed(games: Sequence[Game], scores: Values) -> NDArray[np.uint8]:
 
 
 class GiraffeLeaves:
-    """Giraffe's network: searched natively, gradients by torch."""
+    """Giraffe's network, with native search and gradients by torch."""
 
     def __init__(self, settings: TdLeafSettings, generator: torch.Generator) -> None:
         """Begin with random weights."""
@@ -235,13 +218,13 @@ class GiraffeLeaves:
         self.search = LeafSearch(lambda: value_evaluator(self._network), settings.depth)
 
     def values(self, leaves: Sequence[Game]) -> Values:
-        """By torch, which gives the gradients."""
+        """Evaluate in torch."""
         with torch.no_grad():
             values: torch.Tensor = self._network.values(_features(leaves))
         return values.numpy().astype(np.float64)
 
     def learn(self, leaves: Sequence[Game], wanted: Values, rate: float) -> float:
-        """One step of the optimiser."""
+        """One step of AdamW."""
         target = torch.from_numpy(wanted.astype(np.float32))
         for group in self._optimizer.param_groups:
             group["lr"] = rate
@@ -252,17 +235,16 @@ class GiraffeLeaves:
         return float(loss.detach())
 
     def network(self) -> ValueNetwork:
-        """The network as it is."""
-        found: ValueNetwork = self._network
-        return found
+        """The network itself."""
+        return cast(ValueNetwork, self._network)
 
     def put(self, state: State) -> None:
-        """Weights and optimiser."""
+        """Store weights and optimiser."""
         state.put_module("giraffe", self._network)
         state.put_optimizer("optimizer", self._optimizer)
 
     def get(self, state: State) -> None:
-        """Weights and optimiser."""
+        """Restore weights and optimiser."""
         state.get_module("giraffe", self._network)
         state.get_optimizer("optimizer", self._optimizer)
 
@@ -290,10 +272,10 @@ class LearnerPlayer:
         return Decision(found.move, found.value, found.line)
 
     def new_game(self) -> None:
-        """Nothing is kept between games."""
+        """Do nothing: there is no state between games."""
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: there are no resources."""
 
 
 # --- The loop ---
@@ -320,7 +302,7 @@ class TdLeafTrainer(Trainer):
                 return game
 
     def iterate(self) -> Metrics:
-        """A segment of all games."""
+        """Play a segment of all games and learn from it."""
         settings = self.context.recipe.tdleaf
         began = time.perf_counter()
         count = len(self.games)
@@ -338,7 +320,7 @@ class TdLeafTrainer(Trainer):
                 move = self._explore(self.games[index], choice.move)
                 breaks[t, index] = move != choice.move
                 self.games[index].push(move)
-                self._look_for_the_end(t, index, ends, breaks, terminations, results)
+                self._restart_if_over(t, index, ends, breaks, terminations, results)
         played = time.perf_counter()
         wanted = targets(values, ends, breaks, settings.lambda_)
         loss = self._learn(leaves, wanted)
@@ -356,7 +338,7 @@ class TdLeafTrainer(Trainer):
         )
 
     def _white_values(self, found: Sequence[Found]) -> Values:
-        """Values of leaves for White; where the game is over, what the search says."""
+        """Values of leaves for White; the search's value where the game is over."""
         values = self.learner.values([each.leaf for each in found])
         for index, each in enumerate(found):
             if each.decided:
@@ -372,7 +354,7 @@ class TdLeafTrainer(Trainer):
             return best
         return str(self.rng.choice(game.legal_moves()))
 
-    def _look_for_the_end(
+    def _restart_if_over(
         self,
         t: int,
         index: int,
@@ -381,7 +363,7 @@ class TdLeafTrainer(Trainer):
         terminations: Counter[str],
         results: Counter[str],
     ) -> None:
-        """Begin a new game where one is over after ply `t`."""
+        """Record the result of a game that is over after ply `t`, and begin a new one."""
         game = self.games[index]
         outcome = game.outcome(claim_draw=True)
         if outcome is not None:
@@ -397,7 +379,7 @@ class TdLeafTrainer(Trainer):
         self.games[index] = self._new_game()
 
     def _learn(self, leaves: list[list[Found]], wanted: Values) -> float:
-        """Steps over all leaves in random order; mean loss."""
+        """Minibatch steps over all leaves in random order; mean loss."""
         settings = self.context.recipe.tdleaf
         positions: list[Game] = []
         goals: list[float] = []
@@ -420,11 +402,11 @@ class TdLeafTrainer(Trainer):
         return float(np.mean(losses)) if losses else 0.0
 
     def model(self) -> ValueNetwork:
-        """The network as it is."""
+        """The current network."""
         return self.learner.network()
 
     def evaluate(self, rng: np.random.Generator) -> list[MatchScore]:
-        """Matches of the search against simple players."""
+        """Matches with search against simple players."""
         settings = self.context.recipe.evaluation
         player = LearnerPlayer(self.learner)
         return [
@@ -441,7 +423,7 @@ class TdLeafTrainer(Trainer):
         return state
 
     def load_state(self, state: State) -> None:
-        """Restore what `put` stored."""
+        """Restore a `state()`."""
         self.learner.get(state)
         state.get_generator("play", self.rng)
         self.games = []
@@ -453,7 +435,7 @@ class TdLeafTrainer(Trainer):
 
 
 def material_value(game: Game) -> float:
-    """Material for White as a value in [-1, 1]."""
+    """Material balance for White as a value in [-1, 1]."""
     pieces = filter(str.isalpha, game.fen().split()[0])
     pawns = sum(PAWNS.get(c.lower(), 0) * (1 if c.isupper() else -1) for c in pieces)
     return float(np.tanh(pawns / MATERIAL_SCALE))

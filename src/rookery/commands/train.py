@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from rookery.base.json_output import write_json
 
 if TYPE_CHECKING:
-    from rookery.training.progress import Outcome
+    from rookery.training.loop import Outcome
 
 HELP = "train a network by a recipe"
 DESCRIPTION = (
@@ -56,10 +57,8 @@ def run(args: argparse.Namespace) -> int:
 
 def report(outcome: Outcome, as_json: bool) -> int:
     """Say how a session ended, and how to continue."""
-    from rookery.training.session import result
-
     if as_json:
-        write_json(result(outcome))
+        write_json(asdict(outcome))
     stream = sys.stderr if as_json else sys.stdout
     if outcome.finished:
         print(f"finished: {outcome.run}/model.safetensors", file=stream)

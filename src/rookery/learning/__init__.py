@@ -1,1 +1,1 @@
-"""What several algorithms share: losses, windows of samples, matches during training."""
+"""Shared by several algorithms: losses, windows of samples, matches during training."""

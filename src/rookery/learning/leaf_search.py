@@ -1,4 +1,4 @@
-"""The engine's search, asked where its principal lines end: for methods that learn from leaves."""
+"""Alpha-beta search that returns the leaf of the principal variation, for TD-leaf."""
 
 from __future__ import annotations
 
@@ -8,34 +8,33 @@ from dataclasses import dataclass
 from rookery._core import BatchEvaluator, Engine, Game, NnueNetwork
 from rookery.base.scales import value_of_score
 
-HASH = 4  # MiB; shallow searches need no more
-# A search that takes more is cut off. Untrained networks may take every capture for a gain, and the
-# captures of one position can then be followed for hundreds of thousands of nodes.
+HASH = 4  # MiB; enough for shallow searches
+# An untrained network may see a gain in every capture, and a quiescence search could then take
+# hundreds of thousands of nodes.
 MOST_NODES = 100_000
 
 
 @dataclass(frozen=True)
 class Found:
-    """What a search of one position found."""
+    """The result of one search."""
 
     move: str  # best, UCI
     value: float  # [-1, 1], for the side to move
-    leaf: Game  # where the principal line ends
-    line: tuple[str, ...]
+    leaf: Game  # end of the principal variation
+    line: tuple[str, ...]  # principal variation
     decided: bool  # whether the game is over at the leaf
 
 
 class LeafSearch:
-    """Searches to a fixed depth, each from nothing, so that a resumed run finds the same."""
+    """Searches to a fixed depth with an empty hash table, so that a resumed run agrees."""
 
     def __init__(self, evaluator: Callable[[], NnueNetwork | BatchEvaluator], depth: int) -> None:
-        """Search `depth` plies and quiescence; `evaluator` gives the present network."""
-        self._evaluator = evaluator
-        self._depth = depth
+        """Search `depth` plies plus quiescence; `evaluator` returns the current network."""
+        self._evaluator, self._depth = evaluator, depth
         self._engine = Engine(evaluator(), 1, HASH)
 
     def __call__(self, games: Sequence[Game]) -> list[Found]:
-        """Best move and leaf of each game; none of the games may be over."""
+        """Best move and leaf of each game; no game may be over."""
         self._engine.set_evaluator(self._evaluator())
         return [self._search(game) for game in games]
 

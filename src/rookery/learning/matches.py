@@ -1,11 +1,11 @@
-"""Matches during training: gates, and the curves of a run against simple opponents.
+"""Matches during training: gating, and evaluation against simple opponents.
 
     player_match   two `Player`s, refereed by `rookery.arena`
     engine_match   an NNUE network with the native alpha-beta search (`NetworkMatch`)
     policy_match   a policy without search against a bot, hundreds of games at a time
 
-All have the rules of the arena: a game is drawn when a position has occurred three times or after
-fifty moves without progress, and also after `MAX_PLIES`. Nothing is adjudicated by scores.
+Rules are those of the arena: draws by threefold repetition, by the fifty-move rule and after
+`MAX_PLIES`, and no adjudication by scores.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ from rookery.training.trainer import MatchScore
 
 MAX_PLIES = 400  # then a draw; `NetworkMatch` has the same limit
 RULES = Adjudication(max_plies=MAX_PLIES)
-OPENING_PLIES = 4  # random, the same for both games of a pair; a policy's own moves are random
+OPENING_PLIES = 4  # random, the same for both games of a pair; not for a policy, which samples
 SAMPLE_GAMES = 2  # of each colour, kept as PGN
-BATCH = 250  # games of a policy at a time
+BATCH = 250  # parallel games of a policy
 
 
 @dataclass(frozen=True)
 class MatchGame:
-    """A game of a match from the point of view of its first player, the network."""
+    """A game from the point of view of the first player."""
 
-    white: bool  # whether it had White
+    white: bool  # whether the first player had White
     result: int  # 1 won, 0 drawn, -1 lost
     moves: Sequence[str]  # UCI from the start position; empty where they were not recorded
 
@@ -97,15 +97,15 @@ def play_pairs(
         opening = Opening(moves=tuple(start.moves()))
         for index, sides in enumerate(((first, second), (second, first))):
             game = play_game(*sides, opening, (rng, rng), adjudication=RULES, index=index)
-            assert game is not None  # nothing cancels it
-            if game.fault is not None:  # a bug or a NaN must not pass for a lost game
+            assert game is not None  # it cannot be cancelled here
+            if game.fault is not None:  # a bug or a NaN must not count as a loss
                 raise ValueError(f"{game.reason}: {game.fault.evidence}")
             played.append(MatchGame(index == 0, round(2 * game.first_points) - 1, game.moves))
     return played
 
 
 def search_player(network: Any, simulations: int) -> MctsPlayer:
-    """A network with a short tree search; native evaluators copy its present weights."""
+    """A network with a short tree search; native evaluators copy its current weights."""
     settings = MctsSettings(simulations=simulations, megabytes=16)
     name = f"network,simulations={simulations}"
     return MctsPlayer(network_evaluator(network), settings, name)
@@ -119,14 +119,8 @@ def engine_match(
 ) -> MatchScore:
     """Score of a network in pairs of native games from random openings.
 
-    Args:
-        network: Tensors in the order of `rookery.nets.nnue.TENSORS`.
-        opponent: Those of another network, or the name of a bot.
-        name: Of the opponent.
-        games: An even number.
-        nodes: Per move.
-        seed: Of the openings, and of a bot's moves.
-        threads: To play on.
+    `network` is a tuple of tensors in the order of `rookery.nets.nnue.TENSORS`; `opponent`, called
+    `name`, is another one or the name of a bot.
     """
     match = NetworkMatch(
         network, opponent, seed, nodes, OPENING_PLIES, adjudicate=False, threads=threads
@@ -151,12 +145,12 @@ def policy_match(
     """Score of a policy in games from the start position, half with each colour.
 
     Args:
-        network: The policy. With the actions `az4673` draws are claimed by an action.
+        network: The policy; with the layout `az4673` it can claim draws.
         bot: random, greedy or greedy-safe.
         games: An even number.
-        seed: Of everything random.
-        temperature: Logits are divided by it; 0: the most probable move.
-        draw_after_plies: A draw by rule of the training; 0: never.
+        seed: Of policy and bot.
+        temperature: Of the policy; 0: the most probable move.
+        draw_after_plies: Games are drawn after this many plies, as in training; 0: never.
     """
     if games < 2 or games % 2:
         raise ValueError(f"{games} games cannot be split evenly between the colours")
@@ -179,7 +173,7 @@ def _policy_games(
     temperature: float,
     draw_after_plies: int,
 ) -> list[MatchGame]:
-    """Games in which the policy has one colour, played in lockstep."""
+    """Parallel games in which the policy has one colour."""
     games = VectorGames(
         count,
         network.observation,
@@ -196,14 +190,14 @@ def _policy_games(
     while playing.any():
         mine = playing & (games.to_move == int(white))
         theirs = playing & ~mine
-        # A finished game is followed by another one, in which any move will do.
+        # A finished game restarts; its further moves do not matter.
         actions = games.legal_actions[games.legal_offsets[:-1]].astype(np.int64)
         if mine.any():
             actions[mine] = _policy_actions(network, games, mine, rng, temperature)
         if theirs.any():
             actions[theirs] = _bot_actions(bot, games, theirs, rng)
-        for game, action, goes_on in zip(recorded, actions, playing, strict=False):
-            if goes_on and game.move_of(int(action), network.actions) != "draw":
+        for game, action, active in zip(recorded, actions, playing, strict=False):
+            if active and game.move_of(int(action), network.actions) != "draw":
                 game.push_action(int(action), network.actions)
         games.step(actions)
         ended = playing & (games.terminations | games.truncations)
@@ -216,8 +210,8 @@ def _policy_games(
 def _bot_actions(
     bot: str, games: VectorGames, which: NDArray[np.bool_], rng: np.random.Generator
 ) -> NDArray[np.int64]:
-    """Actions of the opponent in the games `which` [N]."""
-    if bot == "random":  # draws among all actions, a possible draw claim included
+    """Actions of the bot in the games `which` [N]."""
+    if bot == "random":  # uniform over all actions, including a draw claim
         places = ragged.random_places(games.legal_offsets, which, rng)
         return games.legal_actions[places].astype(np.int64)
     return games.bot_actions(bot, which)[which]

@@ -1,7 +1,7 @@
-"""Learning a policy and a value from samples: what AlphaZero and supervised learning share.
+"""Learning a policy and a value from samples, for AlphaZero and supervised learning.
 
-Loss: cross-entropy between the policy target and the policy over the legal actions, plus the
-squared error of the value (Silver et al. 2018, equation 1; weight decay is the optimiser's).
+The loss is Silver et al. 2018, equation 1: (z - v)^2 - pi log p, over the legal actions; weight
+decay is left to the optimiser.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from torch.nn import functional
 
 from rookery.base.section import Section
 from rookery.data.samples import SampleBlock
-from rookery.nets import AuxiliaryHeads, PolicyValueNetwork, ragged
+from rookery.nets import AuxiliaryHeads, PolicyValueNetwork, make_network, ragged
 from rookery.nets.mlp import MlpSizes
 from rookery.nets.resnet import ResnetSizes
 from rookery.nets.squares import SquaresSizes
 
-MOVES_LEFT_WEIGHT = 0.1  # a helper must not drown what it helps
+MOVES_LEFT_WEIGHT = 0.1  # small, as it is an auxiliary target
 
 
 class NetworkSettings(Section):
@@ -46,28 +46,34 @@ class LearnSettings(Section):
     final_learning_rate: float = Field(default=1e-4, ge=0)
     """The smallest of the schedule."""
     schedule: Literal["constant", "linear", "cosine", "steps", "one-cycle", "cyclic"] = "cosine"
-    """Constant; falling linearly or as a cosine; by tenths at 50, 75 and 90 % of the run (steps);
-    rising for 30 % and falling to the end (one-cycle); rising and falling again and again
-    (cyclic, paper 001)."""
+    """Constant; linear or cosine decay; divided by ten at 50, 75 and 90 % of the run (steps);
+    rising for 30 % and then falling (one-cycle); rising and falling repeatedly (cyclic, Deep Pepper
+    revisited 2023)."""
     cycles: int = Field(default=10, ge=1)
-    """Of the schedule `cyclic`, in the whole run."""
+    """Number of cycles of the schedule `cyclic`."""
     minibatch: int = Field(default=512, ge=1)
-    """Samples of one step of the optimiser."""
+    """Samples per optimiser step."""
     value_weight: float = Field(default=1.0, ge=0)
-    """Of the value's squared error, beside the policy's cross-entropy."""
+    """Weight of the value loss relative to the policy loss."""
     weight_decay: float = Field(default=1e-4, ge=0)
     """Of AdamW; 0: plain Adam."""
     gradient_norm: float = Field(default=5.0, ge=0)
-    """Gradients are scaled down to this length; 0: never."""
+    """Largest norm of the gradient, which is scaled down to it; 0: no limit."""
     search_value: float = Field(default=0.5, ge=0, le=1)
     """Share of the search's value in the value target; the rest is the game's result."""
     average: float = Field(default=0.0, ge=0, lt=1)
-    """The network that plays is a running mean of the learner's weights: the share of the old mean
-    that each iteration keeps; 0: no mean."""
+    """Share of the old mean kept per iteration by the moving average of the weights, which then
+    plays the games; 0: no averaging."""
+
+
+def new_network(settings: NetworkSettings, generator: torch.Generator) -> Any:
+    """A network with random weights and the actions `az4672`."""
+    sizes = getattr(settings, settings.family)
+    return make_network(settings.family, settings.observation, "az4672", sizes, generator)
 
 
 def learning_rate(settings: LearnSettings, progress: float) -> float:
-    """The step size at a share of the run, [0, 1]."""
+    """The learning rate at a share of the run, [0, 1]."""
     high, low = settings.learning_rate, settings.final_learning_rate
     progress = min(max(progress, 0.0), 1.0)
     match settings.schedule:
@@ -90,24 +96,24 @@ def learning_rate(settings: LearnSettings, progress: float) -> float:
 
 @dataclass(frozen=True)
 class Losses:
-    """Means over a minibatch, and what they say about learning."""
+    """Mean losses of a minibatch and diagnostics."""
 
     policy: Tensor
     value: Tensor
-    agreement: float  # share of samples whose most probable move is the target's
+    agreement: float  # share of samples with the same best move in policy and target
     residual: float  # squared error of the value over the variance of its target
 
 
 def value_targets(block: SampleBlock, search_value: float) -> NDArray[np.float32]:
-    """What the value should be, [S]: the result, mixed with what the search expected."""
+    """Value targets [S]: the game's result mixed with the search's value."""
     mixed = (1 - search_value) * block.results + search_value * block.values
     return np.asarray(mixed, np.float32)
 
 
 def outcome_targets(block: SampleBlock, search_value: float) -> NDArray[np.float32]:
-    """Chances to win, draw and lose, [S, 3]; their difference is the value target.
+    """Probabilities of win, draw and loss, [S, 3]; win minus loss is the value target.
 
-    A value of the search counts as that chance to win (or to lose) and a draw otherwise.
+    A search value v counts as a win (or, if negative, a loss) with probability |v|, else a draw.
     """
     parts = []
     for sign in (1.0, -1.0):
@@ -117,7 +123,7 @@ def outcome_targets(block: SampleBlock, search_value: float) -> NDArray[np.float
 
 
 def losses(network: PolicyValueNetwork, block: SampleBlock, search_value: float) -> Losses:
-    """Policy and value loss of all samples of a block."""
+    """Policy and value loss of a block of samples."""
     count = len(block)
     rows = torch.from_numpy(np.repeat(np.arange(count), block.counts))
     legal = torch.from_numpy(block.legal.astype(np.int64))
@@ -152,7 +158,7 @@ def losses(network: PolicyValueNetwork, block: SampleBlock, search_value: float)
 
 
 def make_optimizer(network: Any, settings: LearnSettings) -> torch.optim.Optimizer:
-    """AdamW (or Adam) over a network's weights."""
+    """AdamW (or Adam) for a network."""
     kind = torch.optim.AdamW if settings.weight_decay else torch.optim.Adam
     return kind(
         network.parameters(),
@@ -169,7 +175,7 @@ def learn_step(
     settings: LearnSettings,
     rate: float,
 ) -> Losses:
-    """One step of the optimiser on a minibatch."""
+    """One optimiser step on a minibatch."""
     for group in optimizer.param_groups:
         group["lr"] = rate
     network.train()
@@ -185,31 +191,24 @@ def learn_step(
 
 
 def update_average(average: Any, network: Any, keep: float, updates: int) -> None:
-    """Move a running mean of weights towards the network's present ones.
+    """Update a moving average of weights (Izmailov et al. 2018).
 
-    Steps as long as self-play needs them leave the weights circling around what is best; their mean
-    is nearer to it (Izmailov et al. 2018, "Averaging weights leads to wider optima").
-
-    Args:
-        average: The mean, a network of the same shape.
-        network: The learner's.
-        keep: Share of the mean that is kept. The first means are shorter, so that the weights of
-            the beginning are soon forgotten.
-        updates: How often the mean was updated before.
+    With the large learning rates of self-play the weights oscillate around an optimum; their mean
+    is closer to it. `keep` is the share of the old mean; it is smaller in the first `updates`, so
+    that the initial weights are soon forgotten.
     """
     weight = 1 - min(keep, (1 + updates) / (10 + updates))
     with torch.no_grad():
-        for mean, new in zip(
-            average.state_dict().values(), network.state_dict().values(), strict=True
-        ):
+        current = network.state_dict()
+        for name, mean in average.state_dict().items():
             if mean.is_floating_point():
-                mean.lerp_(new, weight)
+                mean.lerp_(current[name], weight)
             else:
-                mean.copy_(new)  # batch norm counts its batches
+                mean.copy_(current[name])  # the batch counter of batch norm
 
 
 def mean_losses(terms: list[Losses]) -> dict[str, float]:
-    """Means of several steps; NaN without any."""
+    """Means over several steps; NaN without steps."""
 
     def mean(numbers: list[float]) -> float:
         return float(np.mean(numbers)) if numbers else float("nan")

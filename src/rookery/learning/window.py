@@ -1,7 +1,7 @@
-"""The samples that a learner draws from: the newest so many, oldest dropped first.
+"""The replay window: the newest samples, from which a learner draws minibatches.
 
-Every block added is also written to the run's replay/ (`rookery.runs.replay`), from where a
-resumed run gets exactly the same samples back.
+Blocks are also written to the run's replay/ (`rookery.runs.replay`), from which a resumed run
+restores the same samples.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rookery.data.samples import SampleBlock, concatenate
 from rookery.runs.replay import Parquet, Replay
@@ -29,19 +28,15 @@ class SampleWindow:
         self.replay = Replay(folder, Parquet(), keep_checkpoints, report or (lambda text: None))
 
     def __len__(self) -> int:
-        """Samples."""
+        """Number of samples."""
         return sum(len(block) for block in self.blocks)
 
     def add(self, block: SampleBlock, most: int) -> None:
-        """Add a block and drop the oldest ones while the others hold `most` samples."""
+        """Add a block; drop the oldest ones as long as the others hold `most` samples."""
         self.replay.add(block.table(self.observation))
         self.blocks.append(block)
         self.replay.drop_oldest(most)
         self.blocks = self.blocks[len(self.blocks) - len(self.replay.names()) :]
-
-    def sampler(self, surprise_share: float) -> Sampler:
-        """Draws from what the window holds now."""
-        return Sampler(self.blocks, surprise_share)
 
     def state(self) -> Json:
         """The list of shards."""
@@ -56,14 +51,14 @@ class SampleWindow:
 
 
 class Sampler:
-    """Draws minibatches; samples that surprised the policy come more often.
+    """Draws minibatches with KataGo's policy surprise weighting.
 
-    A share of all draws is proportional to the surprise (KL divergence between the policy before
-    the search and after it), the rest is even (KataGo's policy surprise weighting).
+    `surprise_share` of the draws is proportional to the KL divergence between the policies before
+    and after the search, the rest is uniform.
     """
 
     def __init__(self, blocks: list[SampleBlock], surprise_share: float) -> None:
-        """Weigh all samples of some blocks."""
+        """Weight all samples of the blocks."""
         self._blocks = blocks
         self._firsts = np.concatenate([[0], np.cumsum([len(block) for block in blocks])])
         surprise = np.concatenate([block.surprise for block in blocks]).astype(np.float64)
@@ -78,12 +73,10 @@ class Sampler:
         targets = rng.random(count) * self._cumulative[-1]
         rows = np.searchsorted(self._cumulative, targets, side="right")
         rows = np.sort(rows.clip(max=len(self._cumulative) - 1))
-        return self._gather(rows)
-
-    def _gather(self, rows: NDArray[np.int64]) -> SampleBlock:
         which = np.searchsorted(self._firsts, rows, side="right") - 1
-        parts = []
-        for number in np.unique(which):
-            index = rows[which == number] - self._firsts[number]
-            parts.append(self._blocks[number].take(index))
-        return concatenate(parts)
+        return concatenate(
+            [
+                self._blocks[number].take(rows[which == number] - self._firsts[number])
+                for number in np.unique(which)
+            ]
+        )

@@ -1,1 +1,1 @@
-"""What exists only to reproduce one paper, by author and year."""
+"""Code that exists only to reproduce one paper, by author and year."""

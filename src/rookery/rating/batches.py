@@ -1,8 +1,8 @@
 """A file of finished batches of games, so that a long rating can be resumed.
 
-One JSON object a line, written as each batch ends: what was played (the key) and how it went. A
-rating is a function of its batches, so a second run that finds them here takes the same way
-without playing them again. A line torn by a crash is dropped.
+One JSON object per line, appended when a batch ends: what was played (the key) and the result. A
+rating is a function of its batches, so a second run reads them and makes the same choices without
+playing them again. An incomplete last line, left by a crash, is dropped.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class BatchKey:
-    """What was played; a batch is used again only if all of it is the same."""
+    """What was played; a stored batch is reused only if every field is equal."""
 
     player: str
     opponent: str
@@ -26,19 +26,19 @@ class BatchKey:
 
 @dataclass(frozen=True)
 class BatchResult:
-    """How it went, from the player's side."""
+    """Counts from the player's point of view."""
 
     wins: int
     draws: int
     losses: int
-    faults: int  # games the player lost by its own fault
+    faults: int  # games forfeited by the player: a crash, an illegal move, a timeout
 
 
 class BatchFile:
     """Batches on disk, read once and then only appended to."""
 
     def __init__(self, path: Path) -> None:
-        """Read the file if it exists; a `ValueError` names a line that is not ours."""
+        """Read the file if it exists; a `ValueError` names the first line of another format."""
         self.path = path
         self._batches: dict[BatchKey, BatchResult] = {}
         if not path.exists():
@@ -56,18 +56,18 @@ class BatchFile:
         if not whole and not data.startswith(b'{"batch"'[: len(data)]):
             raise ValueError(f"{str(path)!r} holds no batches of games; name another file")
         if len(whole) < len(data):
-            os.truncate(path, len(whole))  # the process died while it wrote
+            os.truncate(path, len(whole))  # the process died while writing
 
     def __len__(self) -> int:
         """Number of batches."""
         return len(self._batches)
 
     def find(self, key: BatchKey) -> BatchResult | None:
-        """The result of a batch that was played before."""
+        """The result of a batch played before, or None."""
         return self._batches.get(key)
 
     def add(self, key: BatchKey, result: BatchResult) -> None:
-        """Append a batch and make sure that it is on disk."""
+        """Append a batch and sync it to disk."""
         entry = json.dumps({"batch": asdict(key), "result": asdict(result)})
         with self.path.open("a", encoding="utf-8") as file:
             file.write(entry + "\n")

@@ -1,9 +1,8 @@
 """Climbing the ladder: play rungs until a player is bracketed from both sides, then measure.
 
-First a search for the place (a few games a rung, up or down in growing steps, then by halves),
-then the rest of the games against the rungs that tell most: those it scores nearest to 50 %
-against, alternating between one it beats and one that beats it. All games count in the fit, with
-the rungs held at their ratings.
+First an exponential and then a binary search over the rungs, a few games each. The remaining games
+are played against the most informative rungs, those with an expected score near 50 %, alternating
+between a weaker and a stronger one. The fit uses all games and keeps the rungs' ratings fixed.
 """
 
 from __future__ import annotations
@@ -19,32 +18,22 @@ from rookery.rating.batches import BatchFile, BatchKey, BatchResult
 from rookery.rating.rating import Encounter, rate
 from rookery.rating.rungs import SOURCE, Rung
 
-PROBE_GAMES = 8  # games a rung while searching
-ROUND_GAMES = 16  # games a rung while measuring
-BEYOND_GAMES = 64  # games against the first or last rung that settle that a player is beyond it
+PROBE_GAMES = 8  # per rung while searching
+ROUND_GAMES = 16  # per rung while measuring
+BEYOND_GAMES = 64  # against the first or last rung, before a player counts as outside the ladder
 
 
 @dataclass(frozen=True)
 class LadderSettings:
-    """How a player is rated.
+    """How a player is rated."""
 
-    Fields:
-        games: at most this many.
-        width: stop once the 95 % interval is at most this wide (and both sides are bracketed).
-        openings: drawn once a pair of games.
-        seed: of openings and players.
-        concurrency: games at once; 0 chooses by the number of cores.
-        limits: of players that have none of their own.
-        start: player of the rung to begin with; the middle of the cheap ones by default.
-    """
-
-    games: int = 400
-    width: float = 90.0
-    openings: str = "random:6"
-    seed: int = 0
-    concurrency: int = 0
-    limits: MatchLimits = field(default_factory=MatchLimits)
-    start: str = "stockfish,depth=1,random=0.25"
+    games: int = 400  # at most
+    width: float = 90.0  # stop when bracketed and the 95 % interval is at most this wide
+    openings: str = "random:6"  # one per pair of games
+    seed: int = 0  # of openings and players
+    concurrency: int = 0  # parallel games; 0: chosen by the number of cores
+    limits: MatchLimits = field(default_factory=MatchLimits)  # for players without their own
+    start: str = "stockfish,depth=1,random=0.25"  # first rung; by default a cheap one
 
     def describe(self) -> str:
         """One line for reports."""
@@ -59,30 +48,30 @@ class Standing:
     wins: int = 0
     draws: int = 0
     losses: int = 0
-    faults: int = 0  # games the rated player lost by its own fault
+    faults: int = 0  # games forfeited by the rated player
 
     @property
     def games(self) -> int:
-        """Games that count."""
+        """Counted games."""
         return self.wins + self.draws + self.losses
 
     @property
     def score(self) -> float:
-        """Points a game of the rated player; one half before the first game."""
+        """Points per game of the rated player; 0.5 before the first game."""
         return (self.wins + self.draws / 2) / self.games if self.games else 0.5
 
 
 @dataclass
 class PlayerRating:
-    """Where a player stands, and how that is known."""
+    """A player's rating, and the games behind it."""
 
     player: str
     elo: float
     low: float
     high: float
     standings: list[Standing]
-    bracketed: bool  # a rung took half the points or more, and one at most as strong half or less
-    unbounded: str  # "", "above" (it scored over half everywhere) or "below" (under half)
+    bracketed: bool  # see `Climb._bracketed`
+    unbounded: str  # "above": over 50 % against every rung played, "below": under 50 %, or ""
     conditions: str  # openings, limits, seed
     seconds: float
 
@@ -134,10 +123,7 @@ class Climb:
         progress: Callable[[PlayerRating], None] | None = None,
         batches: BatchFile | None = None,
     ) -> None:
-        """Prepare to rate `player` on `rungs` (itself left out, weakest first).
-
-        Batches of games found in `batches` are not played again; new ones are added to it.
-        """
+        """Prepare to rate `player` on the other `rungs`; finished games are kept in `batches`."""
         ordered = sorted(rungs, key=lambda rung: rung.elo)
         self._standings = [Standing(rung) for rung in ordered if rung.player != player]
         if not self._standings:
@@ -156,7 +142,7 @@ class Climb:
         """Search, then measure."""
         self._search()
         while not self._finished():
-            self._play(self._most_telling(), ROUND_GAMES)
+            self._play(self._most_informative(), ROUND_GAMES)
         return self.rating()
 
     def rating(self) -> PlayerRating:
@@ -166,24 +152,22 @@ class Climb:
             Encounter(self._player, _opponent(s), s.wins, s.draws, s.losses) for s in played
         ]
         if not encounters:
-            raise ValueError(f"{self._player!r} has no game that counts; see the faults")
-        table = rate(encounters, {_opponent(s): s.rung.elo for s in played})
-        found = table[self._player]
+            raise ValueError(f"{self._player!r} has no counted game; see the faults")
+        found = rate(encounters, {_opponent(s): s.rung.elo for s in played})[self._player]
         elo, low, high = found.elo, found.low, found.high
         unbounded = self._unbounded()
-        if unbounded:
-            # Beyond the rungs played the curve is only extrapolated: that end is left open, and
-            # the other is what the games against the outermost rung prove.
-            end = played[-1 if unbounded == "above" else 0]
-            match = estimate_from_games(end.wins, end.draws, end.losses)
-            if unbounded == "above":
-                low = end.rung.elo + match.elo_low
-                elo = max(elo, low)
-                high = elo + UNBOUNDED_ELO
-            else:
-                high = end.rung.elo + match.elo_high
-                elo = min(elo, high)
-                low = elo - UNBOUNDED_ELO
+        # Beyond the rungs played the curve is an extrapolation: that end is left open, and the
+        # other end follows from the games against the outermost rung.
+        end = played[0 if unbounded == "below" else -1]
+        match = estimate_from_games(end.wins, end.draws, end.losses)
+        if unbounded == "above":
+            low = end.rung.elo + match.elo_low
+            elo = max(elo, low)
+            high = elo + UNBOUNDED_ELO
+        elif unbounded == "below":
+            high = end.rung.elo + match.elo_high
+            elo = min(elo, high)
+            low = elo - UNBOUNDED_ELO
         return PlayerRating(
             self._player,
             elo,
@@ -196,10 +180,8 @@ class Climb:
             time.monotonic() - self._started,
         )
 
-    # Searching
-
     def _search(self) -> None:
-        """Gallop from the start until the score turns, then halve the gap."""
+        """Double the step until the score crosses 50 %, then bisect."""
         last = len(self._standings) - 1
         index = self._start
         beaten, lost = -1, last + 1  # highest rung beaten, lowest rung lost to
@@ -214,13 +196,10 @@ class Climb:
                 index = max(index - step, beaten + 1) if beaten < 0 else (beaten + lost) // 2
             step *= 2
 
-    # Measuring
+    def _most_informative(self) -> Standing:
+        """The rung whose games narrow the interval most, weaker and stronger ones in turn.
 
-    def _most_telling(self) -> Standing:
-        """The rung whose next games narrow the interval most, from alternating sides.
-
-        The information of a game is p (1 - p). Rungs that depend on load count half: they are
-        used where nothing else is near.
+        The information of a game is p (1 - p). Rungs that depend on load count half.
         """
         elo = self.rating().elo
         below = [s for s in self._standings if s.rung.elo <= elo]
@@ -240,19 +219,19 @@ class Climb:
             return True
         rating = self.rating()
         if rating.unbounded:
-            # Beyond the ladder more games only repeat that; before its end the search continues.
+            # Outside the ladder more games add nothing; otherwise keep moving to its end.
             end = self._standings[-1 if rating.unbounded == "above" else 0]
             return end.games >= BEYOND_GAMES
         return rating.bracketed and rating.high - rating.low <= self._settings.width
 
     def _bracketed(self) -> bool:
-        """Whether it scored half or more against a rung, and half or less against one above."""
+        """Whether it scored at least 50 % against a rung and at most 50 % against one as strong."""
         over = [s.rung.elo for s in self._standings if s.games and s.score >= 0.5]
         under = [s.rung.elo for s in self._standings if s.games and s.score <= 0.5]
         return bool(over and under) and min(over) <= max(under)
 
     def _unbounded(self) -> str:
-        """On which side no rung stopped it."""
+        """On which side of all rungs played the player is, if it is."""
         scores = [s.score for s in self._standings if s.games]
         if min(scores) > 0.5:
             return "above"
@@ -262,22 +241,17 @@ class Climb:
         return sum(s.games for s in self._standings)
 
     def _play(self, standing: Standing, games: int) -> None:
-        """Add games against one rung; each batch has openings of its own."""
-        settings = self._settings
-        rung = standing.rung
-        played = standing.games
-        limits = settings.limits
-        if rung.load_dependent and limits.movetime is None and settings.concurrency == 0:
-            concurrency = 1  # an otherwise idle machine while a timed rung thinks
-        else:
-            concurrency = settings.concurrency
+        """Play a batch against one rung, with different openings each time."""
+        settings, rung = self._settings, standing.rung
+        timed = rung.load_dependent and settings.limits.movetime is None
         games = min(games, max(2, settings.games - self._games()))
         match = MatchSettings(
             games=games + games % 2,
             openings=settings.openings,
-            seed=settings.seed + 7919 * played + 104729 * self._standings.index(standing),
-            concurrency=concurrency,
-            limits=limits,
+            seed=settings.seed + 7919 * standing.games + 104729 * self._standings.index(standing),
+            # A timed rung needs an otherwise idle machine.
+            concurrency=settings.concurrency or (1 if timed else 0),
+            limits=settings.limits,
         )
         key = BatchKey(self._player, rung.player, match.games, match.seed, settings.describe())
         result = self._batches.find(key) if self._batches is not None else None
@@ -293,7 +267,7 @@ class Climb:
             self._progress(self.rating())
 
     def _match(self, rung: Rung, settings: MatchSettings) -> BatchResult:
-        """Play a batch; an interruption goes up, and its games are lost."""
+        """Play a batch; an interrupted one is not counted."""
         result = run_match(
             self._factory,
             self._make_opponent(rung.player),
@@ -305,7 +279,7 @@ class Climb:
         tally = result.tally
         if tally.games == 0:
             raise ValueError(
-                f"no game of {self._player!r} against {rung.player!r} counts: "
+                f"no game of {self._player!r} against {rung.player!r} was counted: "
                 f"{', '.join(tally.reasons) or 'none was played'}"
             )
         return BatchResult(
@@ -317,7 +291,7 @@ class Climb:
 
 
 def _start(rungs: Sequence[Rung], standings: Sequence[Standing], wanted: str) -> int:
-    """Which standing to begin with: the rung wanted or, if that is the player, the nearest."""
+    """Index of the rung to begin with; of the nearest one if the player itself is that rung."""
     elo = next((rung.elo for rung in rungs if rung.player == wanted), None)
     if elo is None:
         return (len(standings) - 1) // 3
@@ -325,5 +299,5 @@ def _start(rungs: Sequence[Rung], standings: Sequence[Standing], wanted: str) ->
 
 
 def _opponent(standing: Standing) -> str:
-    """Name of a rung in the fit; never equal to the rated player's."""
+    """Name of a rung in the fit, distinct from the rated player's."""
     return f"rung {standing.rung.player}"

@@ -1,16 +1,15 @@
-"""Ratings of many players at once from the games between them, anchored to named opponents.
+"""Joint ratings of many players from the games between them, relative to anchors.
 
-The fit is by maximum likelihood with Newton steps: the expected *score* of a game is the logistic
-curve of the Elo difference, and a draw is half a win and half a loss (Bradley-Terry; the meaning of
-Elo in rating lists). A draw rate is not assumed, so it may differ from pair to pair, as it does
-between a random mover (nine draws in ten) and an engine.
+A maximum-likelihood fit by Newton's method: the expected score of a game is the logistic curve of
+the Elo difference, and a draw counts as half a win and half a loss (Bradley-Terry, as in rating
+lists). No draw rate is assumed: it differs from pair to pair, and a random mover draws nine games
+in ten.
 
-Intervals come from the information matrix. With draws counted as half a win it takes every game
-to vary like a win or a loss, which is too wide rather than too narrow.
+The intervals come from the information matrix. They treat every game as a win or a loss, so with
+draws they are too wide rather than too narrow.
 
-A player who won or lost everything has no finite rating. `virtual_draws` draws a played pair
-keep the fit finite; the default is next to nothing, because 0.2 of them were measured to squeeze
-a ladder of 2000 Elo by a fifth.
+A player who won or lost every game has no finite rating, so `virtual_draws` draws are added to
+each pair that met. The default is small: 0.2 draws compressed a ladder of 2000 Elo by a fifth.
 """
 
 from __future__ import annotations
@@ -24,13 +23,12 @@ from numpy.typing import NDArray
 
 from rookery.arena.elo import ELO_PER_NATURAL_UNIT, UNBOUNDED_ELO, expected_score
 
-VIRTUAL_DRAWS = 0.01
-"""Draws added to each pair of players that met, so that clean sweeps stay finite."""
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Encounter:
-    """All games between two players, seen by the first."""
+    """All games between two players, from the first player's point of view."""
 
     first: str
     second: str
@@ -51,14 +49,14 @@ class Encounter:
 
 @dataclass(frozen=True)
 class Rating:
-    """One player's place on the scale."""
+    """One player's rating."""
 
     name: str
     elo: float
     low: float  # ends of the interval; equal to `elo` for an anchor
     high: float
     games: float
-    score: float  # points a game over all opponents, [0, 1]
+    score: float  # points per game over all opponents, [0, 1]
     anchor: bool
 
 
@@ -66,16 +64,14 @@ def rate(
     encounters: Iterable[Encounter],
     anchors: Mapping[str, float],
     *,
-    virtual_draws: float = VIRTUAL_DRAWS,
-    confidence: float = 0.95,
+    virtual_draws: float = 0.01,
 ) -> dict[str, Rating]:
-    """Ratings by name, best first, with the anchors held at theirs.
+    """Ratings by name, best first, with 95 % intervals.
 
     Args:
         encounters: results; several entries for one pair are added up.
         anchors: ratings that are held fixed; at least one.
         virtual_draws: draws added to each pair that met.
-        confidence: coverage of the intervals.
     """
     if not anchors:
         raise ValueError("ratings need at least one anchor, a player whose rating is given")
@@ -86,13 +82,13 @@ def rate(
     _check_connected(names, merged, anchors)
     index = {name: i for i, name in enumerate(names)}
     free = [i for i, name in enumerate(names) if name not in anchors]
-    strengths = np.array([anchors.get(n, _first_guess(anchors)) for n in names], dtype=np.float64)
-    strengths /= ELO_PER_NATURAL_UNIT
-
-    covariance = _fit(strengths, free, merged, index, virtual_draws)
-    z = NormalDist().inv_cdf(0.5 + confidence / 2)
+    first_guess = sum(anchors.values()) / len(anchors)
+    strengths = np.array([anchors.get(n, first_guess) for n in names]) / ELO_PER_NATURAL_UNIT
     errors = np.zeros(len(names))
-    errors[free] = np.sqrt(np.maximum(np.diagonal(covariance), 0.0))
+    if free:
+        covariance = _fit(strengths, free, merged, index, virtual_draws)
+        errors[free] = np.sqrt(np.maximum(np.diagonal(covariance), 0.0))
+    z = NormalDist().inv_cdf(0.975)
     ratings = []
     for i, name in enumerate(names):
         elo = anchors.get(name, float(strengths[i]) * ELO_PER_NATURAL_UNIT)
@@ -123,27 +119,18 @@ def _merge(encounters: Iterable[Encounter]) -> list[Encounter]:
 def _check_connected(
     names: Sequence[str], encounters: Sequence[Encounter], anchors: Mapping[str, float]
 ) -> None:
-    reached = set(anchors)
-    while True:
-        more = {
-            name
-            for e in encounters
-            for name in (e.first, e.second)
-            if (e.first in reached or e.second in reached) and name not in reached
-        }
-        if not more:
-            break
-        reached |= more
+    reached, before = set(anchors), 0
+    while len(reached) > before:
+        before = len(reached)
+        for e in encounters:
+            if e.first in reached or e.second in reached:
+                reached |= {e.first, e.second}
     lost = [name for name in names if name not in reached]
     if lost:
         raise ValueError(
             f"no chain of games joins {', '.join(lost)} to an anchor ({', '.join(anchors)}); "
             "play at least one of them against a rated opponent"
         )
-
-
-def _first_guess(anchors: Mapping[str, float]) -> float:
-    return sum(anchors.values()) / len(anchors)
 
 
 def _totals(name: str, encounters: Sequence[Encounter]) -> tuple[float, float]:
@@ -157,15 +144,14 @@ def _totals(name: str, encounters: Sequence[Encounter]) -> tuple[float, float]:
 
 
 def _fit(
-    strengths: NDArray[np.float64],
-    free: Sequence[int],
+    strengths: Floats,
+    free: list[int],
     encounters: Sequence[Encounter],
     index: Mapping[str, int],
     virtual_draws: float,
-) -> NDArray[np.float64]:
-    """Newton's method on the concave log-likelihood; returns the covariance of the free ones."""
+) -> Floats:
+    """Fit `strengths[free]` by Newton's method on the concave log-likelihood; their covariance."""
     size = len(strengths)
-    information = np.zeros((size, size))
     for _ in range(500):
         gradient = np.zeros(size)
         information = np.zeros((size, size))
@@ -181,28 +167,11 @@ def _fit(
             information[j, j] += weight
             information[i, j] -= weight
             information[j, i] -= weight
-        step = _newton_step(information[np.ix_(free, free)], gradient[free])
-        strengths[list(free)] += step
-        if len(free) == 0 or float(np.max(np.abs(step))) < 1e-10:
+        curvature = information[np.ix_(free, free)] + 1e-12 * np.eye(len(free))
+        step = np.linalg.solve(curvature, gradient[free])
+        # Far from the solution the curve is flat and Newton overshoots: at most 260 Elo a step.
+        largest = float(np.max(np.abs(step)))
+        strengths[free] += step / max(1.0, largest / 1.5)
+        if largest < 1e-10:
             break
-    return _inverse(information[np.ix_(free, free)])
-
-
-def _newton_step(
-    information: NDArray[np.float64], gradient: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    if gradient.size == 0:
-        return gradient
-    ridge = 1e-12 * np.eye(len(gradient))
-    step = np.linalg.solve(information + ridge, gradient)
-    # At most about 260 Elo a step: far from the solution the curve is flat and Newton leaps.
-    largest = float(np.max(np.abs(step)))
-    return np.asarray(step * min(1.0, 1.5 / largest) if largest > 0 else step, dtype=np.float64)
-
-
-def _inverse(information: NDArray[np.float64]) -> NDArray[np.float64]:
-    if information.size == 0:
-        return information
-    return np.asarray(
-        np.linalg.inv(information + 1e-12 * np.eye(len(information))), dtype=np.float64
-    )
+    return np.asarray(np.linalg.inv(curvature))

@@ -1,13 +1,13 @@
 """The rungs of the rating ladder: opponents of known strength, from random up to Stockfish.
 
-The scale hangs on one published table: Stockfish 15.1 by Skill Level, whose ratings were measured
-at 120+1 against CCRL Blitz (Stockfish pull request 4341, January 2023, about +-100). Skill Level
-depends on time, not on depth: run at `go depth level+1` the same levels are 100 to 200 Elo
-weaker, so these rungs get a fixed short time a move and are marked: a busy machine weakens them.
+The scale is anchored to one published table: Stockfish 15.1 by Skill Level, measured at 120+1
+against CCRL Blitz (Stockfish pull request 4341, January 2023, about +-100). Skill Level depends
+on time, not on depth: at `go depth level+1` the same levels are 100 to 200 Elo weaker. These rungs
+therefore play at a fixed short time per move and are marked as weaker on a busy machine.
 
 All other rungs (fixed depth, fixed nodes, random moves mixed in) do not depend on load and are
-preferred. Their ratings come from games between neighbours, kept as counts in
-`ladder_games.json` and fitted anew at each start; `rookery rate --calibrate` plays them.
+preferred. Their ratings are fitted at each start to games between neighbours, stored as counts in
+`ladder_games.json`; `rookery rate --calibrate` plays these games.
 """
 
 from __future__ import annotations
@@ -18,34 +18,21 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
+from rookery.base.storage import atomic_write
 from rookery.rating.rating import Encounter, rate
 
-SKILL_SECONDS = 0.05
-"""Seconds a move of the Skill Level rungs."""
-
+SKILL_SECONDS = 0.05  # per move of the Skill Level rungs
 PUBLISHED_SKILL: Mapping[int, float] = {
-    0: 1320,
-    1: 1468,
-    2: 1608,
-    3: 1742,
-    4: 1923,
-    5: 2204,
-    6: 2363,
-    7: 2500,
-    8: 2596,
-    9: 2703,
-    10: 2788,
-    12: 2923,
-    15: 3070,
-    19: 3191,
-}
+    0: 1320, 1: 1468, 2: 1608, 3: 1742, 4: 1923, 5: 2204, 6: 2363,
+    7: 2500, 8: 2596, 9: 2703, 10: 2788, 12: 2923, 15: 3070, 19: 3191,
+}  # fmt: skip
 SOURCE = "Stockfish pull request 4341: Skill Level at 120+1 against CCRL Blitz, about +-100"
 
 SHARES = ("0.9", "0.75", "0.5", "0.25", "0.1")  # of random moves in Stockfish at depth 1
 MIXED = tuple(f"stockfish,depth=1,random={share}" for share in SHARES)
-# Not "greedy": a mover that takes everything and never mates draws with nearly everybody, so its
-# results fit no scale: it scores 62 % against random, who scores 11 % against a share of 0.75,
-# who scores 41 % against greedy.
+# Not "greedy": it captures whatever it can and never mates, so it draws nearly every game and its
+# results are not transitive: it scores 62 % against random, random 11 % against a share of 0.75,
+# and that 41 % against greedy.
 CHEAP = ("random", *MIXED[:4], "greedy-safe", MIXED[4], "stockfish,depth=1")
 NODES = tuple(f"stockfish,nodes={n}" for n in (100, 300, 1000, 3000, 10000, 30000, 100000))
 GAMES_FILE = Path(__file__).with_name("ladder_games.json")
@@ -74,7 +61,7 @@ def calibration_pairs() -> list[tuple[str, str]]:
     """Which rungs to play against each other, (stronger, weaker): near neighbours."""
     fixed = [*CHEAP, *NODES]
     pairs = [*pairwise(fixed), *zip(CHEAP, CHEAP[2:], strict=False)]
-    # The scale is hung up at several places, so that one doubtful anchor does not bend it.
+    # Several anchors, so that one inaccurate rating does not distort the scale.
     for level, rungs in {0: CHEAP[4:7], 1: CHEAP[5:7], 2: CHEAP[6:], 3: CHEAP[6:]}.items():
         pairs += [(rung, skill_rung(level)) for rung in rungs]
     pairs += zip(map(skill_rung, (3, 4, 5, 7, 10, 12, 15)), NODES, strict=True)
@@ -87,13 +74,13 @@ def load_encounters(path: Path = GAMES_FILE) -> list[Encounter]:
         return []
     try:
         rows = json.loads(path.read_text())["encounters"]
-        return [Encounter(row[0], row[1], row[2], row[3], row[4]) for row in rows]
+        return [Encounter(*row[:5]) for row in rows]
     except (ValueError, LookupError, TypeError):
         raise ValueError(f"{str(path)!r} holds no calibration games; name another file") from None
 
 
 def load_conditions(path: Path = GAMES_FILE) -> str:
-    """Under which conditions the calibration games were played; "" if there are none."""
+    """How the calibration games were played; "" if there are none."""
     return str(json.loads(path.read_text()).get("conditions", "")) if path.is_file() else ""
 
 
@@ -101,18 +88,12 @@ def save_encounters(encounters: Iterable[Encounter], conditions: str, path: Path
     """Write calibration games; the file is replaced as a whole."""
     rows = [[e.first, e.second, e.wins, e.draws, e.losses] for e in encounters]
     lines = ",\n    ".join(json.dumps(row) for row in rows)
-    text = (
-        f'{{\n  "conditions": {json.dumps(conditions)},\n  "encounters": [\n    {lines}\n  ]\n}}\n'
-    )
-    temporary = path.with_name(path.name + ".tmp")
-    temporary.write_text(text)
-    temporary.replace(path)
+    head = f'{{\n  "conditions": {json.dumps(conditions)},\n  "encounters": [\n    '
+    atomic_write(path, f"{head}{lines}\n  ]\n}}\n")
 
 
 def rungs_from(encounters: Iterable[Encounter]) -> list[Rung]:
-    """The ladder, weakest first: the published anchors and all that games join to them."""
-    known = list(encounters)
-    table = rate(known, ANCHORS)
+    """The ladder, weakest first: the published anchors and every player linked to them by games."""
     rungs = [
         Rung(
             player=rating.name,
@@ -121,7 +102,7 @@ def rungs_from(encounters: Iterable[Encounter]) -> list[Rung]:
             published=rating.anchor,
             load_dependent="movetime=" in rating.name,
         )
-        for rating in table.values()
+        for rating in rate(encounters, ANCHORS).values()
     ]
     return sorted(rungs, key=lambda rung: rung.elo)
 

@@ -9,7 +9,7 @@ from rookery.runs.reader import read_ratings, write_ratings
 
 
 def checkpoint_players(player: str) -> list[str]:
-    """A run folder (with options) as one player a checkpoint, oldest first; others unchanged."""
+    """One player per checkpoint of a run folder, oldest first; other players unchanged."""
     spec = parse_spec(player)
     folder = Path(spec.name) / "checkpoints"
     if not folder.is_dir():
@@ -23,7 +23,7 @@ def checkpoint_players(player: str) -> list[str]:
 
 
 def record_rating(player: str, rating: dict[str, object]) -> None:
-    """Keep a rating in the run folder that the player came from; others are not kept."""
+    """Store a rating in the run folder of the player; does nothing for other players."""
     folder = _run_folder(Path(parse_spec(player).name))
     if folder is None:
         return

@@ -1,4 +1,4 @@
-"""What a run's own records say against it: draws without end, games cut off, scores that fall."""
+"""Warnings from a run's own records: too many draws, games cut off, falling scores."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from collections.abc import Iterator
 from rookery.report.read import RunData
 from rookery.runs.reader import number
 
-LATEST = 0.1  # share of the iterations that is looked at
+LATEST = 0.1  # share of the iterations examined, the newest
 MANY_DRAWS = 0.7  # of the training games
 MANY_CUT_OFF = 0.1
 FALLEN = 0.05  # of the score, 1 for a win and 0.5 for a draw
 
 
 def alarms(run: RunData) -> Iterator[str]:
-    """Each alarm in one line."""
+    """The warnings, one line each."""
     iterations = [row for row in run.rows if isinstance(row.get("results"), dict)]
     latest = iterations[-max(1, round(LATEST * len(iterations))) :]
     results: Counter[str] = Counter()
@@ -23,16 +23,13 @@ def alarms(run: RunData) -> Iterator[str]:
         for name, count in row["results"].items():
             results[name] += int(number(count) or 0)
     played = sum(results.values())
-    if played and results["draws"] > MANY_DRAWS * played:
-        yield (
-            f"{results['draws'] / played:.0%} of the training games of the last {len(latest)} "
-            "iterations were drawn: there is little to learn from"
-        )
-    if played and results["cut off"] > MANY_CUT_OFF * played:
-        yield (
-            f"{results['cut off'] / played:.0%} of the training games of the last {len(latest)} "
-            "iterations were cut off without a result"
-        )
+    for name, limit, text in (
+        ("draws", MANY_DRAWS, "drawn: there is little to learn from"),
+        ("cut off", MANY_CUT_OFF, "cut off without a result"),
+    ):
+        if played and results[name] > limit * played:
+            share = f"{results[name] / played:.0%} of the training games"
+            yield f"{share} of the last {len(latest)} iterations were {text}"
     for opponent in run.opponents():
         scores = [
             (score, int(number(row.get("iteration")) or 0))

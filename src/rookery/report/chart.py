@@ -10,6 +10,8 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
+from itertools import pairwise
+from statistics import fmean
 
 WIDTH, HEIGHT = 560, 260
 LEFT, RIGHT, TOP, BOTTOM = 58, 12, 28, 36
@@ -26,7 +28,7 @@ class Series:
     points: Sequence[tuple[float, float]]
     colour: int = 0
     marked: bool = False  # a dot per point, with its value as a tooltip
-    style: str = ""  # "dashed" with rings: someone else's; "dotted": a variant of another line
+    style: str = ""  # "dashed", with rings: published data; "dotted": a variant of another line
 
 
 @dataclass(frozen=True)
@@ -67,14 +69,9 @@ def thinned(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
     """At most `MOST_POINTS` points, each the mean of a group."""
     if len(points) <= MOST_POINTS:
         return list(points)
-    groups = []
-    for index in range(MOST_POINTS):
-        begin = index * len(points) // MOST_POINTS
-        group = points[begin : (index + 1) * len(points) // MOST_POINTS]
-        groups.append(
-            (sum(x for x, _ in group) / len(group), sum(y for _, y in group) / len(group))
-        )
-    return groups
+    cuts = [index * len(points) // MOST_POINTS for index in range(MOST_POINTS + 1)]
+    groups = (points[begin:end] for begin, end in pairwise(cuts))
+    return [(fmean(x for x, _ in group), fmean(y for _, y in group)) for group in groups]
 
 
 def line_chart(
@@ -94,7 +91,12 @@ def line_chart(
     x_ticks, y_ticks = ticks(min(xs), max(xs), 6), ticks(min(ys), max(ys))
     x_of = _scale(x_ticks, LEFT, WIDTH - RIGHT)
     y_of = _scale(y_ticks, HEIGHT - BOTTOM, TOP)
-    parts = [_head(title, HEIGHT), _grid(y_ticks, y_of, y_name)]
+    parts = [_head(title, HEIGHT)]
+    for tick in y_ticks:
+        at = f"{y_of(tick):.1f}"
+        parts.append(f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{at}" y2="{at}"/>')
+        place = f'x="{LEFT - 5}" y="{float(at) + 4:.1f}"'
+        parts.append(f'<text class="tick end" {place}>{escape(y_name(tick))}</text>')
     for tick in x_ticks:
         place = f'x="{x_of(tick):.1f}" y="{HEIGHT - BOTTOM + 14}"'
         parts.append(f'<text class="tick middle" {place}>{escape(x_name(tick))}</text>')
@@ -118,7 +120,7 @@ def bar_chart(title: str, bars: Sequence[Bar], name: Callable[[float], str] = sh
     if not bars:
         return ""
     row = 22
-    names = [_cut(bar.name) for bar in bars]
+    names = [_shortened(bar.name) for bar in bars]
     left = max(150, round(6.2 * max(map(len, names))) + 12)
     height = TOP + row * len(bars) + BOTTOM - 12
     ends = [0.0, *(bar.low for bar in bars), *(bar.high for bar in bars)]
@@ -151,7 +153,7 @@ def bar_chart(title: str, bars: Sequence[Bar], name: Callable[[float], str] = sh
     return "".join([*parts, "</svg>"])
 
 
-def _cut(name: str) -> str:
+def _shortened(name: str) -> str:
     return name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "\u2026"
 
 
@@ -161,18 +163,6 @@ def _head(title: str, height: int) -> str:
         f'<svg class="chart" viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{text}">'
         f'<text class="title" x="8" y="16">{text}</text>'
     )
-
-
-def _grid(
-    marks: Sequence[float], y_of: Callable[[float], float], name: Callable[[float], str]
-) -> str:
-    parts = []
-    for mark in marks:
-        y = f"{y_of(mark):.1f}"
-        parts.append(f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y}" y2="{y}"/>')
-        text = escape(name(mark))
-        parts.append(f'<text class="tick end" x="{LEFT - 5}" y="{float(y) + 4:.1f}">{text}</text>')
-    return "".join(parts)
 
 
 def _scale(marks: Sequence[float], begin: float, end: float) -> Callable[[float], float]:

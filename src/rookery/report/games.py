@@ -1,4 +1,4 @@
-"""Sample games of a run, ready to be stepped through on a board."""
+"""Sample games of a run, for the board viewer of the report."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ GAMES_PER_RUN = 6
 
 @dataclass(frozen=True)
 class SampleGame:
-    """A game to step through: one placement (first field of a FEN) more than moves (SAN)."""
+    """A game to step through; there is one more placement than moves."""
 
     title: str
     players: str
     result: str
-    placements: list[str]
-    moves: list[str]
+    placements: list[str]  # first fields of FENs
+    moves: list[str]  # SAN
 
 
 def sample_games(run: RunReader) -> list[SampleGame]:
-    """The newest games; what cannot be understood is left out."""
+    """The newest games; unreadable ones are left out."""
     found: list[SampleGame] = []
     for title, text in run.game_texts():
         for game in read_pgn(text):

@@ -1,4 +1,4 @@
-"""Pieces of HTML that all parts of a report are made of; every text is escaped here."""
+"""Building blocks of the report's HTML; they escape all text."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ def paragraph(text: str) -> str:
 
 
 def charts(drawings: Sequence[str]) -> str:
-    """Charts beside and below each other, as the width of the window allows."""
+    """Charts in a grid that fits the width of the window."""
     return f'<div class="charts">{"".join(drawings)}</div>'
 
 
 def wide(drawing: str) -> str:
-    """A chart that stands alone."""
+    """A chart over the full width."""
     return f'<div class="wide">{drawing}</div>'
 
 
@@ -36,7 +36,7 @@ def legend(names: Sequence[tuple[str, int]]) -> str:
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]], kind: str = "") -> str:
-    """A table with a row of heads."""
+    """A table with a header row."""
     head = "".join(f"<th>{escape(text)}</th>" for text in heads)
     body = "".join(
         "<tr>" + "".join(f"<td>{escape(str(cell))}</td>" for cell in row) + "</tr>" for row in rows

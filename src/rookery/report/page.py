@@ -1,7 +1,7 @@
 """The report: tables, curves, sample games and configurations of runs on one page.
 
-The page needs nothing from anywhere else, and its content security policy allows nothing: style
-and script are admitted by their hashes. Every text from a run is escaped.
+The page is self-contained, and its content security policy allows nothing but its own style and
+script, by their hashes. All text from runs is escaped.
 """
 
 from __future__ import annotations
@@ -16,12 +16,13 @@ from html import escape
 from importlib import resources
 from typing import Any
 
+import chess
 import chess.svg
 
 from rookery.base.registry import load
 from rookery.report.alarms import alarms
 from rookery.report.chart import COLOURS, Bar, Series, bar_chart, line_chart
-from rookery.report.groups import Group, group_runs, net_wins
+from rookery.report.groups import Group, group_runs, net_wins, value_text
 from rookery.report.html import charts, legend, section, table
 from rookery.report.read import RunData
 from rookery.runs.algorithms import ALGORITHMS
@@ -64,18 +65,14 @@ def make_page(runs: Sequence[RunData], title: str = "Training report") -> str:
 def _studies(
     runs: Sequence[RunData], groups: Sequence[Group], colours: Sequence[tuple[str, int]]
 ) -> list[str]:
-    """The sections that the algorithms of these runs add."""
+    """The sections added by the algorithms of these runs."""
     names = sorted({str(run.recipe.get("algorithm")) for run in runs})
     registered = [ALGORITHMS[name] for name in names if name in ALGORITHMS]
     return [load(entry.report)(groups, colours) for entry in registered if entry.report]
 
 
 def _colours(runs: Sequence[RunData], groups: Sequence[Group]) -> list[tuple[str, int]]:
-    """Give every run a colour; if there are more runs than colours, the runs of a group share one.
-
-    Returns:
-        What the colours stand for.
-    """
+    """Give every run a colour, or every group if there are too many runs; returns the legend."""
     if len(runs) <= COLOURS:
         for index, run in enumerate(runs):
             run.colour = index
@@ -108,8 +105,7 @@ def _summary(runs: Sequence[RunData]) -> str:
             ]
         )
     bars = [
-        Bar(run.name, run.seconds / 60, run.seconds / 60, run.seconds / 60, run.colour)
-        for run in runs
+        Bar(run.name, minutes := run.seconds / 60, minutes, minutes, run.colour) for run in runs
     ]
     warnings = "".join(
         f"<li>{escape(run.name)}: {escape(alarm)}.</li>" for run in runs for alarm in alarms(run)
@@ -123,8 +119,7 @@ def _summary(runs: Sequence[RunData]) -> str:
 
 def _evaluation(runs: Sequence[RunData]) -> str:
     opponents = dict.fromkeys(name for run in runs for name in run.opponents())
-    parts = [_opponent(runs, opponent) for opponent in opponents]
-    return "".join(parts) or "<p>No evaluation yet.</p>"
+    return "".join(_opponent(runs, name) for name in opponents) or "<p>No evaluation yet.</p>"
 
 
 def _opponent(runs: Sequence[RunData], opponent: str) -> str:
@@ -139,12 +134,8 @@ def _opponent(runs: Sequence[RunData], opponent: str) -> str:
             ]
             lines.append(Series(run.name, points, run.colour, marked=True))
         drawings.append(line_chart("Wins minus losses in 1000 games", lines, label, include=[0.0]))
-    drawings.append(
-        bar_chart(
-            "Last evaluation (mean, range over runs of equal settings)",
-            _bars(group_runs(runs), opponent),
-        )
-    )
+    title = "Last evaluation (mean, range over runs of equal settings)"
+    drawings.append(bar_chart(title, _bars(group_runs(runs), opponent)))
     heads = ["run", "games", "wins", "draws", "losses", "score", "Elo difference",
              "as White", "as Black"]  # fmt: skip
     rows = [_row(run, run.against(opponent)[-1]) for run in runs if run.against(opponent)]
@@ -153,7 +144,7 @@ def _opponent(runs: Sequence[RunData], opponent: str) -> str:
 
 
 def _bars(groups: Sequence[Group], opponent: str) -> list[Bar]:
-    """A bar per group: runs that differ only in their seed share it."""
+    """One bar per group of runs that differ only in their seed."""
     bars = []
     for group in groups:
         found = [net_wins(rows[-1]) for run in group.runs if (rows := run.against(opponent))]
@@ -174,8 +165,7 @@ def _row(run: RunData, row: dict[str, Any]) -> list[str]:
     score = number(row.get("score"))
     sides = []
     for side in ("as_white", "as_black"):
-        part = row.get(side)
-        part = part if isinstance(part, dict) else {}
+        part = _mapping(row.get(side))
         sides.append(" ".join(
             f"{sign}{int(number(part.get(key)) or 0)}"
             for sign, key in (("+", "wins"), ("=", "draws"), ("-", "losses"))
@@ -234,9 +224,9 @@ def _games(runs: Sequence[RunData]) -> str:
     ]
     if not games:
         return "<p>No sample games.</p>"
+    titles = (f"{game['title']}: {game['players']} {game['result']}" for game in games)
     options = "".join(
-        f'<option value="{index}">{escape(_title(game))}</option>'
-        for index, game in enumerate(games)
+        f'<option value="{index}">{escape(title)}</option>' for index, title in enumerate(titles)
     )
     buttons = "".join(
         f'<button type="button" data-step="{step}" aria-label="{label}">{sign}</button>'
@@ -255,27 +245,18 @@ def _games(runs: Sequence[RunData]) -> str:
     )
 
 
-def _title(game: dict[str, Any]) -> str:
-    return f"{game['title']}: {game['players']} {game['result']}"
-
-
 def _board(placement: str) -> str:
-    """A board that shows a position without any script; the script changes its pieces."""
+    """A board that shows a position even without the script, which moves the pieces."""
     squares = "".join(
         f'<rect class="{"light" if (row + column) % 2 == 0 else "dark"}" '
         f'x="{45 * column}" y="{45 * row}" width="45" height="45"/>'
         for row in range(8)
         for column in range(8)
     )
-    pieces = []
-    for row, text in enumerate(placement.split("/")):
-        column = 0
-        for letter in text:
-            if letter.isdigit():
-                column += int(letter)
-                continue
-            pieces.append(f'<use href="#piece-{letter}" x="{45 * column}" y="{45 * row}"/>')
-            column += 1
+    pieces = (
+        f'<use href="#piece-{piece}" x="{45 * (square % 8)}" y="{45 * (7 - square // 8)}"/>'
+        for square, piece in chess.BaseBoard(placement).piece_map().items()
+    )
     return (
         '<svg class="board" viewBox="0 0 360 360" role="img" aria-label="board">'
         f"<defs>{''.join(map(_piece, 'PNBRQKpnbrqk'))}</defs>{squares}"
@@ -284,7 +265,7 @@ def _board(placement: str) -> str:
 
 
 def _piece(letter: str) -> str:
-    """A piece of python-chess's set, with attributes in place of inline styles."""
+    """A piece of python-chess's set, with attributes instead of inline styles."""
     drawing = re.sub(r'style="([^"]*)"', _attributes, chess.svg.PIECES[letter])
     return re.sub(r'id="[^"]*"', f'id="piece-{letter}"', drawing, count=1)
 
@@ -302,7 +283,7 @@ def _configuration(runs: Sequence[RunData]) -> str:
     same: list[list[str]] = []
     different: list[list[str]] = []
     for key in keys:
-        values = [_value(run.recipe.get(key)) for run in runs]
+        values = [value_text(run.recipe.get(key)) for run in runs]
         (same if len(set(values)) == 1 else different).append([key, *values])
     heads = ["key", *(run.name for run in runs)]
     parts = []
@@ -314,10 +295,6 @@ def _configuration(runs: Sequence[RunData]) -> str:
         listed = table(["key", "value"], shared)
         parts.append(f"<details><summary>{title} ({len(same)})</summary>{listed}</details>")
     return "".join(parts)
-
-
-def _value(value: object) -> str:
-    return value if isinstance(value, str) else json.dumps(value, default=str)
 
 
 def _logs(runs: Sequence[RunData]) -> str:
@@ -333,7 +310,7 @@ def _logs(runs: Sequence[RunData]) -> str:
 
 
 def _json(value: object) -> str:
-    """JSON that cannot end the element that it stands in."""
+    """JSON that cannot close the script element around it."""
     text = json.dumps(value, ensure_ascii=True)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 

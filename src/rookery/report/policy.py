@@ -1,8 +1,8 @@
-"""A policy as 73 little boards, before and after illegal moves are taken out.
+"""A policy as 73 small boards, before and after masking illegal moves.
 
-Paper 002, figures 10 to 12: what a network would like to play without being told the rules, and
-what is left of it. Every board is one way to move (a direction and a distance, a knight's jump, an
-under-promotion); a square's colour is the probability of moving from there, in the mover's view.
+Vanhoutte 2022, figures 10 to 12. Each board is one plane of the action layout (a direction and a
+distance, a knight's jump, an under-promotion); the brightness of a square is the probability of
+moving from it, seen from the side to move.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ HEADER = 34
 
 
 def plane_names() -> list[str]:
-    """What each of the 73 planes stands for."""
+    """Names of the 73 planes."""
     queen = [f"{way} {distance}" for way in DIRECTIONS for distance in range(1, 8)]
     knights = [f"knight {number}" for number in range(1, 9)]
     promotions = [f"={piece} {way}" for piece in "NBR" for way in ("left", "straight", "right")]
@@ -39,7 +39,7 @@ def all_logits(evaluator: Evaluator, game: Game) -> NDArray[np.float32]:
 
 
 def policy_svg(evaluator: Evaluator, game: Game, title: str) -> str:
-    """The picture: all moves above, legal moves below."""
+    """Two panels: the policy over all moves above, over the legal moves below."""
     logits = all_logits(evaluator, game).astype(np.float64)
     legal = np.zeros(ACTIONS, bool)
     legal[game.legal_actions("az4672")] = True

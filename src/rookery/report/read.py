@@ -1,4 +1,4 @@
-"""What a report shows of a run; the run may still be training, or damaged."""
+"""Reading what a report shows of a run, which may still be training or be damaged."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LOG_LINES = 40
 
 @dataclass
 class RunData:
-    """One run: rows are those of metrics.jsonl, joined with timing.jsonl by iteration."""
+    """One run; `rows` are those of metrics.jsonl, joined with timing.jsonl by iteration."""
 
     name: str
     recipe: dict[str, Any]  # flat, by dotted key
@@ -46,7 +46,7 @@ class RunData:
 
 
 def read_runs(paths: list[Path]) -> list[RunData]:
-    """Read runs; those of equal name get their parent folders as well."""
+    """Read runs; runs of the same name are told apart by their whole paths."""
     runs = [read_run(path) for path in paths]
     names = [run.name for run in runs]
     for run, path in zip(runs, paths, strict=True):
@@ -70,7 +70,7 @@ def read_run(path: Path) -> RunData:
 
 
 def _present_names(recipe: dict[str, Any]) -> dict[str, Any]:
-    """A recipe of any age with the present names of its keys, if its algorithm is known here."""
+    """A recipe with the present names of its keys; unchanged if its algorithm is not installed."""
     try:
         return recipe_model(recipe, "").present_names(recipe)
     except ValueError:

@@ -1,14 +1,16 @@
-"""A search tree as a picture (paper 002, figure 6): SVG with a layout of our own.
+"""A search tree as an SVG picture, after figure 6 of Vanhoutte 2022.
 
-Leaves of the drawn part are spread evenly from left to right, parents stand over the middle of
-their children, depth grows downwards. Width and colour of a line say how often and how well a
-move was searched; a text on hovering tells the rest.
+The leaves of the drawn part are spread evenly from left to right, and parents are centred above
+their children. The width of a line shows the visits of a move, its colour the value; a tooltip
+shows the rest.
 """
 
 from __future__ import annotations
 
+import heapq
 from dataclasses import dataclass, field
 from html import escape
+from itertools import count
 from typing import Any
 
 LEAF_WIDTH = 76.0
@@ -43,33 +45,27 @@ def most_visited(tree: dict[str, Any], nodes: int, depth: int) -> Drawn:
     import chess
 
     root = Drawn("root", tree["visits"], tree["value"], "open", f"{tree['fen']}")
+    counter = count()  # of equal ranks, the first is drawn first
     candidates: list[tuple[int, int, dict[str, Any], Drawn, str]] = []
-    number = 0
 
     def offer(node: dict[str, Any], drawn: Drawn) -> None:
-        nonlocal number
-        if drawn.depth >= depth:
-            return
-        for edge in node["edges"]:
-            number += 1
-            # A mate is worth drawing even if it was seen without any visit.
+        for edge in node["edges"] if drawn.depth < depth else ():
+            # A proven mate is drawn even without visits.
             rank = -MATE_FIRST if edge["status"] == "won" else -edge["visits"]
-            candidates.append((rank, number, edge, drawn, node["fen"]))
+            heapq.heappush(candidates, (rank, next(counter), edge, drawn, node["fen"]))
 
     offer(tree, root)
     for _ in range(nodes):
         if not candidates:
             break
-        candidates.sort(key=lambda one: one[:2])
-        _, _, edge, parent, fen = candidates.pop(0)
-        board = chess.Board(fen)
-        move = chess.Move.from_uci(edge["move"])
+        _, _, edge, parent, fen = heapq.heappop(candidates)
+        label = chess.Board(fen).san(chess.Move.from_uci(edge["move"]))
         hint = f"{edge['move']}: prior {edge['prior']:.1%}, {edge['visits']} visits"
         if edge["value"] is not None:
             hint += f", value {edge['value']:+.3f}"
         if edge["status"] != "open":
             hint += f", {edge['status']}"
-        drawn = Drawn(board.san(move), edge["visits"], edge["value"], edge["status"], hint)
+        drawn = Drawn(label, edge["visits"], edge["value"], edge["status"], hint)
         drawn.depth = parent.depth + 1
         parent.children.append(drawn)
         if "node" in edge:
@@ -78,27 +74,28 @@ def most_visited(tree: dict[str, Any], nodes: int, depth: int) -> Drawn:
 
 
 def place(root: Drawn) -> tuple[int, int]:
-    """Give every node its x in units of leaves; returns how many leaves and levels there are."""
-    leaves = levels = 0
-    # From the leaves up, without recursion: trees can be deep.
-    order, stack = [], [root]
-    while stack:
-        node = stack.pop()
-        order.append(node)
-        stack.extend(reversed(node.children))
-    for node in order:
-        levels = max(levels, node.depth)
-        if not node.children:
-            node.x = leaves + 0.5
-            leaves += 1
-    for node in reversed(order):
+    """Give every node its x in units of leaves; the numbers of leaves and of levels."""
+    nodes = _preorder(root)
+    leaves = [node for node in nodes if not node.children]
+    for index, leaf in enumerate(leaves):
+        leaf.x = index + 0.5
+    for node in reversed(nodes):
         if node.children:
             node.x = (node.children[0].x + node.children[-1].x) / 2
-    return leaves, levels + 1
+    return len(leaves), max(node.depth for node in nodes) + 1
+
+
+def _preorder(root: Drawn) -> list[Drawn]:
+    """All nodes, parents before children, without recursion as trees can be deep."""
+    order, stack = [], [root]
+    while stack:
+        order.append(stack.pop())
+        stack.extend(reversed(order[-1].children))
+    return order
 
 
 def colour(value: float | None, status: str) -> str:
-    """Red for -1 over grey to green for +1; proven mates are strong."""
+    """Red for -1, grey for 0, green for +1; a proven mate counts as +1 or -1."""
     value = {"won": 1.0, "lost": -1.0}.get(status, value if value is not None else 0.0)
     share = max(-1.0, min(1.0, value))
     target = (46, 139, 87) if share > 0 else (200, 60, 60)
@@ -107,14 +104,7 @@ def colour(value: float | None, status: str) -> str:
 
 
 def tree_svg(tree: dict[str, Any], title: str, nodes: int = 60, depth: int = 8) -> str:
-    """The picture of a search.
-
-    Args:
-        tree: What `MctsSearch.tree()` gives.
-        title: Above the picture.
-        nodes: Most nodes drawn below the root, those with the most visits.
-        depth: Most plies drawn.
-    """
+    """The picture of a `MctsSearch.tree()`: the `nodes` most visited nodes, to `depth` plies."""
     root = most_visited(tree, nodes, depth)
     leaves, levels = place(root)
     width = max(320.0, 2 * MARGIN + leaves * LEAF_WIDTH)
@@ -124,9 +114,7 @@ def tree_svg(tree: dict[str, Any], title: str, nodes: int = 60, depth: int = 8) 
         return MARGIN + node.x * LEAF_WIDTH, MARGIN + 24 + node.depth * LEVEL_HEIGHT
 
     lines, boxes = [], []
-    stack = [root]
-    while stack:
-        node = stack.pop()
+    for node in _preorder(root):
         x, y = point(node)
         for child in node.children:
             below_x, below_y = point(child)
@@ -136,7 +124,6 @@ def tree_svg(tree: dict[str, Any], title: str, nodes: int = 60, depth: int = 8) 
                 f'{below_y - 30:.1f} {below_x:.1f} {below_y:.1f}" fill="none" '
                 f'stroke="{colour(child.value, child.status)}" stroke-width="{thickness:.2f}"/>'
             )
-            stack.append(child)
         value = "" if node.value is None else f"{node.value:+.2f}"
         if node.status != "open":
             value = node.status

@@ -1,1 +1,1 @@
-"""Games played in order to learn from them."""
+"""Generating training games."""

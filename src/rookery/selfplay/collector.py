@@ -1,14 +1,14 @@
-"""The seam between learning and playing: everything that plays in order to learn is a `Collector`.
+"""The interface between learning and playing: training games are played by a `Collector`.
 
     learner --Weights, order--> collector --harvest--> learner
 
-Orders and harvests are plain data (frozen dataclasses of numbers, texts and NumPy arrays), weights
-are bytes: the games may be played by threads, by other processes or by other machines, and the
-algorithm does not change. There are three kinds of work, each with an order of its own:
+Orders and harvests are plain data (frozen dataclasses of numbers, strings and NumPy arrays) and
+weights are bytes, so threads, other processes or other machines can play the games without a change
+to the algorithm. There are three kinds of work, each with its own type of order:
 
-    trees     AlphaZero: games with tree search        selfplay/trees.py, local.py, server.py
-    data      engine: numbered games with alpha-beta   selfplay/datagen.py
-    rollouts  PPO: so many plies of many games         selfplay/rollout.py
+    trees     AlphaZero: games with tree search             selfplay/trees.py, local.py, server.py
+    data      engine: numbered games with alpha-beta        selfplay/datagen.py
+    rollouts  PPO: a fixed number of plies of many games    selfplay/rollout.py
 
 This module imports neither torch nor networks: self-play processes use it.
 """
@@ -31,24 +31,22 @@ Harvest = TypeVar("Harvest", covariant=True)
 
 @dataclass(frozen=True)
 class Weights:
-    """A network as the content of its model file (see `rookery.selfplay.networks`)."""
+    """A network as the bytes of its model file (see `rookery.selfplay.networks`)."""
 
     data: bytes
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 in hexadecimal: the name of these weights."""
+        """SHA-256 in hexadecimal, which identifies the weights."""
         return hashlib.sha256(self.data).hexdigest()
 
 
 @dataclass(frozen=True)
 class Piece:
-    """Work that can be repeated anywhere: numbered games, each determined by this name.
+    """A range of numbered games that any collector can play: these fields determine them.
 
-    Only games that know nothing of each other can be cut into pieces. Those of `data` can. Those
-    of `trees` and `rollouts` continue from one order to the next, so their work is named by
-    weights, seed and the number of the order, and only the collector that holds the games under
-    way can do it (`Collector.state`).
+    Only the games of `data` are independent of each other. Those of `trees` and `rollouts` continue
+    from one order to the next, so only the collector that holds them can play them.
     """
 
     weights: str  # `Weights.digest` of the network that plays both sides
@@ -67,34 +65,34 @@ class Piece:
 
 @dataclass(frozen=True)
 class Hooks:
-    """What the learner's process does for its collector; nothing here changes the games."""
+    """Callbacks into the learner's process, which do not affect the games."""
 
-    log: Callable[[str], object] = lambda text: None  # a line for log.txt and the display
+    log: Callable[[str], object] = lambda text: None  # write a line to log.txt and the display
     show: Callable[[Iterable[Mapping[str, Any]]], object] = lambda boards: None  # see runs/live.py
 
 
 class Collector(Protocol[Order, Harvest]):
-    """Plays games with the weights that it is given. Derive from it to inherit the defaults."""
+    """Plays games with given weights. Derive from it to inherit the defaults."""
 
-    overlaps: bool = False  # whether games are played between `begin` and the call of its result
+    overlaps: bool = False  # whether games run in the background after `begin`
 
     @abstractmethod
     def begin(self, weights: Weights, order: Order) -> Callable[[], Harvest]:
-        """Start to play; call the result to wait for the harvest.
+        """Start an order; the result, to be called exactly once, waits for the harvest.
 
-        It must be called exactly once, before the next `begin`, `counts` or `state`.
+        Call it before the next `begin`, `counts` or `state`.
         """
 
     def counts(self) -> dict[str, int]:
-        """Totals of what was played since the run's first game, by name; none by default."""
+        """Totals since the run's first game, by name; none by default."""
         return {}
 
     def state(self) -> State:
-        """The games under way, for an exact resume; the trainer adds its own entries to it."""
+        """The games under way, for an exact resume; the trainer adds its own entries."""
         return State()
 
     def load_state(self, state: State) -> None:
-        """Resume the games of such a state; by default there are none."""
+        """Resume the games of a state; by default there are none."""
         return None
 
     def close(self) -> None:
@@ -102,8 +100,8 @@ class Collector(Protocol[Order, Harvest]):
         return None
 
 
-# Kind of work -> backend -> class, made with (plan, hooks). Loaded when asked for, so that a
-# backend may need packages that the others do not.
+# Kind of work -> backend -> class, constructed with (plan, hooks). Classes are loaded on demand,
+# so that each backend may need different packages.
 BACKENDS = {
     "trees": {
         "threads": "rookery.selfplay.local:ThreadCollector",
@@ -116,7 +114,7 @@ BACKENDS = {
 
 
 def make_collector(kind: str, backend: str, plan: Any, hooks: Hooks | None = None) -> Any:
-    """A collector for a kind of work; `plan` is what stays the same from order to order."""
+    """A collector for a kind of work; `plan` holds what is constant over all orders."""
     if backend not in BACKENDS[kind]:
         known = ", ".join(BACKENDS[kind])
         raise ValueError(f"there is no backend {backend!r} for {kind}; there are {known}")

@@ -1,7 +1,7 @@
-"""The engine's games against itself: numbered, so that any part of them is a piece of work.
+"""Self-play of the engine, as numbered games.
 
-A game is determined by its number, the seed, the weights and the settings of plan and order; it
-knows nothing of other games, and the collector has no state.
+A game is determined by its number, the seed, the weights and the settings of plan and order,
+independently of other games, so the collector has no state.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from rookery.selfplay.networks import network_of
 
 @dataclass(frozen=True)
 class DataPlan:
-    """What stays the same in a run."""
+    """Constants of a run."""
 
-    options: Mapping[str, Any]  # further arguments of `DataGenerator`
-    workers: int = 1  # cores of this machine to use
+    options: Mapping[str, Any]  # other arguments of `DataGenerator`
+    workers: int = 1  # cores to use
 
 
 @dataclass(frozen=True)
@@ -32,13 +32,13 @@ class DataOrder:
     """Games to play."""
 
     piece: Piece
-    nodes: int  # a move, softly
-    adjudicate: bool  # whether decided games are cut short
+    nodes: int  # per move, a soft limit
+    adjudicate: bool  # whether clear wins and draws are adjudicated
 
 
 @dataclass(frozen=True)
 class DataHarvest:
-    """Kept positions, and what is known of their games."""
+    """Training positions and statistics of their games."""
 
     samples: NDArray[np.uint8]  # [N, 32], game by game; see rookery.runs.positions
     games: int
@@ -50,12 +50,12 @@ class DataHarvest:
 
 
 class DataCollector(Collector[DataOrder, DataHarvest]):
-    """Plays on all cores while it is waited for."""
+    """Plays on all cores when the result of `begin` is called."""
 
     def __init__(self, plan: DataPlan, hooks: Hooks) -> None:
-        """Nothing is played yet."""
+        """Keep the plan; there are no games yet."""
         self.plan = plan
-        self._generator: tuple[Any, DataGenerator] | None = None  # what it was made for
+        self._generator: tuple[Any, DataGenerator] | None = None  # with its key
 
     def begin(self, weights: Weights, order: DataOrder) -> Callable[[], DataHarvest]:
         """Load the weights; the games are played when the result is called."""
@@ -76,10 +76,10 @@ class DataCollector(Collector[DataOrder, DataHarvest]):
         return finish
 
     def _generator_for(self, weights: Weights, order: DataOrder) -> DataGenerator:
-        """The generator of the last order, if it fits."""
+        """A generator for an order; the last one is reused if it fits."""
         piece = order.piece
         if piece.weights != weights.digest:
-            raise ValueError(f"the piece {piece} is not of the weights {weights.digest[:16]}")
+            raise ValueError(f"the piece {piece} is not for the weights {weights.digest[:16]}")
         key = (piece.weights, piece.seed, order.nodes, order.adjudicate)
         if self._generator is None or self._generator[0] != key:
             generator = DataGenerator(

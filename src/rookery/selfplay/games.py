@@ -1,7 +1,7 @@
-"""Games of self-play as PGN in a run's games/: some of each iteration, those of the newest ones.
+"""Sample games of self-play as PGN in a run's games/, for the newest iterations.
 
-`games/00000012-selfplay.pgn` holds games that ended in iteration 12. A resumed run removes files
-of iterations that it plays again (see `rookery.training.loop`).
+`games/00000012-selfplay.pgn` holds games that ended in iteration 12. A resumed run first removes
+the files of iterations after its checkpoint (see `rookery.training.loop`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from rookery.runs.checkpoint import folder_name
 from rookery.selfplay.trees import TreeGame
 
 SUFFIX = "-selfplay.pgn"
-CUT_OFF = "ply_cap"  # ending of a game that was not played to its end
+CUT_OFF = "ply_cap"  # the ending of a game without a result
 
 
 def game_pgn(game: TreeGame, run: str, iteration: int) -> str:
@@ -37,14 +37,9 @@ def game_pgn(game: TreeGame, run: str, iteration: int) -> str:
 def write_selfplay_games(
     folder: Path, iteration: int, games: Sequence[TreeGame], most: int, iterations: int
 ) -> None:
-    """Write at most `most` games of an iteration; delete those before the newest `iterations`.
+    """Write `most` of an iteration's games, evenly spread; keep those of the last `iterations`.
 
-    Args:
-        folder: The run folder; its name is the players'.
-        iteration: In which the games ended, from 1.
-        games: Those written are spread evenly over them.
-        most: Of an iteration; 0 writes nothing.
-        iterations: Whose games are kept.
+    `folder` is the run folder, whose name the players get; iterations count from 1.
     """
     place = folder / "games"
     if most and games:

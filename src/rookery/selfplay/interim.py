@@ -1,8 +1,8 @@
-"""Interim rewards of paper 000 (sections 3.1.5-3.1.6) for many games at once.
+"""Interim rewards of Salisch 2023 (sections 3.1.5-3.1.6), vectorised.
 
-A learner's move that the opening book lists, or that brings a won tablebase position closer to its
-end, is rewarded at once. `VectorGames` does not know books and tables; only the few games that are
-in a book position or have few pieces left are looked up.
+The learner is rewarded for moves of the opening book and for moves that shorten the distance to the
+win in a won tablebase position. `VectorGames` knows neither, so games in book positions or with few
+pieces are looked up here.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from rookery.envs.rewards import Distance, InterimRewards, Rewards
 CACHED_POSITIONS = 1 << 18
 
 
-class InterimJudge:
-    """Call `before` and `after` each step; the same rewards as `rookery.envs.rewards`."""
+class VectorInterimRewards:
+    """Rewards as in `rookery.envs.rewards`; call `before` and `after` each step."""
 
     def __init__(
         self,
@@ -33,17 +33,16 @@ class InterimJudge:
         tablebases: Tablebases | None,
         actions: str = "az4672",
     ) -> None:
-        """Judge `count` games; a book or tables that are missing reward nothing."""
-        self._actions = actions
-        self._book_reward = rewards.book
+        """Prepare `count` games; without a book or tables there are no rewards for them."""
+        self._actions, self._book_reward = actions, rewards.book
         self._book = book if rewards.book else None
-        positions = list(book.positions()) if self._book is not None and book else []
-        self._book_keys = np.array(sorted(positions), dtype=np.uint64)
-        self._tables = tablebases if rewards.tablebase else None
-        endings = self._tables.endings() if self._tables is not None else []
+        positions = sorted(self._book.positions()) if self._book is not None else []
+        self._book_keys = np.array(positions, dtype=np.uint64)
+        tables = tablebases if rewards.tablebase else None
+        endings = tables.endings() if tables is not None else []
         self.sources = f"a book of {len(positions):,} entries, tables of {len(endings)} endings"
         self._max_pieces = max((len(name.replace("v", "")) for name in endings), default=0)
-        self._judges = [InterimRewards(rewards, None, self._tables) for _ in range(count)]
+        self._games = [InterimRewards(rewards, None, tables) for _ in range(count)]
         self._book_actions: dict[int, frozenset[int]] = {}
         self._distance = lru_cache(CACHED_POSITIONS)(self._probe)
         self._rewards = np.zeros(count, dtype=np.float32)
@@ -53,7 +52,7 @@ class InterimJudge:
     def before(
         self, games: VectorGames, actions: NDArray[np.int64], learning: NDArray[np.bool_]
     ) -> None:
-        """Look at the positions in which `actions` [N] are about to be taken."""
+        """Look up the positions in which `actions` [N] are about to be taken."""
         self._rewards[:] = 0.0
         self._watched.clear()
         if len(self._book_keys):
@@ -75,13 +74,13 @@ class InterimJudge:
             ended = bool(games.terminations[index] | games.truncations[index])
             fen = games.final_fen(index) if ended else games.fen(index)
             after = self._distance(fen, white)
-            self._rewards[index] += self._judges[index].tablebase_reward(distance, after, white)
+            self._rewards[index] += self._games[index].tablebase_reward(distance, after, white)
         for ended_game in np.flatnonzero(games.terminations | games.truncations):
-            self._judges[ended_game].new_game()
+            self._games[ended_game].new_game()
         return self._rewards
 
     def _listed(self, games: VectorGames, index: int) -> frozenset[int]:
-        """Actions of the book in a position that it holds."""
+        """The book's actions in a position that it contains."""
         key = int(games.polyglot_keys[index])
         if key not in self._book_actions:
             game = Game(games.fen(index))
@@ -92,25 +91,25 @@ class InterimJudge:
         return self._book_actions[key]
 
     def _probe(self, fen: str, white: bool) -> Distance | None:
-        return self._judges[0].distance(Game(fen), white)
+        return self._games[0].distance(Game(fen), white)
 
     def state(self) -> list[dict[str, tuple[str, int]]]:
         """Distances stored for each game, with their metric, for an exact resume."""
         return [
-            {str(int(side)): (metric, plies) for side, (metric, plies) in judge.distances.items()}
-            for judge in self._judges
+            {str(int(side)): (metric, plies) for side, (metric, plies) in game.distances.items()}
+            for game in self._games
         ]
 
     def load_state(self, state: list[dict[str, tuple[str, int]]]) -> None:
-        """Resume from such a state."""
-        for judge, stored in zip(self._judges, state, strict=True):
-            judge.distances = {side == "1": Distance(*pair) for side, pair in stored.items()}
+        """Restore a `state()`."""
+        for game, stored in zip(self._games, state, strict=True):
+            game.distances = {side == "1": Distance(*pair) for side, pair in stored.items()}
 
 
-def find_judge(
+def find_interim_rewards(
     rewards: Rewards, count: int, actions: str, log: Callable[[str], object]
-) -> InterimJudge | None:
-    """A judge with the book and the tables of this machine; None if nothing is rewarded."""
+) -> VectorInterimRewards | None:
+    """Interim rewards with the installed book and tables; None if the recipe has none."""
     if not rewards.book and not rewards.tablebase:
         return None
     book = None
@@ -123,4 +122,4 @@ def find_judge(
     tables = find_tablebases()
     if rewards.tablebase:
         log(f"rewards for tablebase progress: {tables.describe()}")
-    return InterimJudge(rewards, count, book, tables, actions)
+    return VectorInterimRewards(rewards, count, book, tables, actions)

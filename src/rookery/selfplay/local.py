@@ -1,4 +1,4 @@
-"""Tree self-play inside this process: threads if the network is native, batches otherwise."""
+"""Tree self-play in this process: threads if the network is native, batches otherwise."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 from rookery._core import SelfPlay
 from rookery.nets.evaluator import Evaluator
+from rookery.nets.native import native_network
 from rookery.runs.state import State
 from rookery.selfplay import trees
 from rookery.selfplay.collector import Collector, Hooks, Weights
-from rookery.selfplay.networks import evaluator_of, native_of, network_of
+from rookery.selfplay.networks import evaluator_of, network_of
 from rookery.selfplay.trees import TreeHarvest, TreeOrder, TreePlan, counts_of, merge, prepare, take
 
 
@@ -33,14 +34,14 @@ class _LocalCollector(Collector[TreeOrder, TreeHarvest]):
         return trees.put_sets([play.get_state() for play in self.plays], self.plan.games)
 
     def load_state(self, state: State) -> None:
-        """Resume these games; sets that the state does not have begin anew."""
+        """Resume these games; sets missing from the state start new games."""
         sets = trees.get_sets(state, self.plan.games, self.hooks.log)
         for play, stored in zip(self.plays, sets, strict=False):
             play.set_state(stored)
 
 
 class ThreadCollector(_LocalCollector):
-    """Games with a native network: a thread with a set of its own on each core."""
+    """Games with a native network, one set and one thread per core."""
 
     def __init__(self, plan: TreePlan, hooks: Hooks) -> None:
         """Begin games."""
@@ -49,7 +50,7 @@ class ThreadCollector(_LocalCollector):
 
     def begin(self, weights: Weights, order: TreeOrder) -> Callable[[], TreeHarvest]:
         """Play in the background."""
-        native = native_of(network := network_of(weights))
+        native = native_network(network := network_of(weights))
         if native is None:
             raise ValueError(f"a network of family {network.family!r} has no native form")
         for play in self.plays:
@@ -68,14 +69,14 @@ class ThreadCollector(_LocalCollector):
 
 
 class BatchCollector(_LocalCollector):
-    """Games with any network: one set, one batch after the other, torch using the cores."""
+    """Games with any network: a single set, in batches for which torch uses the cores."""
 
     def __init__(self, plan: TreePlan, hooks: Hooks) -> None:
         """Begin games."""
         super().__init__(plan, hooks, 1)
 
     def begin(self, weights: Weights, order: TreeOrder) -> Callable[[], TreeHarvest]:
-        """Take the weights; the games are played when the result is called."""
+        """Load the weights; the games are played when the result is called."""
         evaluator = evaluator_of(weights, self.plan.workers, self.plan.precision)
         [play] = self.plays
         prepare(play, order)
@@ -89,7 +90,6 @@ class BatchCollector(_LocalCollector):
 
 
 def play_batch(play: SelfPlay, evaluator: Evaluator) -> None:
-    """One leaf of every game."""
+    """Evaluate one leaf of every game."""
     play.gather()
-    answer = evaluator.evaluate(play.observations, play.legal_actions, play.legal_offsets)
-    play.apply(*answer)
+    play.apply(*evaluator.evaluate(play.observations, play.legal_actions, play.legal_offsets))

@@ -1,4 +1,4 @@
-"""Plain data as bytes, without pickle: what self-play processes say to each other."""
+"""Serialisation without pickle, for messages between self-play processes."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _ARRAY = {"dtype", "shape"}
 
 
 def pack(content: Any) -> bytes:
-    """JSON values, dataclasses and NumPy arrays, nested at will, as bytes.
+    """Nested JSON values, dataclasses and NumPy arrays as bytes.
 
-    Eight bytes with the length of a JSON text, the text, and the arrays of it in their order.
+    Eight bytes with the length of the JSON text, the text, and the arrays in order.
     """
     arrays: list[bytes] = []
 
@@ -29,7 +29,7 @@ def pack(content: Any) -> bytes:
 
 
 def unpack(data: bytes) -> Any:
-    """The same back, with dictionaries for dataclasses."""
+    """The inverse of `pack`, with dictionaries for dataclasses."""
     start = 8 + int.from_bytes(data[:8], "little")
     place = start
 

@@ -1,12 +1,11 @@
-"""Games that a learning policy plays, recorded ply by ply.
+"""Rollouts of a policy for PPO: T plies of N parallel games, recorded ply by ply.
 
-Many games advance together (`VectorGames`). In each, the learner has one colour or both; the other
-colour is moved by a random mover, by the same weights without learning from it, or by an older
-snapshot. A `Rollout` holds everything that targets and losses need; T plies, N games.
+In each game the learner has one colour or both; the other colour is played by a random mover, by
+the same weights without learning from these plies, or by an older snapshot.
 
-Games continue from one order to the next. What an order brings is determined by the plan (with its
-seed), the weights of this and all earlier orders, and how many orders there were; the games under
-way, who plays what in them, and the random stream are the state that a collector owns.
+Games continue from one order to the next: a harvest is determined by the plan with its seed and by
+the weights of this and all earlier orders. The state consists of the games, their colours and
+opponents, and the random stream.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from rookery.envs.rewards import Rewards
 from rookery.nets import PolicyValueNetwork, ragged
 from rookery.runs.state import State, seed_of
 from rookery.selfplay.collector import Collector, Hooks, Weights
-from rookery.selfplay.interim import find_judge
+from rookery.selfplay.interim import find_interim_rewards
 from rookery.selfplay.networks import network_of
 
 WHITE, BLACK, BOTH = 1, 0, 2  # which colour the learner has; WHITE and BLACK as in `to_move`
@@ -35,53 +34,53 @@ SHOWN_GAMES = 8  # on the page of `rookery watch`
 
 @dataclass(frozen=True)
 class RolloutPlan:
-    """What stays the same in a run."""
+    """Constants of a run."""
 
     games: Mapping[str, Any]  # arguments of `VectorGames` except its seed
     seed: int  # of the run
     learn_both: bool  # whether the learner has both colours in games without a rival
-    rival_share: float  # of the games against the rival of the order
+    rival_share: float  # share of the games against the rival of the order
     book: float = 0.0  # reward for a move of the opening book
-    tablebase: float = 0.0  # for a move that brings a won tablebase position closer to its end
+    tablebase: float = 0.0  # for a move that shortens the distance to a tablebase win
 
 
 @dataclass(frozen=True)
 class Incentives:
-    """Rewards on top of the games' own, for one rollout; all annealed to 0 by the caller."""
+    """Additional rewards for one rollout, annealed to 0 by the caller."""
 
-    draw: float = 0.0  # added for both sides when a game is drawn
-    material: float = 0.0  # times the change in material (pawns) that a ply brings its side
+    draw: float = 0.0  # for both sides when a game is drawn
+    material: float = 0.0  # per pawn of material that a ply gains
 
 
 @dataclass(frozen=True)
 class RolloutOrder:
-    """What is wanted of the next iteration."""
+    """The plies to play in the next iteration."""
 
-    plies: int  # T, of every game
+    plies: int  # T, in every game
     rival: Weights | None = None  # None: it moves at random
     incentives: Incentives = Incentives()
 
 
 @dataclass
 class Rollout:
-    """What happened; arrays are [T, N] unless said otherwise. Colours: 1 White, 0 Black."""
+    """T plies of N games; arrays are [T, N] unless noted. Colours: 1 White, 0 Black."""
 
     observations: NDArray[Any]  # [T, N, *shape]
     legal: list[NDArray[np.int64]]  # T flat lists of legal actions
     offsets: list[NDArray[np.int64]]  # T times [N + 1]
-    log_probabilities: list[NDArray[np.float32]]  # T flat lists: the acting policy, for the KL
-    places: NDArray[np.int64]  # of the chosen action in its game's legal list
-    values: NDArray[np.float32]  # critic's, for the side to move
+    log_probabilities: list[NDArray[np.float32]]  # T flat lists, of the acting policy
+    places: NDArray[np.int64]  # index of the action in its game's legal list
+    values: NDArray[np.float32]  # of the critic, for the side to move
     colours: NDArray[np.int64]  # of the side to move
-    learning: NDArray[np.bool_]  # the learner chose: this ply is a sample
-    rewards: NDArray[np.float32]  # for the side that moved
-    other_rewards: NDArray[np.float32]  # for the side that did not
-    ended: NDArray[np.bool_]  # the game ended with this ply, or was cut off
-    bootstrap: NDArray[np.float32]  # [T, N, 2] by colour: value of what was cut off, else 0
-    last_values: NDArray[np.float32]  # [N] critic's, of the positions after the last ply
-    last_colours: NDArray[np.int64]  # [N] to move there
+    learning: NDArray[np.bool_]  # whether the ply is a sample: the learner moved
+    rewards: NDArray[np.float32]  # of the side that moved
+    other_rewards: NDArray[np.float32]  # of the other side
+    ended: NDArray[np.bool_]  # the game ended or was cut off with this ply
+    bootstrap: NDArray[np.float32]  # [T, N, 2] by colour: value of a game cut off, else 0
+    last_values: NDArray[np.float32]  # [N] of the critic, after the last ply
+    last_colours: NDArray[np.int64]  # [N] side to move after the last ply
     endings: Counter[str] = field(default_factory=Counter)
-    results: Counter[str] = field(default_factory=Counter)  # learner's; White's if it has both
+    results: Counter[str] = field(default_factory=Counter)  # the learner's; White's if it has both
     lengths: list[int] = field(default_factory=list)  # plies of the finished games
 
 
@@ -97,10 +96,11 @@ class RolloutCollector(Collector[RolloutOrder, Rollout]):
         self.against_rival = np.zeros(len(games), dtype=np.bool_)
         self._assign(np.ones(len(games), dtype=np.bool_))
         rewards = Rewards(book=plan.book, tablebase=plan.tablebase)
-        self.judge = find_judge(rewards, len(games), plan.games["actions"], hooks.log)
+        actions = plan.games["actions"]
+        self.interim = find_interim_rewards(rewards, len(games), actions, hooks.log)
 
     def _assign(self, which: NDArray[np.bool_]) -> None:
-        """Draw colours and opponents for games that begin."""
+        """Draw colours and opponents for new games."""
         count = int(which.sum())
         rival = self.rng.random(count) < self.plan.rival_share
         colours = self.rng.integers(2, size=count)
@@ -121,7 +121,7 @@ class RolloutCollector(Collector[RolloutOrder, Rollout]):
         extra: Incentives,
     ) -> Rollout:
         """Play `plies` plies in every game; a `rival` of None moves at random."""
-        games, judge = self.games, self.judge
+        games, interim = self.games, self.interim
         rollout = _empty(games, plies)
         for t in range(plies):
             legal = games.legal_actions.astype(np.int64)
@@ -141,14 +141,14 @@ class RolloutCollector(Collector[RolloutOrder, Rollout]):
             by_rival = ~learning & self.against_rival
             if by_rival.any():
                 actions[by_rival] = self._rival_actions(rival, by_rival, legal, offsets)
-            if judge is not None:
-                judge.before(games, actions, learning)
+            if interim is not None:
+                interim.before(games, actions, learning)
             material = games.material * np.where(colours == WHITE, 1, -1) / CENTIPAWNS
             games.step(actions)
             self.hooks.show({"fen": games.fen(i)} for i in range(min(SHOWN_GAMES, len(games))))
             self._record_rewards(rollout, t, extra, material)
-            if judge is not None:
-                rollout.rewards[t] += judge.after(games)
+            if interim is not None:
+                rollout.rewards[t] += interim.after(games)
             ended = rollout.ended[t]
             if ended.any():
                 self._record_endings(rollout, t, network, random_rival=rival is None)
@@ -192,7 +192,7 @@ class RolloutCollector(Collector[RolloutOrder, Rollout]):
         if extra.material:
             white_now = games.material / CENTIPAWNS
             mine_now = np.where(rollout.colours[t] == WHITE, white_now, -white_now)
-            # The board of an ended game is the next game's; its last change is not counted.
+            # After the end the board is already that of the next game: no material reward.
             gained = np.where(rollout.ended[t], 0.0, mine_now - material) * extra.material
             rollout.rewards[t] += gained
             rollout.other_rewards[t] -= gained
@@ -203,15 +203,16 @@ class RolloutCollector(Collector[RolloutOrder, Rollout]):
         games = self.games
         cut = np.flatnonzero(games.truncations)
         if len(cut):
-            # What a game that was cut off was worth to both sides is the critic's estimate.
+            # A game that was cut off is worth the critic's estimate to both sides.
             values = _values(network, games.final_observations(cut.tolist()))
             mover = rollout.colours[t, cut]
             rollout.bootstrap[t, cut, 1 - mover] = values
-            to_come = -values
+            mover_values = -values
             if random_rival:
-                # A random mover is to move: the learner's own last position stands for it.
-                to_come = np.where(self.against_rival[cut], rollout.values[t, cut], to_come)
-            rollout.bootstrap[t, cut, mover] = to_come
+                # The critic cannot value positions of a random mover: use the one before.
+                last = rollout.values[t, cut]
+                mover_values = np.where(self.against_rival[cut], last, mover_values)
+            rollout.bootstrap[t, cut, mover] = mover_values
         for index in np.flatnonzero(rollout.ended[t]):
             rollout.endings[ENDINGS[games.endings[index]]] += 1
             rollout.lengths.append(int(games.lengths[index]))
@@ -220,15 +221,15 @@ class RolloutCollector(Collector[RolloutOrder, Rollout]):
             rollout.results["cut off" if games.truncations[index] else name] += 1
 
     def state(self) -> State:
-        """The games, who plays what in them, and the random stream."""
+        """The games, their colours and opponents, and the random stream."""
         state = State()
         state.put_bytes("games", self.games.get_state())
         state.put_generator("play", self.rng)
         state.values["learner"] = self.learner.tolist()
         state.values["against_rival"] = self.against_rival.tolist()
-        if self.judge is not None:
-            state.values["judge"] = self.judge.state()
-            state.values["judge_sources"] = self.judge.sources
+        if self.interim is not None:
+            state.values["judge"] = self.interim.state()
+            state.values["judge_sources"] = self.interim.sources
         return state
 
     def load_state(self, state: State) -> None:
@@ -237,19 +238,19 @@ class RolloutCollector(Collector[RolloutOrder, Rollout]):
         state.get_generator("play", self.rng)
         self.learner = np.array(state.value("learner"), dtype=np.int64)
         self.against_rival = np.array(state.value("against_rival"), dtype=np.bool_)
-        if self.judge is not None:
-            self.judge.load_state(state.value("judge"))
-            before, now = state.values.get("judge_sources", self.judge.sources), self.judge.sources
+        if self.interim is not None:
+            self.interim.load_state(state.value("judge"))
+            now = self.interim.sources
+            before = state.values.get("judge_sources", now)
             if before != now:
-                self.hooks.log(f"other moves are rewarded from here on: by {now}, not {before}")
+                self.hooks.log(f"interim rewards change from here on: {now}, not {before}")
 
 
 def _end_before_rival(rollout: Rollout, against_rival: NDArray[np.bool_]) -> None:
-    """Where a random rival is to move after the last ply, end with the learner's last position.
+    """Where a random rival is to move after the last ply, end with the position before that ply.
 
-    The critic learns what positions are worth when the learner is to move; it knows nothing of
-    those in which a random mover is. The last ply is then not a sample: its position is what the
-    ply before it leads to.
+    The critic is only trained on positions with the learner to move. The last ply is then not a
+    sample; its position serves as the successor of the learner's ply before.
     """
     cut = against_rival & rollout.learning[-1] & ~rollout.ended[-1]
     rollout.learning[-1, cut] = False
@@ -293,7 +294,6 @@ def _evaluate(
 
 
 def _values(network: PolicyValueNetwork, observations: NDArray[Any]) -> NDArray[np.float32]:
-    """Values [B] alone: each position is given one action, whose logit is ignored."""
-    rows = np.arange(len(observations))
-    offsets = np.arange(len(observations) + 1)
-    return _evaluate(network, observations, np.zeros_like(rows), offsets)[1]
+    """Values [B] only; every position gets one dummy action."""
+    count = len(observations)
+    return _evaluate(network, observations, np.zeros(count, np.int64), np.arange(count + 1))[1]

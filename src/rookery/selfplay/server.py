@@ -1,12 +1,12 @@
-"""The prediction server: several self-play processes share one network (paper 002, section 3.8).
+"""The prediction server: self-play processes share one network (Vanhoutte 2022, section 3.8).
 
-Processes search trees; this one evaluates the leaves of all of them as one batch. Rounds go in
-step: a batch always holds the leaves of every process that still plays, in the same order, so that
-equal seeds give equal games whichever process is faster. docs/alphazero.md says when this is worth
-it, server_worker.py what is sent.
+The processes search trees; this one evaluates the leaves of all of them as one batch. Rounds are
+synchronous: a batch always holds the leaves of every active process in the same order, so equal
+seeds give equal games regardless of timing. docs/alphazero.md says when this is worthwhile,
+server_worker.py describes the messages.
 
-A process that dies, or does not answer for `PATIENCE` seconds, ends the iteration with one line;
-the others are ended with it. A process whose server dies ends by itself.
+If a process dies, or does not answer for `PATIENCE` seconds, the iteration fails with a one-line
+error and all processes are ended. A process whose server dies exits by itself.
 """
 
 from __future__ import annotations
@@ -35,22 +35,22 @@ from rookery.selfplay.networks import evaluator_of
 from rookery.selfplay.server_worker import GROUPS, games_of, shared_leaves
 from rookery.selfplay.trees import TreeGame, TreeHarvest, TreeOrder, TreePlan
 
-PATIENCE = 120.0  # seconds; a process needs some milliseconds
-LAST_WORDS = 5.0  # seconds that a process gets to end
+PATIENCE = 120.0  # seconds; an answer usually takes milliseconds
+EXIT_SECONDS = 5.0  # that a process gets to exit
 
 
 class PredictionError(ValueError):
-    """A self-play process that is gone; the text says which one and why."""
+    """A self-play process has failed; the message says which one and why."""
 
 
 class Peer:
     """One self-play process, as the server sees it."""
 
     def __init__(self, number: int, memory: int) -> None:
-        """Start it with a socket of its own and the shared memory."""
+        """Start it with its socket and the shared memory."""
         ours, theirs = socket.socketpair()
         self.number = number
-        # A process that is stopped must not block us: sending gives up as receiving does.
+        # A stopped process must not block the server: sending has a timeout, as receiving does.
         patience = struct.pack("ll", int(PATIENCE), 0)
         ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, patience)
         self.connection = Connection(ours.detach())
@@ -60,7 +60,7 @@ class Peer:
                 [sys.executable, "-m", worker, str(theirs.fileno()), str(memory)],
                 pass_fds=(theirs.fileno(), memory),
                 stdin=subprocess.DEVNULL,
-                start_new_session=True,  # Ctrl-C is for the trainer, which decides what it means
+                start_new_session=True,  # only the trainer handles Ctrl-C
             )
 
     def send(self, content: Any) -> None:
@@ -71,7 +71,7 @@ class Peer:
             raise self._gone() from None
 
     def receive(self) -> Any:
-        """The next message; a text is a failure."""
+        """The next message; a string reports a failure."""
         try:
             if not self.connection.poll(PATIENCE):
                 raise self._error(f"has not answered for {PATIENCE:.0f} s")
@@ -87,20 +87,20 @@ class Peer:
 
     def _gone(self) -> PredictionError:
         with contextlib.suppress(subprocess.TimeoutExpired):
-            self.process.wait(LAST_WORDS)
+            self.process.wait(EXIT_SECONDS)
         status = self.process.returncode
         if status is None:
-            how = "does not listen any more"
+            how = "has closed its connection"
         else:
             how = f"was killed by signal {-status}" if status < 0 else f"ended with status {status}"
         return self._error(f"{how}; continue with rookery resume")
 
 
 class ServerCollector(Collector[TreeOrder, TreeHarvest]):
-    """Self-play processes and the server that evaluates for them."""
+    """The server and its self-play processes."""
 
     def __init__(self, plan: TreePlan, hooks: Hooks) -> None:
-        """Start processes; a batch has as many leaves as without processes."""
+        """Start the processes."""
         self.plan, self.hooks = plan, hooks
         self.games = games_of(plan)
         self.peers: list[Peer] = []
@@ -112,7 +112,7 @@ class ServerCollector(Collector[TreeOrder, TreeHarvest]):
         self._command([{"plan": plan, "process": peer.number} for peer in self.peers])
 
     def begin(self, weights: Weights, order: TreeOrder) -> Callable[[], TreeHarvest]:
-        """Take the weights; the games are played when the result is called."""
+        """Load the weights; the games are played when the result is called."""
         evaluator = evaluator_of(weights, self.plan.workers, self.plan.precision)
         command = {"order": order, "quota": order.share(GROUPS * len(self.peers))}
 
@@ -132,7 +132,7 @@ class ServerCollector(Collector[TreeOrder, TreeHarvest]):
         return trees.put_sets([part.tobytes() for part in sets], self.games)
 
     def load_state(self, state: State) -> None:
-        """Resume these games; processes that the state does not have begin anew."""
+        """Resume these games; processes missing from the state start new games."""
         stored = trees.get_sets(state, self.games, self.hooks.log)
         sets = [np.frombuffer(part, np.uint8) for part in stored]
         firsts = range(0, GROUPS * len(self.peers), GROUPS)
@@ -143,7 +143,7 @@ class ServerCollector(Collector[TreeOrder, TreeHarvest]):
         self._close()
 
     def _command(self, commands: Sequence[Any], evaluator: Evaluator | None = None) -> list[Any]:
-        """Send one command to each process; the parts of all results, process by process."""
+        """Send one command to each process; the concatenated parts of their results."""
         try:
             for peer, command in zip(self.peers, commands, strict=True):
                 peer.send(command)
@@ -151,17 +151,17 @@ class ServerCollector(Collector[TreeOrder, TreeHarvest]):
                 self._serve(evaluator)
             results = [peer.receive() for peer in self.peers]
         except BaseException:
-            self.close()  # leave no process behind
+            self.close()
             raise
         self._counts = [result["counts"] for result in results]
         return [part for result in results for part in result["parts"]]
 
     def _serve(self, evaluator: Evaluator) -> None:
-        """Answer until all groups of all processes have played enough."""
+        """Evaluate leaves until all groups of all processes have played enough."""
         playing = [list(self.peers) for _ in range(GROUPS)]
-        # Answers are held back until the other group's leaves have arrived: then every process
-        # is listening, and no two wait for each other. Nothing is lost: a process reads them only
-        # after it has sent those leaves.
+        # Answers are sent after the other group's leaves have arrived: then every process is
+        # receiving, which avoids a deadlock. It costs no time, as a process reads the answers
+        # only after sending those leaves.
         held: list[tuple[Peer, Any]] = []
         while any(playing):
             for group in range(GROUPS):
@@ -175,7 +175,7 @@ class ServerCollector(Collector[TreeOrder, TreeHarvest]):
     def _evaluate(
         self, evaluator: Evaluator, group: int, requests: dict[Peer, Any]
     ) -> list[tuple[Peer, Any]]:
-        """Answers for all processes that still play a group, evaluated as one batch."""
+        """Answers for all processes that still play a group, from one batch."""
         games, observations = self.games, self._leaves[group]
         if len(requests) < len(self.peers):
             firsts = [peer.number * games for peer in requests]
@@ -194,21 +194,21 @@ def _harvest(content: Any) -> TreeHarvest:
 
 
 def _anonymous_file() -> IO[bytes]:
-    """Memory without a name: it is gone with the last process that has mapped it."""
+    """Unnamed shared memory, freed when the last process that maps it ends."""
     if hasattr(os, "memfd_create"):
         return os.fdopen(os.memfd_create("rookery-leaves"), "r+b")
     return tempfile.TemporaryFile()
 
 
 def _end(peers: list[Peer]) -> None:
-    """Tell all processes to end, and see to it that they do."""
+    """Tell all processes to exit; kill those that do not."""
     for peer in peers:
         with contextlib.suppress(OSError):
             peer.connection.send_bytes(pack("end"))
         peer.connection.close()
     for peer in peers:
         try:
-            peer.process.wait(LAST_WORDS)
+            peer.process.wait(EXIT_SECONDS)
         except subprocess.TimeoutExpired:
             peer.process.kill()
             peer.process.wait()

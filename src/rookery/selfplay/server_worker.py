@@ -1,8 +1,8 @@
-"""A self-play process: trees and games, but no network; the prediction server evaluates leaves.
+"""A self-play process: games and trees without a network; the prediction server evaluates leaves.
 
-`ServerCollector` starts it as `python -m rookery.selfplay.server_worker SOCKET MEMORY`, the numbers
-of two inherited descriptors. It follows commands until told to end, or until the server is gone.
-torch is never loaded here. The socket carries messages (`rookery.selfplay.messages`):
+`ServerCollector` starts it as `python -m rookery.selfplay.server_worker SOCKET MEMORY`, with two
+inherited file descriptors. It executes commands until told to exit or the server is gone. It does
+not import torch. Messages on the socket (`rookery.selfplay.messages`):
 
     server -> process   {plan, process}         first: what to play, and which process this is
                         {order, quota}          play until each group has `quota` samples
@@ -11,12 +11,12 @@ torch is never loaded here. The socket carries messages (`rookery.selfplay.messa
     process -> server   [counts, legal]         of a group's leaves, int32 [B] and [L]
                         None                    the group has played enough
                         {counts, parts}         a command is done: totals, and for each group
-                                                what it has played or its state
-                        text                    why the process gives up
+                                                its harvest or its state
+                        text                    an error message; the process exits
 
-Observations are large: they go through memory that all processes share. The games of a process are
-in `GROUPS` groups that take turns: while the server evaluates the leaves of one, the trees of the
-other are searched. All processes' leaves of a group are contiguous, one batch for the server:
+Observations are large and go through shared memory. The games of a process form `GROUPS` groups
+that alternate: while the server evaluates the leaves of one, the trees of the other are searched.
+The leaves of a group are contiguous over all processes, one batch for the server:
 
     group 0: [process 0: N leaves][process 1: N leaves] ...   group 1: [process 0: ...] ...
 """
@@ -42,7 +42,7 @@ GROUPS = 2
 
 
 def games_of(plan: TreePlan) -> int:
-    """Games of each group: a batch has as many leaves as without processes."""
+    """Games of each group, chosen so that a batch has as many leaves as without processes."""
     return max(1, plan.games // plan.processes)
 
 
@@ -50,7 +50,7 @@ def shared_leaves(memory: int, plan: TreePlan) -> NDArray[Any]:
     """The shared memory as [GROUPS, leaves of all processes, *shape]."""
     layout = OBSERVATIONS[plan.options["observation"]]
     shape = (GROUPS, plan.processes * games_of(plan), *layout.shape)
-    # What `SelfPlay` writes: bytes where the layout allows them.
+    # As `SelfPlay` writes them: bytes if the layout allows.
     dtype = np.dtype("uint8" if "uint8" in layout.dtypes else "float32")
     size = math.prod(shape) * dtype.itemsize
     os.ftruncate(memory, size)
@@ -72,7 +72,7 @@ class Worker:
         ]
 
     def run(self) -> None:
-        """Follow commands until told to end."""
+        """Execute commands until told to exit."""
         parts: list[Any] = []
         while True:
             self._send({"counts": counts_of(self._groups), "parts": parts})
@@ -89,7 +89,7 @@ class Worker:
                     return
 
     def _play(self, order: TreeOrder, quota: int) -> list[Any]:
-        """Play until every group has so many samples; what finished games teach."""
+        """Play until every group has `quota` samples; the harvest of each group."""
         for group in self._groups:
             prepare(group, order)
         playing = [number for number in range(GROUPS) if self._ask(number, quota)]
@@ -109,7 +109,7 @@ class Worker:
         return True
 
     def _continue(self, number: int, quota: int) -> bool:
-        """Hand a group its answers and search on."""
+        """Receive the answers for a group and continue its search."""
         self._groups[number].apply(*unpack(self._connection.recv_bytes()))
         return self._ask(number, quota)
 
@@ -118,15 +118,15 @@ class Worker:
 
 
 def main(arguments: list[str]) -> int:
-    """Work; the exit status says how it ended."""
+    """Run the worker; returns the exit status."""
     connection, memory = Connection(int(arguments[0])), int(arguments[1])
     try:
         first = unpack(connection.recv_bytes())
         Worker(connection, memory, TreePlan(**first["plan"]), first["process"]).run()
     except (EOFError, ConnectionError):
-        print("rookery: a self-play process ends: its trainer is gone", file=sys.stderr)
+        print("rookery: a self-play process exits: its trainer is gone", file=sys.stderr)
         return 1
-    except Exception as error:  # the trainer reports it in one line
+    except Exception as error:  # the trainer reports it
         connection.send_bytes(pack(f"{type(error).__name__}: {error}"))
         return 1
     return 0

@@ -1,9 +1,8 @@
-"""Tree self-play as plain data: what AlphaZero orders and what finished games teach.
+"""Orders and harvests of AlphaZero's tree self-play.
 
-Games continue from one order to the next. What an order brings is determined by the plan (with
-its seed), the weights of this and all earlier orders, and how many orders there were; the games
-under way, with their trees, are the state that a collector owns. A `SelfPlay` is one set of games
-that advance together; the sets of a collector know nothing of each other.
+Games continue from one order to the next: a harvest is determined by the plan with its seed and by
+the weights of this and all earlier orders. The games under way, with their trees, are the state. A
+`SelfPlay` is one set of games that advance together; the sets of a collector are independent.
 
 This module imports neither torch nor networks: self-play processes use it.
 """
@@ -19,17 +18,20 @@ from rookery._core import SelfPlay
 from rookery.data.samples import SampleBlock, concatenate
 from rookery.runs.state import State, seed_of
 
-RESIGNATIONS = 20  # games played on before their share of wrong ones says anything
+RESIGNATIONS = 20  # checked resignations before the share of wrong ones is considered
+
+
+COUNTS = ("simulations", "evaluations", "moves", "aborted", "resign_checked", "resign_wrong")
 
 
 @dataclass(frozen=True)
 class TreePlan:
-    """What stays the same in a run."""
+    """Constants of a run."""
 
     options: Mapping[str, Any]  # arguments of `SelfPlay` except games and seed
-    games: int  # of each set (of the server: of each group of all processes together)
+    games: int  # per set; with a server, per group over all processes
     seed: int  # of the run
-    workers: int = 1  # cores of this machine to use
+    workers: int = 1  # cores to use
     processes: int = 0  # of the server
     precision: Literal["float32", "bfloat16"] = "float32"  # of networks in torch
 
@@ -40,16 +42,16 @@ class TreePlan:
 
 @dataclass(frozen=True)
 class TreeOrder:
-    """What is wanted of the next iteration."""
+    """The samples to collect in the next iteration."""
 
-    samples: int  # at least; games under way continue in the next one
+    samples: int  # at least; unfinished games continue in the next iteration
     simulations: int  # of a full search
     fast_simulations: int
     resign_below: float  # below -1: no side resigns
-    resign_wrong_limit: float  # above this share of wrong resignations no side resigns
+    resign_wrong_limit: float  # no side resigns above this share of wrong resignations
 
     def share(self, sets: int) -> int:
-        """Samples that each set has to bring."""
+        """Samples to collect in each set."""
         return -(-self.samples // sets)
 
 
@@ -66,14 +68,14 @@ class TreeGame:
 
 @dataclass(frozen=True)
 class TreeHarvest:
-    """What finished games teach."""
+    """Samples of finished games, and the games."""
 
     block: SampleBlock
     games: Sequence[TreeGame]
 
 
 def prepare(play: SelfPlay, order: TreeOrder) -> None:
-    """Apply an order's settings to games under way; the network has changed."""
+    """Apply an order's settings and announce that the network has changed."""
     play.network_changed()
     play.set_simulations(order.simulations, order.fast_simulations)
     checked = play.resign_checked
@@ -82,7 +84,7 @@ def prepare(play: SelfPlay, order: TreeOrder) -> None:
 
 
 def take(play: SelfPlay) -> TreeHarvest:
-    """Take what the finished games of a set teach."""
+    """Take the finished games of a set."""
     block = SampleBlock.from_selfplay(play.take_samples())
     games = [
         TreeGame(game.number, game.start, game.moves, game.result, game.ending)
@@ -92,7 +94,7 @@ def take(play: SelfPlay) -> TreeHarvest:
 
 
 def merge(parts: Sequence[TreeHarvest]) -> TreeHarvest:
-    """One harvest of several sets, renumbered so that no two games share a number."""
+    """One harvest from several sets, with the games renumbered to be unique."""
     blocks, games = [], []
     for place, part in enumerate(parts):
         blocks.append(replace(part.block, games=part.block.games * len(parts) + place))
@@ -102,14 +104,7 @@ def merge(parts: Sequence[TreeHarvest]) -> TreeHarvest:
 
 def counts_of(plays: Sequence[SelfPlay]) -> dict[str, int]:
     """Totals since the first game."""
-    return {
-        "simulations": sum(play.simulations for play in plays),
-        "evaluations": sum(play.evaluations for play in plays),
-        "moves": sum(play.moves for play in plays),
-        "aborted": sum(play.aborted for play in plays),
-        "resign_checked": sum(play.resign_checked for play in plays),
-        "resign_wrong": sum(play.resign_wrong for play in plays),
-    }
+    return {name: sum(getattr(play, name) for play in plays) for name in COUNTS}
 
 
 # --- Resuming ---
@@ -119,7 +114,7 @@ def put_sets(sets: Sequence[bytes], games: int) -> State:
     """`SelfPlay.get_state` of each set, of `games` games each."""
     state = State()
     for number, part in enumerate(sets):
-        # Trees are mostly zeros: a quarter of the size, for a fraction of a second.
+        # Trees are mostly zeros and compress to a quarter in a fraction of a second.
         state.put_bytes(f"games{number}", zlib.compress(part, 1))
     state.values["workers"] = len(sets)
     state.values["games_each"] = games
@@ -127,11 +122,11 @@ def put_sets(sets: Sequence[bytes], games: int) -> State:
 
 
 def get_sets(state: State, games: int, log: Callable[[str], object]) -> list[bytes]:
-    """The sets of a state; none if they are of another size."""
-    # Checkpoints from before there were processes do not say how many games a set has.
+    """The sets of a state; none if their number of games differs."""
+    # Older checkpoints do not store the number of games of a set.
     before = state.values.get("games_each", games)
     if before != games:
-        log(f"{games} games at a time instead of {before}: all begin anew")
+        log(f"{games} parallel games instead of {before}: all games start anew")
         return []
     numbers = range(state.value("workers"))
     return [zlib.decompress(state.get_bytes(f"games{number}")) for number in numbers]

@@ -1,8 +1,8 @@
 """Training runs: recipes, run folders, checkpoints, budgets, the loop and its display.
 
-An algorithm sees only `rookery.training.trainer` (what it implements and what it is given) and
-`rookery.training.recipe` (what its settings are made of); `docs/training.md` has an example.
-`rookery.training.session` starts and resumes runs.
+An algorithm uses only `rookery.training.trainer` (its interface) and `rookery.training.recipe`
+(its settings); `docs/training.md` has an example. `rookery.training.session` starts and resumes
+runs.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from rookery.base.extras import how_to_install
 
 
 def require_extra(*packages: str) -> None:
-    """Refuse to go on without packages of the extra `train`, saying how to get them."""
+    """Raise an `ImportError` that says how to install missing packages of the extra `train`."""
     for name in packages or ("pydantic", "torch", "safetensors"):
         try:
             importlib.import_module(name)

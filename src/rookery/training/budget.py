@@ -1,10 +1,9 @@
 """How long a run may last: `30m`, `1h30m`, `2h`, `1000it`.
 
-A budget is the total of a run, whatever number of sessions it takes: a run of 2 h that was
-stopped after half an hour goes on for 1.5 h when resumed. `+1h` or `+100it` means that much more
-than has been done so far. Time is counted by a monotonic clock while a session runs (evaluations
-and checkpoints included), so that changes to the system's clock do not matter; the time of work
-that was lost to a crash is not counted.
+A budget is the total of a run over all its sessions: a run of 2 h that was stopped after half an
+hour has 1.5 h left when resumed. `+1h` or `+100it` is added to what has been done so far. Time is
+measured by a monotonic clock during sessions, including evaluations and checkpoints, but not the
+work lost to a crash.
 """
 
 from __future__ import annotations
@@ -20,13 +19,13 @@ _ITERATIONS = re.compile(r"(\d+)it")
 
 @dataclass(frozen=True)
 class Budget:
-    """Either a number of seconds or a number of iterations, in all."""
+    """A total number of seconds or of iterations."""
 
     seconds: float | None = None
     iterations: int | None = None
 
     def progress(self, seconds: float, iterations: int) -> float:
-        """Share that is used up, in [0, 1]."""
+        """Share of the budget used, [0, 1]."""
         if self.iterations is not None:
             return min(1.0, iterations / self.iterations)
         return min(1.0, seconds / (self.seconds or 1.0))
@@ -39,10 +38,9 @@ class Budget:
 
 
 def parse_budget(text: str, seconds: float = 0.0, iterations: int = 0) -> Budget:
-    """Read a budget; `seconds` and `iterations` done so far are what `+` adds to."""
-    body = text.strip()
-    more = body.startswith("+")
-    body = body.removeprefix("+")
+    """Read a budget; `+` adds to the `seconds` and `iterations` done so far."""
+    more = text.strip().startswith("+")
+    body = text.strip().removeprefix("+")
     if match := _ITERATIONS.fullmatch(body):
         count = int(match[1]) + (iterations if more else 0)
         if 0 < count < 1 << 53:
@@ -59,7 +57,7 @@ def parse_budget(text: str, seconds: float = 0.0, iterations: int = 0) -> Budget
 
 
 def duration(seconds: float) -> str:
-    """Seconds in words that `parse_budget` reads: `2h`, `1h30m`, `45s`, `2.5s`."""
+    """Seconds in the format of `parse_budget`: `2h`, `1h30m`, `45s`, `2.5s`."""
     if seconds < 60:
         return f"{round(seconds, 3):g}s"
     rest, text = round(seconds), ""

@@ -1,19 +1,17 @@
-"""The run folder `runs/NAME/`: everything about one run, and nothing elsewhere.
-
-It holds, by name:
+"""The run folder `runs/NAME/`, which holds everything about one run.
 
 recipe.toml         the complete recipe
-metrics.jsonl       what the seed determines, a row per iteration and per evaluation
-timing.jsonl        what the clock determines, a row per iteration
-tensorboard/        the same as TensorBoard events
+metrics.jsonl       a row per iteration and per evaluation, determined by the seed
+timing.jsonl        a row per iteration, determined by the clock
+tensorboard/        both as TensorBoard events
 checkpoints/STEP/   see checkpoint.py
 replay/             samples of algorithms that keep them
 games/*.pgn         sample games
 ratings.json        all evaluations
 model.safetensors   the network as of the last evaluation or the end, with its ratings
-log.txt             what happened when
-live.json           games being played right now, see live.py
-lock                held by the trainer at work
+log.txt             messages with their times
+live.json           games being played now, see live.py
+lock                held by the training process
 """
 
 from __future__ import annotations
@@ -25,13 +23,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from rookery.base.storage import (
-    atomic_folder,
-    atomic_write,
-    explain,
-    remove_leftovers,
-    write_all,
-)
+from rookery.base.storage import atomic_folder, atomic_write, explain, remove_leftovers, write_all
 from rookery.runs.checkpoint import Checkpoints, folder_name
 from rookery.runs.reader import LOG, RATINGS, RECIPE, RunReader, read_ratings, write_ratings
 from rookery.training.recipe import Recipe, dump_recipe, resolve
@@ -40,14 +32,14 @@ PARTS = ("checkpoints", "replay", "games", "tensorboard")
 
 
 class RunError(ValueError):
-    """A run folder that cannot be used; the text names it and the way out."""
+    """A run folder cannot be used; the message names it and the remedy."""
 
 
 class RunFolder:
-    """One run on the disk. Making the object touches nothing."""
+    """One run on disk."""
 
     def __init__(self, path: Path) -> None:
-        """Name the folder."""
+        """Refer to a folder, without touching it."""
         self.path = path
         self.reader = RunReader(path)
         self.checkpoints = Checkpoints(path / "checkpoints", self.log)
@@ -56,7 +48,7 @@ class RunFolder:
 
     @classmethod
     def create(cls, path: Path, recipe: Recipe) -> RunFolder:
-        """Make a new run folder with its recipe, in one step."""
+        """Make a new run folder with its recipe, atomically."""
         if path.is_symlink():
             raise RunError(f"{path} is a symbolic link; give the folder itself, or another --run")
         if (path / RECIPE).exists():
@@ -75,20 +67,16 @@ class RunFolder:
 
     @classmethod
     def open(cls, path: Path) -> RunFolder:
-        """Take an existing run folder."""
+        """Open an existing run folder."""
         if path.is_symlink():
             raise RunError(f"{path} is a symbolic link; give the folder that it points to")
         if not (path / RECIPE).is_file():
             raise RunError(f"{path} is not a run folder: it has no {RECIPE}")
         return cls(path)
 
-    def recipe_content(self) -> dict[str, Any]:
-        """The recipe as stored, unchecked; needs no algorithm."""
-        return self.reader.recipe()
-
     def recipe(self, changes: dict[str, Any] | None = None) -> Recipe:
-        """The recipe as stored, checked, with changes."""
-        content = self.recipe_content()
+        """The stored recipe, validated, with changes."""
+        content = self.reader.recipe()
         name = content.get("name")
         return resolve(name if isinstance(name, str) else self.path.name, content, changes or {})
 
@@ -97,7 +85,7 @@ class RunFolder:
         atomic_write(self.path / RECIPE, dump_recipe(recipe))
 
     def prepare(self) -> None:
-        """Make the parts and remove what a killed process left; only while holding the lock."""
+        """Make subfolders and remove temporary files of a killed process; the lock must be held."""
         for name in PARTS:
             part = self.path / name
             if part.is_symlink():
@@ -114,7 +102,7 @@ class RunFolder:
         self.listener(text)
         line = f"{time.strftime('%Y-%m-%d %H:%M:%S')} {text}\n".encode("utf-8", "replace")
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
-        # Where the log cannot be written, checkpoints cannot either, and they say so.
+        # If the log cannot be written, neither can checkpoints, and those raise the error.
         with contextlib.suppress(OSError):
             descriptor = os.open(self.path / LOG, flags, 0o644)
             try:
@@ -131,7 +119,7 @@ class RunFolder:
         return self.reader.evaluations()
 
     def write_ratings(self, ratings: Sequence[dict[str, Any]]) -> None:
-        """Replace the evaluations; what else is in the file ('rookery rate') stays."""
+        """Replace the evaluations; other entries, by 'rookery rate', are kept."""
         try:
             others = read_ratings(self.path)
         except ValueError:
@@ -144,20 +132,20 @@ class RunFolder:
 
 
 def newest_run(parent: Path) -> Path:
-    """The run in a folder of runs that was worked on last."""
+    """The run in `parent` with the latest log entry."""
     runs = [path.parent for path in parent.glob(f"*/{RECIPE}") if not path.parent.is_symlink()]
     if not runs:
         raise RunError(f"there is no run in {parent}/; name the run folder")
-    return max(runs, key=_last_work)
 
+    def last_work(run: Path) -> float:
+        log = run / LOG
+        return (log if log.exists() else run).stat().st_mtime
 
-def _last_work(run: Path) -> float:
-    log = run / LOG
-    return (log if log.exists() else run).stat().st_mtime
+    return max(runs, key=last_work)
 
 
 def free_run_path(parent: Path, name: str) -> Path:
-    """`parent/name`, or with -2, -3, ... behind it if that is taken."""
+    """`parent/name`, or the first free one of `name-2`, `name-3`, ..."""
     path, number = parent / name, 2
     while path.exists() or path.is_symlink():
         path, number = parent / f"{name}-{number}", number + 1

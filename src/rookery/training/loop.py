@@ -1,9 +1,9 @@
-"""The loop that runs an algorithm: iterate, record, save, evaluate, stop.
+"""The training loop: iterate, record, save, evaluate, stop.
 
-    resume or begin -> [ evaluate if a part of the run is complete -> iterate -> record ->
-    checkpoint if due ] until the budget is used up or the run is asked to stop -> checkpoint
+    begin or resume -> [ evaluate if due -> iterate -> record -> checkpoint if due ] until the
+    budget is used up or the run is asked to stop -> checkpoint
 
-At most `run.checkpoint_seconds` of work, or one iteration if that is longer, is lost to a crash.
+A crash loses at most `run.checkpoint_seconds` of work, or one iteration if that is longer.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import math
 import os
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from rookery.base.registry import load
@@ -28,36 +28,39 @@ from rookery.runs.state import State, seed_of
 from rookery.training.budget import duration, parse_budget
 from rookery.training.folder import RunError, RunFolder
 from rookery.training.memory import keep_freed_memory
-from rookery.training.progress import Outcome, Snapshot, View
 from rookery.training.ratings import rating_row, rating_text
 from rookery.training.recipe import Recipe, differences
 from rookery.training.signals import StopRequest
 from rookery.training.trainer import Context, Metrics, Trainer
+from rookery.training.view import Snapshot, View
 
 LONG_ITERATION = 60.0  # seconds
-TORCH_STREAM = "rookery.torch"  # torch's global random stream, kept for trainers that use it
+TORCH_STREAM = "rookery.torch"  # torch's global random stream, saved for trainers that use it
 
 
 class DivergedError(RunError):
-    """A loss or a weight is no longer a number."""
+    """A loss or a weight is not finite."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a session ended; the numbers are of the whole run."""
+
+    run: str
+    recipe: str
+    seconds: float
+    iterations: int
+    samples: int
+    games: int
+    checkpoint: str
+    finished: bool  # the budget is used up or the task solved; otherwise the run was stopped
+    ratings: list[dict[str, Any]]
 
 
 def run_session(
-    folder: RunFolder,
-    recipe: Recipe,
-    view: View,
-    budget: str = "",
-    accept_changes: bool = False,
+    folder: RunFolder, recipe: Recipe, view: View, budget: str = "", accept_changes: bool = False
 ) -> Outcome:
-    """Begin or resume a run, until its budget is used up or a signal arrives.
-
-    Args:
-        folder: The run; its newest sound checkpoint is resumed.
-        recipe: The recipe of this session.
-        view: Shows progress.
-        budget: Instead of the recipe's; may start with `+`.
-        accept_changes: Resume although the recipe is not that of the checkpoint.
-    """
+    """Begin a run, or resume its newest intact checkpoint; see `rookery.training.session`."""
     with _explaining(folder), FolderLock(folder.path), StopRequest(view.message) as stop:
         folder.prepare()
         folder.listener = view.message
@@ -71,11 +74,11 @@ def run_session(
 
 @contextlib.contextmanager
 def _explaining(folder: RunFolder) -> Iterator[None]:
-    """Turn file errors into one line that says what was kept and how to resume."""
+    """Turn file errors into one line that says which checkpoint is intact and how to resume."""
     try:
         yield
     except OSError as error:
-        if error.errno is None:  # a text of our own, as for missing data
+        if error.errno is None:  # one of our messages, such as for missing data
             raise
         steps = folder.checkpoints.steps()
         kept = f"checkpoint {folder_name(steps[-1])} is intact" if steps else "nothing was saved"
@@ -85,7 +88,7 @@ def _explaining(folder: RunFolder) -> Iterator[None]:
 
 
 class _Session:
-    """One process at work on a run."""
+    """A run while this process works on it."""
 
     def __init__(
         self, folder: RunFolder, recipe: Recipe, view: View, stopping: Callable[[], bool]
@@ -116,7 +119,7 @@ class _Session:
     # --- Beginning ---
 
     def restore(self, accept_changes: bool, budget: str) -> None:
-        """Restore the newest sound checkpoint, or begin."""
+        """Restore the newest intact checkpoint, or begin."""
         found = self.folder.checkpoints.newest()
         if found is not None:
             checkpoint, state = found
@@ -126,22 +129,24 @@ class _Session:
             self._load(state)
             if changed:
                 self.folder.log(f"the recipe changes after {checkpoint.path.name}: {changed}")
-        self._cut_back()
+        self._drop_lost_records()
         self.started = time.monotonic() - self.counters.seconds
         if budget:
             self.budget = parse_budget(budget, self.counters.seconds, self.counters.iterations)
             run = self.recipe.run.model_copy(update={"budget": str(self.budget)})
             self.recipe = self.recipe.model_copy(update={"run": run})
         self.content = self.recipe.model_dump(mode="json", exclude_none=True)
-        if self.folder.recipe_content() != self.content:
+        if self.folder.reader.recipe() != self.content:
             self.folder.write_recipe(self.recipe)
-        if found is not None and _plan(checkpoint.recipe) != _plan(self.content):
-            # Another plan has other parts: those already passed count as evaluated.
-            self.counters.evaluated = self._part()
+        if found is not None and any(
+            checkpoint.recipe["run"][key] != self.content["run"][key]
+            for key in ("budget", "evaluations")
+        ):
+            # The evaluations are due at other times: those already passed count as done.
+            self.counters.evaluated = self._evaluations_due()
         self._update_context()
-        self.tensorboard = TensorBoard(
-            self.folder.path / "tensorboard", self.counters.iterations + 1
-        )
+        path, first = self.folder.path / "tensorboard", self.counters.iterations + 1
+        self.tensorboard = TensorBoard(path, first)
         self.view.start(self.folder.path, self.recipe, self.budget)
         if found is None:
             self.folder.log(f"begins: {self.recipe.name}, seed {self.recipe.run.seed}")
@@ -151,26 +156,23 @@ class _Session:
                 f"resumes from checkpoint {folder_name(self.saved)} with budget {self.budget}"
             )
             if self.progress() >= 1.0:
-                self.folder.log("the budget is used up; for more pass, say, --budget +1h")
+                self.folder.log("the budget is used up; for more, pass --budget +1h")
 
     def _check_recipe(self, old: dict[str, Any], name: str, accept_changes: bool) -> str:
-        """What has changed since the checkpoint, in words."""
-        changed = "; ".join(differences(self._completed(old), self.content))
-        if changed and not accept_changes:
-            raise RunError(
-                f"the recipe is not that of checkpoint {name}: {changed}; undo the changes, or "
-                "pass --accept-changes to continue with them"
-            )
-        return changed
-
-    def _completed(self, old: dict[str, Any]) -> dict[str, Any]:
-        """An older recipe with present names, and defaults for settings added since."""
-        try:
+        """The changes since the checkpoint, as text."""
+        # Present names, and defaults for settings added since. A setting that was removed, or
+        # whose meaning has changed, makes the old recipe invalid: compare it unchanged.
+        with contextlib.suppress(ValueError):
             model = type(self.recipe)
             recipe = model.model_validate_json(json.dumps(model.present_names(old)))
-        except ValueError:  # a setting that is gone, or means something else now
-            return old
-        return recipe.model_dump(mode="json", exclude_none=True)
+            old = recipe.model_dump(mode="json", exclude_none=True)
+        changed = "; ".join(differences(old, self.content))
+        if changed and not accept_changes:
+            raise RunError(
+                f"the recipe differs from that of checkpoint {name}: {changed}; undo the changes, "
+                "or pass --accept-changes to continue with them"
+            )
+        return changed
 
     def _load(self, state: State) -> None:
         import torch
@@ -181,13 +183,13 @@ class _Session:
         except (ValueError, RuntimeError) as error:
             raise RunError(
                 f"checkpoint {folder_name(self.saved)} does not fit the recipe, or another version "
-                f"of Rookery made it: {error}; undo what was changed, or begin a new run"
+                f"of Rookery made it: {error}; undo the changes, or begin a new run"
             ) from error
         if stream is not None:
             torch.set_rng_state(stream)
 
-    def _cut_back(self) -> None:
-        """Drop the records of lost work, which is done and recorded again."""
+    def _drop_lost_records(self) -> None:
+        """Drop the records made after the checkpoint: that work will be done again."""
         missing = self.metrics.cut(self.counters.metrics_bytes)
         if missing:
             self.folder.log(f"metrics.jsonl has lost {missing} bytes; continuing without them")
@@ -224,11 +226,10 @@ class _Session:
         return self._outcome(finished)
 
     def progress(self) -> float:
-        """Share of the budget used up, [0, 1]."""
+        """Share of the budget used, [0, 1]."""
         self.counters.seconds = time.monotonic() - self.started
-        if self.trainer.solved:
-            return 1.0
-        return self.budget.progress(self.counters.seconds, self.counters.iterations)
+        used = self.budget.progress(self.counters.seconds, self.counters.iterations)
+        return 1.0 if self.trainer.solved else used
 
     def _iterate(self) -> None:
         self._update_context()
@@ -247,7 +248,7 @@ class _Session:
         if seconds > LONG_ITERATION and not self.warned:
             self.warned = True
             self.folder.log(
-                f"an iteration takes {seconds:.0f} s, all of which a crash would lose; "
+                f"an iteration takes {seconds:.0f} s, which a crash would lose; "
                 "smaller iterations are safer"
             )
         self.view.update(
@@ -298,7 +299,7 @@ class _Session:
             self.tensorboard.write(counters.iterations, scalars)
 
     def _save_is_due(self) -> bool:
-        """Whether the next iteration would end too late."""
+        """Whether the work since the last checkpoint would be too much after one more iteration."""
         work = time.monotonic() - self.last_save
         return work + self.last_iteration >= self.recipe.run.checkpoint_seconds
 
@@ -323,17 +324,14 @@ class _Session:
         self.counters.seconds = time.monotonic() - self.started
 
     def _info(self) -> Any:
-        totals = {
-            key: value
-            for key, value in asdict(self.counters).items()
-            if key in ("iterations", "samples", "games", "seconds")
-        }
+        names = ("iterations", "samples", "games", "seconds")
+        totals = {name: getattr(self.counters, name) for name in names}
         return describe(self.trainer.model(), self.content, totals, self.ratings)
 
     def _diverged(self, what: str, ahead: int) -> DivergedError:
         step = self.counters.iterations + ahead
         message = (
-            f"{what} {step}; nothing of it was kept, the last good state is checkpoint "
+            f"{what} {step}, which was discarded; the last good state is checkpoint "
             f"{folder_name(self.saved)}; continue from it with other settings: "
             f"rookery resume {self.folder.path} --set KEY=VALUE --accept-changes"
         )
@@ -342,19 +340,19 @@ class _Session:
 
     # --- Evaluating ---
 
-    def _part(self) -> int:
-        """Parts of the run that are complete."""
-        # The small number undoes rounding: 3 of 10 iterations are part 3 of 10.
+    def _evaluations_due(self) -> int:
+        """How many evaluations are due by now."""
+        # The small number undoes rounding: after 3 of 10 iterations, 3 of 10 are due.
         return math.floor(self.progress() * self.recipe.run.evaluations + 1e-9)
 
     def _evaluate_if_due(self) -> None:
-        part = self._part()
-        if part <= self.counters.evaluated:
+        due = self._evaluations_due()
+        if due <= self.counters.evaluated:
             return
         if self.saved != self.counters.iterations:
             self._save(milestone=True)
         self._evaluate()
-        self.counters.evaluated = part
+        self.counters.evaluated = due
         self._sync_records()
         self.folder.checkpoints.amend(self.saved, self.counters, milestone=True)
         self._publish()
@@ -369,8 +367,7 @@ class _Session:
         for score in scores:
             row = rating_row(score, self.counters)
             self.ratings.append(row)
-            clock = ("seconds",)
-            self.metrics.append({"evaluation": {k: v for k, v in row.items() if k not in clock}})
+            self.metrics.append({"evaluation": {k: v for k, v in row.items() if k != "seconds"}})
             if self.tensorboard is not None:
                 tag = f"score/{score.opponent}"
                 self.tensorboard.write(step, {tag: float(row["score"])})
@@ -381,7 +378,7 @@ class _Session:
         self.folder.write_ratings(self.ratings)
 
     def _publish(self) -> None:
-        """Write the run's model file, with the ratings known by now."""
+        """Write the run's model file with the ratings so far."""
         data = model_bytes(self.trainer.model(), self._info())
         atomic_write(self.folder.path / MODEL, data)
 
@@ -411,13 +408,8 @@ class _Session:
             self.view.close()
 
 
-def _plan(recipe: dict[str, Any]) -> tuple[Any, Any]:
-    """What the parts of a run depend on."""
-    return recipe["run"]["budget"], recipe["run"]["evaluations"]
-
-
 def worker_count(asked: int) -> int:
-    """Cores to use: 0 means all that this process may use, and more than these are refused."""
+    """Cores to use: 0 means all available to this process, and more than these is an error."""
     cores = len(os.sched_getaffinity(0))
     if asked > cores:
         raise RunError(

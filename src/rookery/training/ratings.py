@@ -1,4 +1,4 @@
-"""Matches of a run as rows of ratings.json, and in words."""
+"""Evaluation matches as rows of ratings.json and as text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ KEYS = ("wins", "draws", "losses")
 
 
 def rating_row(score: MatchScore, counters: Counters) -> dict[str, Any]:
-    """One match with everything that makes it a figure to quote."""
+    """One match with its score, Elo interval and the run's counters."""
     white = dict(zip(KEYS, score.as_white, strict=True))
     black = dict(zip(KEYS, score.as_black, strict=True))
     total = {key: white[key] + black[key] for key in KEYS}
@@ -42,7 +42,7 @@ def rating_row(score: MatchScore, counters: Counters) -> dict[str, Any]:
 
 
 def rating_text(ratings: Sequence[Mapping[str, Any]]) -> str:
-    """The newest evaluation in words, "" if there is none."""
+    """The newest evaluation as text, "" if there is none."""
     if not ratings:
         return ""
     row = ratings[-1]

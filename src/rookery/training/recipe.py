@@ -1,8 +1,8 @@
 """Recipes: what `rookery train NAME` runs.
 
-A recipe is a TOML file that names an algorithm and lists what differs from the defaults, which
-are typed: every section is a `Section` (a pydantic model), and unknown keys, wrong types and
-values out of range are refused in one line. An algorithm adds its sections to `Recipe`:
+A recipe is a TOML file that names an algorithm and lists the settings that differ from the
+defaults. Every section is a `Section` (a pydantic model): unknown keys, wrong types and values out
+of range are refused with a one-line error. An algorithm adds its sections to `Recipe`:
 
     class Settings(Section):
         learning_rate: float = Field(default=3e-4, gt=0)
@@ -33,7 +33,7 @@ from rookery.training.listing import NOT_MEASURED, SUFFIX, recipe_bytes, recipe_
 
 
 class RecipeError(ValueError):
-    """A recipe that cannot be used; the text names the key and the way out."""
+    """A recipe cannot be used; the message names the key and the remedy."""
 
 
 def _budget(text: str) -> str:
@@ -53,11 +53,11 @@ class RunSettings(Section):
     workers: int = Field(default=1, ge=0, le=4096)
     """Processor cores to use; 0: all. With 1, equal seeds give equal weights."""
     checkpoint_seconds: float = Field(default=30.0, gt=0, le=60)
-    """A checkpoint is written after so much work; a crash loses no more."""
+    """Seconds of work between checkpoints, the most that a crash can lose."""
     keep_checkpoints: int = Field(default=3, ge=2)
-    """The newest checkpoints, which can be resumed from; of older ones the milestones stay."""
+    """Newest checkpoints to keep for resuming; of older ones only the milestones are kept."""
     evaluations: int = Field(default=10, ge=0)
-    """Equal parts of the run, after each of which the network is evaluated and kept."""
+    """Evaluations at equal intervals; each also makes its checkpoint a milestone."""
 
 
 # What may differ between a checkpoint and the session that resumes it without --accept-changes.
@@ -68,16 +68,16 @@ FREE_KEYS = frozenset(
 
 
 class Recipe(Section):
-    """What all recipes have; an algorithm's own recipe derives from it and adds sections."""
+    """The base of all recipes; each algorithm derives its own and adds sections."""
 
     name: str = ""
     """Name of the recipe: the file's name."""
     algorithm: str
-    """What trains."""
+    """The algorithm that trains."""
     summary: str = ""
     """What the recipe is for, in one sentence."""
     result: str = NOT_MEASURED
-    """What it reached, measured how."""
+    """The measured result, and how it was measured."""
     run: RunSettings = RunSettings()
 
 
@@ -97,11 +97,10 @@ def resolve(name: str, content: Mapping[str, Any], changes: Mapping[str, Any]) -
         raise RecipeError(f"{error} (recipe {name!r})") from None
     for key, value in changes.items():
         _set(merged, key, value, model)
-    _refuse_unknown(merged, model, name)
     try:
         return model.model_validate_json(json.dumps(merged))
     except ValidationError as error:
-        raise RecipeError(_first(error, name)) from None
+        raise RecipeError(_first(error, model, name)) from None
 
 
 def parse_changes(settings: Sequence[str], model: type[Recipe]) -> dict[str, Any]:
@@ -117,14 +116,14 @@ def parse_changes(settings: Sequence[str], model: type[Recipe]) -> dict[str, Any
             raise RecipeError(_unknown(key, fields))
         if key == "algorithm":
             raise RecipeError(
-                f"--set {setting!r}: a recipe keeps its algorithm; use another recipe"
+                f"--set {setting!r}: a recipe's algorithm is fixed; use another recipe"
             )
         changes[key] = _value(text.strip(), fields[key])
     return changes
 
 
 def recipe_model(content: Mapping[str, Any], name: str) -> type[Recipe]:
-    """The typed form of a recipe that has been read."""
+    """The pydantic model of a recipe's algorithm."""
     if not isinstance(content.get("algorithm"), str):
         raise RecipeError(f"recipe {name!r} does not name its algorithm, as in algorithm = 'ppo'")
     model: type[Recipe] = load(ALGORITHMS.find(content["algorithm"]).recipe)
@@ -151,7 +150,7 @@ def read_recipe(source: str) -> tuple[str, dict[str, Any]]:
 def dump_recipe(recipe: Recipe) -> str:
     """The complete recipe as TOML, every key with its meaning as a comment."""
     text = to_toml(recipe.model_dump(mode="json", exclude_none=True), descriptions(type(recipe)))
-    # What cannot be written and read back must not get into a run folder.
+    # A run folder must not get a recipe that cannot be read back.
     again = type(recipe).model_validate_json(json.dumps(tomllib.loads(text)))
     if again != recipe:
         raise RecipeError(f"recipe {recipe.name!r} cannot be written as TOML and read back")
@@ -170,23 +169,22 @@ def flatten(content: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
 
 
 def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
-    """What differs between two resolved recipes, one text per key, leaving out the free keys."""
+    """Differences between two resolved recipes, one text per key, without the free keys."""
     before, after = flatten(old), flatten(new)
-    keys = [key for key in {**before, **after} if key not in FREE_KEYS]
     return [
         f"{key}: {before.get(key, 'absent')} -> {after.get(key, 'absent')}"
-        for key in keys
-        if before.get(key) != after.get(key)
+        for key in {**before, **after}
+        if key not in FREE_KEYS and before.get(key) != after.get(key)
     ]
 
 
 def descriptions(model: type[Section]) -> dict[str, str]:
-    """Meaning of every key, by its dotted name."""
+    """Descriptions of all keys, by dotted name."""
     return {key: field.description or "" for key, field in _leaves(model)}
 
 
 def _leaves(model: type[Section], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Dotted name and field of every key that holds a value."""
+    """Dotted name and field of every key that is not a section."""
     for name, field in model.model_fields.items():
         section = model.section(name)
         if section is None:
@@ -195,34 +193,11 @@ def _leaves(model: type[Section], prefix: str = "") -> Iterator[tuple[str, Any]]
             yield from _leaves(section, f"{prefix}{name}.")
 
 
-def _refuse_unknown(content: Mapping[str, Any], model: type[Section], name: str) -> None:
-    fields = dict(_leaves(model))
-    sections = {key.rpartition(".")[0] for key in fields if "." in key}
-    for key, value in _items(content, sections):
-        if key not in fields:
-            if key in sections:
-                raise RecipeError(f"{key!r} in recipe {name!r} is a section, not {value!r}")
-            raise RecipeError(f"{_unknown(key, fields)} (recipe {name!r})")
-
-
-def _items(
-    content: Mapping[str, Any], sections: set[str], prefix: str = ""
-) -> Iterator[tuple[str, Any]]:
-    """Keys and values; descends into sections only, as a value may be a table, too."""
-    for key, value in content.items():
-        path = f"{prefix}{key}"
-        known = path in sections or any(section.startswith(f"{path}.") for section in sections)
-        if isinstance(value, Mapping) and (known or not prefix):
-            yield from _items(value, sections, f"{path}.")
-        else:
-            yield path, value
-
-
 def _unknown(key: str, fields: Mapping[str, Any]) -> str:
     near = difflib.get_close_matches(key, fields, 1, 0.6)
     if not near:  # a forgotten section: 'learning_rate' for 'ppo.learning_rate'
         near = [known for known in fields if known.rpartition(".")[2] == key][:1]
-    hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(fields)}"
+    hint = f"did you mean {near[0]!r}?" if near else f"known keys: {', '.join(fields)}"
     return f"unknown key {key!r}; {hint}"
 
 
@@ -237,17 +212,16 @@ def _set(content: dict[str, Any], key: str, value: Any, model: type[Section]) ->
 
 
 def _value(text: str, field: Any) -> Any:
-    """A value from the command line: TOML, but bare text where the key takes text."""
+    """A value from the command line: TOML, or the text itself where the key takes text."""
     try:
         value = tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
         return text
-    takes_text = str in _kinds(field.annotation)
-    return text if takes_text and not isinstance(value, str) else value
+    return value if isinstance(value, str) or str not in _kinds(field.annotation) else text
 
 
 def _kinds(annotation: Any) -> set[Any]:
-    """The plain types that an annotation consists of; a Literal counts as its values' types."""
+    """The plain types in an annotation; a Literal has the types of its values."""
     if typing.get_origin(annotation) is typing.Literal:
         return {type(value) for value in typing.get_args(annotation)}
     arguments = typing.get_args(annotation)
@@ -263,15 +237,19 @@ def _parse(data: bytes, source: str) -> dict[str, Any]:
         raise RecipeError(f"recipe {source!r} is not valid TOML: {error}") from None
 
 
-def _first(error: ValidationError, name: str) -> str:
-    """The first thing wrong, in one line."""
-    detail = error.errors()[0]
-    key = ".".join(str(part) for part in detail["loc"])
-    message = detail["msg"].removeprefix("Value error, ")
+def _first(error: ValidationError, model: type[Section], name: str) -> str:
+    """The first error in one line; unknown keys come first, as they explain others."""
+    detail = min(error.errors(), key=lambda found: found["type"] != "extra_forbidden")
+    key, found = ".".join(map(str, detail["loc"])), detail["input"]
+    if detail["type"] == "extra_forbidden":
+        key = next(iter(flatten({key: found})), key)  # of an unknown section, its first key
+        return f"{_unknown(key, dict(_leaves(model)))} (recipe {name!r})"
     if detail["type"] == "missing":
         return f"recipe {name!r} lacks the key {key!r}"
+    if detail["type"] == "model_type":
+        return f"{key!r} in recipe {name!r} is a section, not {found!r}"
+    message = detail["msg"].removeprefix("Value error, ")
     message = f"{message[:1].lower()}{message[1:]}"
-    found = detail["input"]
-    if isinstance(found, dict):  # a whole section, or the recipe: no single key is to blame
+    if isinstance(found, dict):  # an error of a whole section or recipe
         return f"{key or 'the whole'} of recipe {name!r}: {message}"
     return f"{key} = {found!r} in recipe {name!r}: {message}"

@@ -1,20 +1,20 @@
-"""Starting and resuming runs: what `rookery train` and `rookery resume` do.
+"""Starting and resuming runs: `rookery train` and `rookery resume`.
 
-Heavy packages are imported inside, after saying which extra brings them.
+Heavy packages are imported in the functions, after checking that the extra is installed.
 """
 
 from __future__ import annotations
 
 import shutil
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rookery.training import require_extra
 
 if TYPE_CHECKING:
-    from rookery.training.progress import Outcome, View
+    from rookery.training.loop import Outcome
+    from rookery.training.view import View
 
 RUNS = Path("runs")
 
@@ -34,7 +34,7 @@ def start(
         recipe: Name of a recipe, or path of a TOML file.
         folder: The run folder; `runs/NAME` (or `runs/NAME-2`, ...) if None.
         budget: Total length of the run, such as "30m" or "1000it".
-        seed: Instead of the recipe's.
+        seed: Replaces the recipe's.
         workers: Cores to use; 0 means all.
         settings: Changes to the recipe as "key=value".
         view: Shows progress; chosen to fit standard error if None.
@@ -55,7 +55,7 @@ def start(
     try:
         return run_session(run, resolved, view or make_view())
     except BaseException:
-        # A run that could not even begin leaves nothing behind.
+        # Remove the folder of a run that could not begin.
         if not run.checkpoints.steps():
             shutil.rmtree(path, ignore_errors=True)
         raise
@@ -69,14 +69,14 @@ def resume(
     accept_changes: bool = False,
     view: View | None = None,
 ) -> Outcome:
-    """Go on with a run from its newest sound checkpoint.
+    """Resume a run from its newest intact checkpoint.
 
     Args:
-        folder: The run folder; the one in runs/ that was worked on last if None.
-        budget: A new total ("3h"), or so much more ("+1h"); the run's own if None.
+        folder: The run folder; the most recently active one in runs/ if None.
+        budget: A new total ("3h"), or an addition ("+1h"); the run's own if None.
         workers: Cores to use; 0 means all.
         settings: Changes to the recipe as "key=value"; need `accept_changes`.
-        accept_changes: Go on although the recipe is not that of the checkpoint.
+        accept_changes: Resume although the recipe differs from that of the checkpoint.
         view: Shows progress; chosen to fit standard error if None.
     """
     require_extra()
@@ -89,15 +89,10 @@ def resume(
     if budget is not None:
         parse_budget(budget)
     run = RunFolder.open(Path(folder) if folder is not None else newest_run(RUNS))
-    changes = parse_changes(settings, recipe_model(run.recipe_content(), str(run.path)))
+    changes = parse_changes(settings, recipe_model(run.reader.recipe(), str(run.path)))
     changes |= _given({"run.workers": workers})
     recipe = run.recipe(changes)
     return run_session(run, recipe, view or make_view(), budget or "", accept_changes)
-
-
-def result(outcome: Outcome) -> dict[str, Any]:
-    """An outcome as the JSON object of the command line."""
-    return asdict(outcome)
 
 
 def _given(options: dict[str, Any]) -> dict[str, Any]:

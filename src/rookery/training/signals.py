@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM: the first asks the loop to stop, the second stops at once."""
+"""Ctrl-C and SIGTERM: the first asks the loop to stop, the second stops immediately."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class StopRequest:
-    """While its context lasts, `requested` tells whether someone wants the run to end."""
+    """A context in which `requested` becomes true at the first signal."""
 
     def __init__(self, notify: Callable[[str], None] = lambda text: None) -> None:
-        """Nothing is installed yet; `notify` is told of the first signal."""
+        """Prepare; `notify` is called with a message at the first signal."""
         self.requested = False
         self._notify = notify
         self._before: dict[int, Any] = {}
 
     def __enter__(self) -> StopRequest:
-        """Take over the signals; only the main thread of a process can."""
+        """Install the handlers, which only the main thread can do."""
         if threading.current_thread() is threading.main_thread():
             for number in _SIGNALS:
                 if signal.getsignal(number) is not signal.SIG_IGN:  # nohup ignores SIGHUP
@@ -30,7 +30,7 @@ class StopRequest:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Give the signals back."""
+        """Restore the previous handlers."""
         for number, handler in self._before.items():
             signal.signal(number, handler)
         self._before.clear()
@@ -39,5 +39,5 @@ class StopRequest:
         if self.requested:
             raise KeyboardInterrupt
         self.requested = True
-        with contextlib.suppress(Exception):  # a display in trouble must not stop the stopping
+        with contextlib.suppress(Exception):  # a failing display must not prevent the stop
             self._notify("stopping after this iteration; a second signal stops at once")

@@ -1,8 +1,8 @@
-"""The seam between an algorithm and the machinery that runs it.
+"""The interface between an algorithm and the training loop.
 
-An algorithm is one class derived from `Trainer`: it is made with a `Context`, implements four
-methods, and may override three more. The loop calls `iterate` until the budget is used up and does
-everything else: metrics, display, checkpoints, signals, resuming, evaluation, model files.
+An algorithm is one class derived from `Trainer`: it is constructed with a `Context`, implements
+four methods, and may override three more. The loop calls `iterate` until the budget is used up and
+handles the rest: metrics, display, checkpoints, signals, resuming, evaluation, model files.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ AnyRecipe = TypeVar("AnyRecipe", bound=Recipe)
 class Metrics:
     """What one iteration reports.
 
-    All but `timing` must be determined by the seed: these numbers go to metrics.jsonl, which a
-    run that was stopped and resumed reproduces byte by byte.
+    All but `timing` must be determined by the seed: they go to metrics.jsonl, which a resumed run
+    reproduces byte for byte.
     """
 
     samples: int  # positions learnt from
     games: int = 0  # finished
     losses: Mapping[str, float] = field(default_factory=dict)  # a non-finite one ends the run
-    values: Mapping[str, float] = field(default_factory=dict)  # anything else worth a curve
+    values: Mapping[str, float] = field(default_factory=dict)  # other curves
     results: Mapping[str, int] = field(default_factory=dict)  # of the games: wins, draws, ...
     terminations: Mapping[str, int] = field(default_factory=dict)  # checkmate, fifty_moves, ...
-    timing: Mapping[str, float] = field(default_factory=dict)  # seconds spent on parts
+    timing: Mapping[str, float] = field(default_factory=dict)  # seconds per part
 
 
 @dataclass(frozen=True)
@@ -50,23 +50,23 @@ class MatchScore:
     opponent: str
     as_white: tuple[int, int, int]
     as_black: tuple[int, int, int]
-    values: Mapping[str, float] = field(default_factory=dict)  # anything else measured
-    games: Sequence[str] = ()  # a few of them as PGN, for games/ and the report
+    values: Mapping[str, float] = field(default_factory=dict)  # other measurements
+    games: Sequence[str] = ()  # a few as PGN, for games/ and the report
 
 
 @dataclass
 class Context(Generic[AnyRecipe]):
-    """What an algorithm is given. The loop keeps the numbers up to date."""
+    """The inputs of an algorithm; the loop updates the counters."""
 
     recipe: AnyRecipe
     folder: Path  # of the run; replay/ belongs to the algorithm
-    workers: int = 1  # cores to use; torch's threads are set already
+    workers: int = 1  # cores to use; torch's threads are already set
     iteration: int = 0  # finished so far
     samples: int = 0
     games: int = 0
-    progress: float = 0.0  # share of the budget used up, [0, 1]; constant during an iteration
-    stopping: Callable[[], bool] = lambda: False  # whether the run is asked to stop
-    log: Callable[[str], None] = lambda text: None  # a line for log.txt and the display
+    progress: float = 0.0  # share of the budget used, [0, 1]; constant during an iteration
+    stopping: Callable[[], bool] = lambda: False  # whether the run was asked to stop
+    log: Callable[[str], None] = lambda text: None  # write a line to log.txt and the display
 
     def seed(self, *names: str | int) -> int:
         """A separate 63-bit seed for each purpose, derived from the recipe's seed."""
@@ -84,19 +84,19 @@ class Context(Generic[AnyRecipe]):
 
 
 class Trainer(Protocol):
-    """An algorithm at work. Derive from it to inherit what has a default."""
+    """An algorithm. Derive from it to inherit the defaults."""
 
     @abstractmethod
     def iterate(self) -> Metrics:
-        """Do one iteration: collect, learn. Some seconds at most, as a crash loses it."""
+        """Do one iteration: collect, learn. It should take seconds, as a crash loses its work."""
 
     @abstractmethod
     def state(self) -> State:
-        """Everything needed to resume exactly: weights, optimiser, random streams, games."""
+        """Everything needed for an exact resume: weights, optimiser, random streams, games."""
 
     @abstractmethod
     def load_state(self, state: State) -> None:
-        """Restore a `state()`; called before the first `iterate`, if at all."""
+        """Restore a `state()`; called at most once, before the first `iterate`."""
 
     @abstractmethod
     def model(self) -> Network:
@@ -105,15 +105,15 @@ class Trainer(Protocol):
     def evaluate(self, rng: np.random.Generator) -> Sequence[MatchScore]:
         """Play opponents, at `run.evaluations` points of the run; by default none.
 
-        `rng` depends on seed and iteration only; nothing that `state()` holds may change.
+        `rng` depends only on seed and iteration. Nothing in `state()` may change.
         """
         return ()
 
     @property
     def solved(self) -> bool:
-        """Whether nothing is left to learn, which ends the run before its budget."""
+        """Whether there is nothing left to learn, which ends the run before its budget."""
         return False
 
     def close(self) -> None:
-        """Release threads, processes and files; called once, also after an error."""
+        """Release threads, processes and files; called once, even after an error."""
         return

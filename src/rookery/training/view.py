@@ -1,6 +1,6 @@
-"""The display of a run: a live table on a terminal, plain lines elsewhere.
+"""The display of a run: a live table on a terminal, plain lines otherwise.
 
-Everything goes to standard error, as standard output belongs to results.
+It goes to standard error, since standard output is for results.
 """
 
 from __future__ import annotations
@@ -11,32 +11,57 @@ from collections import Counter, deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import Any, Protocol, TextIO
 
+from rookery.runs.checkpoint import Counters
 from rookery.training.budget import Budget, duration
 from rookery.training.recipe import Recipe
+from rookery.training.trainer import Metrics
 
-if TYPE_CHECKING:
-    from rookery.training.progress import Snapshot, View
-    from rookery.training.trainer import Metrics
+WINDOW = 20  # iterations over which speeds, results and endings are averaged
+PLAIN_SECONDS = 10.0  # between lines without a terminal
 
-WINDOW = 20  # iterations over which speeds, results and endings are summed up
-PLAIN_SECONDS = 10.0  # between two lines where there is no terminal
+
+@dataclass(frozen=True)
+class Snapshot:
+    """The state of a run after an iteration."""
+
+    counters: Counters
+    budget: Budget
+    metrics: Metrics
+    seconds: float  # of the last iteration
+    rating: str  # last evaluation as text, or ""
+
+
+class View(Protocol):
+    """Displays a run; the methods are called when something happens."""
+
+    def start(self, folder: Path, recipe: Recipe, budget: Budget) -> None:
+        """A session begins."""
+
+    def message(self, text: str) -> None:
+        """A line for the user."""
+
+    def update(self, snapshot: Snapshot) -> None:
+        """An iteration is done."""
+
+    def close(self) -> None:
+        """The session is over."""
 
 
 @dataclass
 class Recent:
-    """Sums over the last iterations."""
+    """The last iterations."""
 
     snapshots: deque[Snapshot] = field(default_factory=lambda: deque(maxlen=WINDOW))
 
     @property
     def metrics(self) -> list[Metrics]:
-        """Of each iteration, oldest first."""
+        """The metrics of each iteration, oldest first."""
         return [snapshot.metrics for snapshot in self.snapshots]
 
     def rate(self, counts: Iterable[int]) -> float:
-        """Counts of each iteration as a number per second."""
+        """The rate per second of a count given for each iteration."""
         return sum(counts) / max(sum(s.seconds for s in self.snapshots), 1e-9)
 
     def left(self) -> float:
@@ -90,29 +115,29 @@ class PlainView:
         self._next = 0.0
 
     def start(self, folder: Path, recipe: Recipe, budget: Budget) -> None:
-        """Say what runs where."""
+        """Print folder, recipe and budget."""
         self.message(f"{folder}: {recipe.name}, budget {budget}")
 
     def message(self, text: str) -> None:
-        """One line."""
+        """Print a line."""
         print(text, file=self._stream or sys.stderr, flush=True)
 
     def update(self, snapshot: Snapshot) -> None:
-        """A line, if the last one is old enough."""
+        """Print a line if the last one is old enough."""
         self._recent.snapshots.append(snapshot)
         if time.monotonic() >= self._next:
             self._next = time.monotonic() + self._every
             self.message(" | ".join(f"{label} {text}" for label, text in summary(self._recent)))
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: the stream stays open."""
 
 
 class LiveView:
     """A table that is redrawn in place."""
 
     def __init__(self) -> None:
-        """Nothing is drawn yet."""
+        """Prepare the table; `start` draws it."""
         from rich.console import Console
         from rich.live import Live
 
@@ -123,25 +148,25 @@ class LiveView:
         self._next = 0.0
 
     def start(self, folder: Path, recipe: Recipe, budget: Budget) -> None:
-        """Begin to draw."""
+        """Start drawing."""
         self._title = f"{folder}: {recipe.name}, budget {budget} (Ctrl-C saves and stops)"
         self._live.start()
 
     def message(self, text: str) -> None:
-        """A line above the table."""
+        """Print a line above the table."""
         from rich.text import Text
 
         self._console.print(Text(text))
 
     def update(self, snapshot: Snapshot) -> None:
-        """Draw again, at most ten times a second."""
+        """Redraw, at most ten times a second."""
         self._recent.snapshots.append(snapshot)
         if time.monotonic() >= self._next:
             self._next = time.monotonic() + 0.1
             self._live.update(self._table(), refresh=True)
 
     def close(self) -> None:
-        """Draw a last time and give the terminal back."""
+        """Draw the final table and restore the terminal."""
         if self._recent.snapshots and self._live.is_started:
             self._live.update(self._table(), refresh=True)
         self._live.stop()
@@ -153,7 +178,7 @@ class LiveView:
 
         last = self._recent.snapshots[-1]
         done = last.budget.progress(last.counters.seconds, last.counters.iterations)
-        # Text, not str: brackets in names must not be taken for markup.
+        # Text instead of str, so that brackets in names are not parsed as markup.
         table = Table(title=Text(self._title), show_header=False, title_justify="left")
         table.add_column(style="cyan")
         table.add_column(overflow="fold")

@@ -1,25 +1,25 @@
 """Deep Q-learning (Mnih et al. 2015) as Kanis 2016 applies it to king and pawn against king.
 
-    act       the move of the greatest Q value, or with probability epsilon a random one
-    store     position, move, reward and the position in which the agent moves again
-    targets   reward + discount * max Q of the target network there, 0 after the end
-    loss      (target - Q of the move made)^2 on moves drawn from the replay memory
+    act       argmax Q(s, a), or a random action with probability epsilon
+    store     (s, a, r, s'), where s' is the position in which the agent moves again
+    targets   y = r + discount * max Q_target(s', a'), or y = r at the end of the game
+    loss      (y - Q(s, a))^2 on moves drawn from the replay memory
     update    Adam; after every 100 games the target network becomes a copy of the learner
 
-Switches: prioritised replay (Schaul et al. 2016), double Q-learning (van Hasselt et al. 2016),
-dueling networks (Wang et al. 2016, in `pyramid.py`), n-step returns, Huber loss, and legal
-masking instead of the paper's penalty for illegal moves.
+Options: prioritised replay (Schaul et al. 2016), double Q-learning (van Hasselt et al. 2016),
+dueling networks (Wang et al. 2016, in `pyramid.py`), n-step returns, Huber loss, and masking of
+illegal moves instead of the paper's penalty.
 
-Where the paper learns from 32 moves after each move of one game, we play `games` games in parallel
-and learn from `games` x 32 moves after each round, in `updates` steps: the same replay ratio, in
-fewer and larger minibatches. Two things make that fast without changing the result: forward and
-backward passes and Adam are native (`core/nets/pyramid_net.h`), and the target network's value of
-the following position is stored with each move, since it changes only with the target network.
+The paper learns from 32 moves after each move of a single game. We play `games` games in parallel
+and learn from `games` x 32 moves after each round, in `updates` steps: the same replay ratio with
+fewer, larger minibatches. The network and Adam are native (`core/nets/pyramid_net.h`), and the
+target network's value of s' is stored with each move, since it changes only with that network.
 """
 
 from __future__ import annotations
 
 import time
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -31,7 +31,7 @@ from rookery._core import PyramidNet
 from rookery.nets import ActionValueNetwork, make_network
 from rookery.papers.kanis2016.pyramid import Pyramid
 from rookery.papers.kanis2016.recipe import DQNRecipe, DQNSettings
-from rookery.papers.kanis2016.worlds import ACTIONS, Step, World, make_world
+from rookery.papers.kanis2016.worlds import ACTIONS, World, make_world
 from rookery.runs.state import State
 from rookery.training.trainer import Context, MatchScore, Metrics, Trainer
 
@@ -51,16 +51,16 @@ class Minibatch:
     squares: NDArray[np.int64]  # [B, 3]
     actions: NDArray[np.int64]  # [B]
     rewards: NDArray[np.float32]  # [B], discounted sum of `steps` rewards
-    discounts: NDArray[np.float32]  # [B], of what follows; 0 after the end
-    best: NDArray[np.float32]  # [B], the target network's value of what follows
-    weights: NDArray[np.float32] | None  # [B], importance of the sample; None: all equal
+    discounts: NDArray[np.float32]  # [B], of the next position's value; 0 after the end
+    best: NDArray[np.float32]  # [B], the target network's value of the next position
+    weights: NDArray[np.float32] | None  # [B], importance sampling; None: all equal
 
 
 class ReplayMemory:
-    """The newest moves, drawn uniformly or by the size of their last error."""
+    """A ring buffer of the newest moves, drawn uniformly or by priority."""
 
     def __init__(self, capacity: int, exponent: float, importance: float) -> None:
-        """Allocate room for `capacity` moves."""
+        """Allocate `capacity` moves; `exponent` and `importance` are Schaul's alpha and beta."""
         self.capacity, self.exponent, self.importance = capacity, exponent, importance
         self.arrays: dict[str, NDArray[Any]] = {
             "squares": np.zeros((capacity, 3), dtype=np.int64),
@@ -106,10 +106,10 @@ class ReplayMemory:
 
 
 class Pending:
-    """The last `steps` moves of each game, until their returns are known."""
+    """The last `steps` moves of each game, until their n-step returns are known."""
 
     def __init__(self, games: int, steps: int, discount: float) -> None:
-        """Begin with no moves."""
+        """Begin empty."""
         self.steps, self.discount = steps, discount
         self.squares = np.zeros((games, steps, 3), dtype=np.int64)
         self.actions = np.zeros((games, steps), dtype=np.int64)
@@ -117,10 +117,7 @@ class Pending:
         self.length = np.zeros(games, dtype=np.int64)
 
     def push(
-        self,
-        squares: NDArray[np.int64],
-        actions: NDArray[np.int64],
-        rewards: NDArray[np.float32],
+        self, squares: NDArray[np.int64], actions: NDArray[np.int64], rewards: NDArray[np.float32]
     ) -> None:
         """Add a move to each game; none may be full."""
         each = np.arange(len(actions))
@@ -133,27 +130,28 @@ class Pending:
         self, following: NDArray[np.int64], legal: NDArray[np.bool_], ended: NDArray[np.bool_]
     ) -> dict[str, NDArray[Any]]:
         """Moves whose return is known: the oldest where full, all where the game has ended."""
-        found: list[tuple[NDArray[Any], ...]] = []
+        found: list[dict[str, NDArray[Any]]] = []
+        powers = self.discount ** np.arange(self.steps, dtype=np.float32)
         while True:
             ready = np.flatnonzero((self.length == self.steps) | (ended & (self.length > 0)))
             if not len(ready):
                 break
-            powers = self.discount ** np.arange(self.steps, dtype=np.float32)
-            inside = np.arange(self.steps) < self.length[ready, None]
-            returns = (self.rewards[ready] * inside * powers).sum(1)
-            left = np.where(ended[ready], 0.0, self.discount ** self.length[ready])
+            pushed = np.arange(self.steps) < self.length[ready, None]
             found.append(
-                (self.squares[ready, 0], self.actions[ready, 0], returns, following[ready],
-                 legal[ready], left)
-            )  # fmt: skip
+                {
+                    "squares": self.squares[ready, 0],
+                    "actions": self.actions[ready, 0],
+                    "rewards": (self.rewards[ready] * pushed * powers).sum(1),
+                    "following": following[ready],
+                    "legal": legal[ready],
+                    "discounts": np.where(ended[ready], 0.0, self.discount ** self.length[ready]),
+                }
+            )
             for values in (self.squares, self.actions, self.rewards):
                 values[ready, :-1] = values[ready, 1:]
             self.length[ready] -= 1
-        names = ("squares", "actions", "rewards", "following", "legal", "discounts")
-        if not found:
-            return {}
         return {
-            name: np.concatenate(v) for name, v in zip(names, zip(*found, strict=True), strict=True)
+            name: np.concatenate([moves[name] for moves in found]) for name in (found or [{}])[0]
         }
 
     def drop(self, where: NDArray[np.bool_]) -> None:
@@ -165,11 +163,10 @@ class Pending:
 
 
 class QValues(Protocol):
-    """Anything that computes Q values."""
+    """A Q network, native or a test's."""
 
     def q_values(self, squares: NDArray[np.int64]) -> NDArray[np.float32]:
         """Q values [B, A] of squares [B, 3]."""
-        ...
 
 
 def best_of(
@@ -179,11 +176,7 @@ def best_of(
     settings: DQNSettings,
     chooser: QValues | None = None,
 ) -> NDArray[np.float32]:
-    """The target network's values of positions [B].
-
-    That is the value of its own best move, or of the move that `chooser` prefers (double
-    Q-learning).
-    """
+    """The maximum of Q_target [B], or Q_target of the `chooser`'s best action (double Q)."""
     values = target.q_values(following)
     preferences = values if chooser is None else chooser.q_values(following)
     if settings.illegal == "mask":
@@ -196,27 +189,22 @@ def best_of(
 
 
 class Learner:
-    """The network that learns, and its copy that makes the targets."""
+    """The online network and the target network."""
 
     def __init__(self, network: Pyramid, settings: DQNSettings) -> None:
         """Start from the weights of `network`, which `publish` updates."""
-        self.settings = settings
-        sizes = network.sizes
-        self.network = network
+        self.settings, self.network, sizes = settings, network, network.sizes
         self.net = PyramidNet(sizes.hidden, ACTIONS, sizes.dueling)
         self.target = PyramidNet(sizes.hidden, ACTIONS, sizes.dueling)
         self.net.set("weights", network.flat())
         self.copy()
 
     def copy(self) -> None:
-        """Make the target network a copy of the learner."""
+        """Copy the online network to the target network."""
         self.target.set("weights", self.net.get())
 
     def learn(self, batch: Minibatch, learning_rate: float) -> tuple[float, NDArray[np.float32]]:
-        """One step of Adam on (target - Q)^2, or Huber's loss; the loss and the errors [B].
-
-        The targets are Kanis 2016, equation 2.
-        """
+        """One step of Adam towards the targets of Kanis 2016, equation 2; loss and errors [B]."""
         targets: NDArray[np.float32] = batch.rewards + batch.discounts * batch.best
         huber = self.settings.loss == "huber"
         return self.net.learn(
@@ -224,7 +212,7 @@ class Learner:
         )
 
     def publish(self) -> Pyramid:
-        """The network with the present weights."""
+        """The torch network with the current weights."""
         self.network.load_flat(self.net.get())
         return self.network
 
@@ -265,7 +253,7 @@ class DQNTrainer(Trainer):
         self.games_since_copy = 0
 
     def epsilon(self) -> float:
-        """Share of random moves now."""
+        """The current share of random moves."""
         settings = self.context.recipe.dqn
         done = min(1.0, self.moves / settings.epsilon_moves)
         return settings.epsilon_start + done * (settings.epsilon_end - settings.epsilon_start)
@@ -278,7 +266,7 @@ class DQNTrainer(Trainer):
             self.context.log(f"the opponent is now {opponent}")
         start, end = settings.learning_rate, settings.final_learning_rate
         learning_rate = start + (end - start) * progress
-        counts = Counts()
+        counts: Counter[str] = Counter()
         losses: list[float] = []
         highest: list[float] = []
         played = 0.0
@@ -290,24 +278,26 @@ class DQNTrainer(Trainer):
                 losses += [self._update(learning_rate) for _ in range(settings.updates)]
         return Metrics(
             samples=settings.rounds * settings.games,
-            games=counts.games,
+            games=counts["games"],
             losses={"q": float(np.mean(losses))} if losses else {},
             values={
                 "highest_q": float(np.mean(highest)),
                 "epsilon": self.epsilon(),
-                "win_rate": share(counts.won, counts.promising),
-                "drawn_win_rate": share(counts.lucky, counts.games - counts.promising),
+                "win_rate": share(counts["converted"], counts["winnable"]),
+                "drawn_win_rate": share(
+                    counts["won"] - counts["converted"], counts["games"] - counts["winnable"]
+                ),
             },
             results={
-                "won": counts.won + counts.lucky,
-                "other": counts.games - counts.won - counts.lucky,
-                "cut": counts.cut,
+                "won": counts["won"],
+                "other": counts["games"] - counts["won"],
+                "cut": counts["cut"],
             },
             timing={"play": played},
         )
 
-    def _play_round(self, counts: Counts) -> float:
-        """One move in each game; the mean of the highest Q values."""
+    def _play_round(self, counts: Counter[str]) -> float:
+        """One move in each game, added to `counts`; the mean of the highest Q values."""
         settings, world = self.context.recipe.dqn, self.world
         squares, promising = world.squares, world.promising
         q_values = self.learner.net.q_values(squares)
@@ -323,7 +313,13 @@ class DQNTrainer(Trainer):
             self.memory.add(**ready)
         self.pending.drop(step.cut)
         self.moves += len(actions)
-        counts.add(step, promising)
+        counts.update(
+            games=int(step.ended.sum()),
+            winnable=int((step.ended & promising).sum()),
+            won=int(step.won.sum()),
+            converted=int((step.won & promising).sum()),
+            cut=int(step.cut.sum()),
+        )
         self.games_since_copy += int(step.ended.sum())
         if self.games_since_copy >= settings.target_games:
             self.games_since_copy = 0
@@ -331,14 +327,13 @@ class DQNTrainer(Trainer):
         return float(q_values.max(1).mean())
 
     def _copy(self) -> None:
-        """Make the target network a copy of the learner; update its values of all stored moves."""
+        """Copy the online network to the target network; update the values stored with moves."""
         self.learner.copy()
-        settings, memory = self.context.recipe.dqn, self.memory
+        settings = self.context.recipe.dqn
         if not settings.double:
-            following, legal = memory.arrays["following"], memory.arrays["legal"]
-            stored = slice(memory.size)
-            memory.arrays["best"][stored] = best_of(
-                self.learner.target, following[stored], legal[stored], settings
+            stored = {k: v[: self.memory.size] for k, v in self.memory.arrays.items()}
+            stored["best"][:] = best_of(
+                self.learner.target, stored["following"], stored["legal"], settings
             )
 
     def _update(self, learning_rate: float) -> float:
@@ -346,7 +341,7 @@ class DQNTrainer(Trainer):
         settings = self.context.recipe.dqn
         count = max(1, settings.replay_ratio * settings.games // settings.updates)
         batch = self.memory.draw(count, self.rng)
-        if settings.double:  # the learner chooses, and it changes with every step
+        if settings.double:  # the online network chooses, and it changes with every step
             following, legal = (self.memory.arrays[k][batch.places] for k in ("following", "legal"))
             batch.best = best_of(self.learner.target, following, legal, settings, self.learner.net)
         loss, errors = self.learner.learn(batch, learning_rate)
@@ -355,7 +350,7 @@ class DQNTrainer(Trainer):
         return loss
 
     def evaluate(self, rng: np.random.Generator) -> list[MatchScore]:
-        """Greedy games from random positions; only those that can be won are counted."""
+        """Greedy games from random positions; only those in won positions are counted."""
         recipe = self.context.recipe
         limit, opponent = recipe.evaluation.max_moves, recipe.evaluation.opponent
         settings = recipe.world.model_copy(
@@ -380,7 +375,7 @@ class DQNTrainer(Trainer):
         return [MatchScore(name, (wins, positions - wins, 0), (0, 0, 0), values)]
 
     def model(self) -> ActionValueNetwork:
-        """The network as it is."""
+        """The current network."""
         return self.learner.publish()
 
     def state(self) -> State:
@@ -411,25 +406,6 @@ class DQNTrainer(Trainer):
         self.world.load(state)
 
 
-@dataclass
-class Counts:
-    """Games of an iteration."""
-
-    games: int = 0  # finished
-    promising: int = 0  # ... that began in a won position
-    won: int = 0  # ... and were won
-    lucky: int = 0  # won from drawn positions
-    cut: int = 0  # by the move limit
-
-    def add(self, step: Step, promising: NDArray[np.bool_]) -> None:
-        """Count what one move of each game brought."""
-        self.games += int(step.ended.sum())
-        self.promising += int((step.ended & promising).sum())
-        self.won += int((step.won & promising).sum())
-        self.lucky += int((step.won & ~promising).sum())
-        self.cut += int(step.cut.sum())
-
-
 def share(part: int, whole: int) -> float:
     """`part / whole`; NaN if `whole` is 0."""
     return part / whole if whole else float("nan")
@@ -442,7 +418,7 @@ def choose_actions(
     settings: DQNSettings,
     rng: np.random.Generator,
 ) -> NDArray[np.int64]:
-    """Epsilon-greedy actions [N]: among all actions, or among the legal ones if masked."""
+    """Epsilon-greedy actions [N] among all actions, or among the legal ones if masked."""
     noise = rng.random(q_values.shape)
     if settings.illegal == "mask":
         q_values, noise = np.where(legal, q_values, -np.inf), np.where(legal, noise, -1.0)

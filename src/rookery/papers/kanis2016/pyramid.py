@@ -1,17 +1,18 @@
-"""The network of paper 003 (section 3.3): three hidden layers that narrow, then a Q value per move.
+"""The network of Kanis 2016 (section 3.3): three narrowing hidden layers and a Q value per action.
 
-ReLU between the layers, a linear output. The figure with the widths is missing from the paper's
-text; ours are 128, 64 and 32. The zero-mean planes of `kpk3` have one raised square each, so the
-first layer is three rows looked up less a constant: the same function as the full product, at a
-fraction of its cost.
+ReLU between the layers, a linear output. The paper's figure with the widths is lost; ours are 128,
+64 and 32. Each zero-mean plane of `kpk3` has one raised square, so the first layer looks up three
+rows and subtracts a constant: the same as the full product, at a fraction of its cost.
 
     kpk3 [B, 3, 8, 8] = squares [B, 3] --rows--> [128] --> [64] --> [32] --> Q values [B, 10]
 
-With `dueling` (Wang et al. 2016) the last layer gives a value of the position and advantages of
-the moves. Without hidden layers this is the linear network of the paper's section 4.1.1.
+With `dueling` (Wang et al. 2016) the last layer outputs a state value and advantages. Without
+hidden layers this is the linear network of section 4.1.1.
 """
 
 from __future__ import annotations
+
+from itertools import pairwise
 
 import numpy as np
 import torch
@@ -44,7 +45,7 @@ class Pyramid(nn.Module):
     bounded = False
 
     def __init__(self, observation: str, actions: str, sizes: PyramidSizes) -> None:
-        """Make the layers; their weights are meaningless until `initialise`."""
+        """Make the layers; `initialise` draws their weights."""
         super().__init__()
         if observation != "kpk3":
             raise ValueError(f"the family 'pyramid' reads kpk3, not {observation!r}")
@@ -56,17 +57,14 @@ class Pyramid(nn.Module):
         self.rows = nn.EmbeddingBag(PIECES * SQUARES, first, mode="sum")
         self.bias = nn.Parameter(torch.zeros(first))
         layers: list[nn.Module] = []
-        width = first
-        for following in others:
+        for width, following in pairwise([first, *others]):
             layers += [nn.ReLU(), nn.Linear(width, following)]
-            width = following
         self.layers = nn.Sequential(*layers)
-        starts = SQUARES * torch.arange(PIECES)
-        self.register_buffer("starts", starts, persistent=False)
         self.starts: Tensor
+        self.register_buffer("starts", SQUARES * torch.arange(PIECES), persistent=False)
 
     def initialise(self, generator: torch.Generator | None = None) -> None:
-        """Draw new weights, uniform by the number of inputs (Glorot's rule, Lasagne's default)."""
+        """Draw new weights (Glorot uniform, Lasagne's default)."""
         with torch.no_grad():
             bound = (6 / (PIECES * SQUARES + self.rows.embedding_dim)) ** 0.5
             self.rows.weight.uniform_(-bound, bound, generator=generator)
@@ -78,17 +76,13 @@ class Pyramid(nn.Module):
                     layer.bias.zero_()
 
     def flat(self) -> NDArray[np.float32]:
-        """All weights concatenated, as `core/nets/pyramid_net.h` wants them."""
-        return np.concatenate([tensor.detach().numpy().ravel() for tensor in self._ordered()])
+        """All weights concatenated, in the order of `core/nets/pyramid_net.h`."""
+        return nn.utils.parameters_to_vector(self._ordered()).detach().numpy()
 
     def load_flat(self, values: NDArray[np.float32]) -> None:
-        """Take weights from such a vector."""
-        start = 0
-        with torch.no_grad():
-            for tensor in self._ordered():
-                part = values[start : start + tensor.numel()]
-                tensor.copy_(torch.from_numpy(part.reshape(tensor.shape)))
-                start += tensor.numel()
+        """Set the weights from such a vector."""
+        # A copy: torch makes the parameters views of the vector.
+        nn.utils.vector_to_parameters(torch.from_numpy(values.copy()), self._ordered())
 
     def _ordered(self) -> list[Tensor]:
         return [self.rows.weight, self.bias, *self.layers.parameters()]
@@ -110,7 +104,7 @@ class Pyramid(nn.Module):
 
     def q_values(self, squares: Tensor) -> Tensor:
         """Q values [B, A] from the squares [B, 3] of the pieces."""
-        # A plane is 63/64 on its square and -1/64 elsewhere: the row of the square less the mean.
+        # A plane is 63/64 on its square and -1/64 elsewhere: the row of the square minus the mean.
         hidden = self.rows(squares + self.starts) + self.bias
         hidden = hidden - self.rows.weight.sum(0) / SQUARES
         outputs: Tensor = self.layers(hidden)

@@ -16,21 +16,21 @@ class DQNSettings(Section):
 
     RENAMED: ClassVar = {"batch": "replay_ratio"}
     games: int = Field(default=128, ge=1)
-    """Games played at a time."""
+    """Games played in parallel."""
     rounds: int = Field(default=50, ge=1)
-    """Moves of each game in an iteration."""
+    """Moves of each game per iteration."""
     replay: int = Field(default=10_000, ge=1)
-    """Moves that the replay memory holds."""
+    """Capacity of the replay memory, in moves."""
     replay_start: int = Field(default=1_000, ge=1)
-    """Moves in it before learning begins."""
+    """Moves in the replay memory before learning begins."""
     prioritised: float = Field(default=0.0, ge=0, le=1)
-    """Exponent of the error that a move is drawn by (Schaul et al. 2016); 0: uniform."""
+    """Exponent of the priorities (Schaul et al. 2016); 0: uniform replay."""
     importance: float = Field(default=0.4, ge=0, le=1)
-    """Exponent of the weights that correct for prioritised drawing."""
+    """Exponent of the importance-sampling weights of prioritised replay."""
     replay_ratio: int = Field(default=32, ge=1)
     """Moves learnt from per move played."""
     updates: int = Field(default=8, ge=1)
-    """Steps of the optimiser per round, whose `games` x `replay_ratio` moves they share."""
+    """Optimiser steps per round, which share its `games` x `replay_ratio` moves."""
     target_games: int = Field(default=100, ge=1)
     """Finished games after which the target network becomes a copy of the learner."""
     epsilon_start: float = Field(default=1.0, ge=0, le=1)
@@ -38,44 +38,44 @@ class DQNSettings(Section):
     epsilon_end: float = Field(default=0.1, ge=0, le=1)
     """Share of random moves at the end."""
     epsilon_moves: int = Field(default=6_000, ge=1)
-    """Moves over which it falls, linearly."""
+    """Moves over which it falls linearly."""
     learning_rate: float = Field(default=1e-3, gt=0)
-    """Step size of Adam."""
+    """Learning rate of Adam."""
     final_learning_rate: float = Field(default=1e-3, ge=0)
-    """At the end of the run; linear in between."""
+    """Learning rate at the end of the run; linear in between."""
     discount: float = Field(default=0.99, gt=0, le=1)
-    """Of rewards, per own move."""
+    """Discount of rewards per own move."""
     steps: int = Field(default=1, ge=1, le=32)
-    """Own moves whose rewards are summed before the target network's value (n-step)."""
+    """Rewards summed before the target network's value (n-step returns)."""
     double: bool = False
     """The learner chooses the next move, the target network evaluates it (van Hasselt 2016)."""
     loss: Literal["squared", "huber"] = "squared"
     illegal: Literal["penalty", "mask"] = "penalty"
-    """An illegal choice costs `world.illegal` and the turn is repeated, or is masked."""
+    """Illegal actions cost `world.illegal` and the turn is repeated, or they are masked."""
 
 
 class WorldSettings(Section):
-    """What is played."""
+    """The environment."""
 
     name: Literal["king", "king-pawn", "kpk"] = "kpk"
-    """A king that walks to the last rank; a king that brings its pawn there; the whole ending."""
+    """Bring a king to the last rank; bring a pawn to promotion; the whole ending."""
     opponent: str = "random"
     """Player of the bare king in `kpk`; `random`, `greedy` and `greedy-safe` are fast."""
     opponents: list[str] = Field(default=[], max_length=16)
-    """Instead of `opponent`: several, one after the other."""
+    """Several opponents in sequence, instead of `opponent`."""
     shares: list[float] = Field(default=[], max_length=16)
-    """How much of the run each of them gets, of the sum of all; none given: equal parts."""
+    """Relative share of the run for each of them; empty: equal shares."""
     remember: bool = True
-    """Ask an engine of fixed nodes or depth about each position only once, without history, and
-    keep its answers in the cache folder for later runs."""
+    """Cache the answers of an engine with fixed nodes or depth by position, without history, also
+    for later runs."""
     blocker: bool = False
-    """In `king`: a king of the other side stands still on a random square."""
+    """In `king`: the other king is on a random square and does not move."""
     win: float = 10.0
     draw: float = -10.0
     move: float = -1.0
     illegal: float = -10.0
     max_moves: int = Field(default=0, ge=0)
-    """Games are cut off after so many moves of the agent, without a result; 0: never."""
+    """Games are cut off without a result after this many moves of the agent; 0: never."""
 
 
 class EvaluationSettings(Section):
@@ -84,7 +84,7 @@ class EvaluationSettings(Section):
     games: int = Field(default=1000, ge=1)
     """Greedy games from random positions."""
     max_moves: int = Field(default=50, ge=1)
-    """A game counts as not won after so many moves of the agent."""
+    """A game counts as not won after this many moves of the agent."""
     opponent: str = "random"
     """Player of the bare king in `kpk`."""
 

@@ -1,7 +1,7 @@
-"""Sunfish's moves at fixed nodes from a copy of its search in the core, many times as fast.
+"""Sunfish as an opponent: the program, or for fixed nodes a much faster native copy of its search.
 
-The copy (`core/peers/sunfish.h`) plays what the program plays in a fresh game, without the
-moves that led to the position. For everything else there is the program itself.
+The copy (`core/peers/sunfish.h`) plays the moves of the program in a new game from the position,
+without the history.
 """
 
 from __future__ import annotations
@@ -19,36 +19,35 @@ from rookery.players.uci_engine import UciPlayer
 
 
 class NativeSunfish:
-    """Chooses as Sunfish does after `nodes` nodes."""
+    """Plays Sunfish's moves at a fixed number of nodes."""
 
     capabilities = Capabilities(memoryless=True)
 
     def __init__(self, name: str, nodes: int) -> None:
-        """Take a name and a number of nodes."""
-        self.name = name
-        self.nodes = nodes
+        """Set the name and the nodes per move."""
+        self.name, self.nodes = name, nodes
 
     def choose(
         self, game: Game, rng: np.random.Generator, limits: Limits | None = None
     ) -> Decision:
-        """Search the position by itself."""
+        """Search the position without its history."""
         move = sunfish_moves([f"{game.epd()} 0 1"], self.nodes)[0]
         if not move:
             raise MoveError(f"Sunfish finds no move in {game.fen()!r}")
         return Decision(move)
 
     def new_game(self) -> None:
-        """Nothing is kept."""
+        """Do nothing: there is no state between games."""
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: there are no resources."""
 
 
 def sunfish_player(spec: PlayerSpec, options: dict[str, Any]) -> Player:
-    """Sunfish with `nodes`, `depth` or `movetime`; with `native` a copy of its search."""
+    """Sunfish with `nodes`, `depth` or `movetime`; with `native` the copy of its search."""
     if options.get("native"):
         if "nodes" not in options or len(options) > 2:
-            raise SpecError("player 'sunfish': native=true goes with nodes=N and nothing else")
+            raise SpecError("player 'sunfish': native=true needs nodes=N and no other option")
         return NativeSunfish(str(spec), options["nodes"])
     program = program_of(options, find_sunfish())
     if not program:

@@ -1,12 +1,13 @@
-"""The worlds of paper 003, many games at once: a king on a grid, a king with its pawn, the ending.
+"""The environments of Kanis 2016, vectorised: a king on a grid, a king with its pawn, KPK.
 
-A world shows the games in which the agent is to move and makes its moves; the opponent's replies
-happen inside. Finished games begin anew within the step. Actions are those of the layout `kpk`:
-eight king steps, pawn one square, pawn two squares.
+The agent is to move in every game; `step` makes its moves and the opponent's replies, and restarts
+finished games. Actions are those of the layout `kpk`: eight king steps, pawn one square, pawn two
+squares.
 """
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cache
 from typing import Protocol
@@ -22,56 +23,54 @@ from rookery.runs.state import State
 
 ACTIONS = 10
 STEPS = ((1, 0), (1, 1), (0, 1), (-1, 1), (-1, 0), (-1, -1), (0, -1), (1, -1))  # rank, file
-PASS = -1  # an action that no game knows
-UNASKED = -2  # no answer is known yet
+PASS = -1  # not an action: the game does not move
+UNASKED = -2  # the opponent's reply is not known yet
 
 
 @dataclass(frozen=True)
 class Step:
-    """What one move of each game brought, the opponent's reply included."""
+    """Results of one move in each game and the opponent's replies."""
 
     rewards: NDArray[np.float32]  # [N]
-    ended: NDArray[np.bool_]  # [N] by the rules: nothing comes after
-    cut: NDArray[np.bool_]  # [N] by the move limit: without a result
+    ended: NDArray[np.bool_]  # [N] by the rules
+    cut: NDArray[np.bool_]  # [N] by the move limit, without a result
     won: NDArray[np.bool_]  # [N]
 
 
 class World(Protocol):
-    """N games in which the agent is to move."""
+    """N games in which the agent is to move. Derive from it to inherit the defaults."""
 
     squares: NDArray[np.int64]  # [N, 3] strong king, pawn, weak king, as the agent sees them
     legal: NDArray[np.bool_]  # [N, 10]
     promising: NDArray[np.bool_]  # [N] whether the game began in a position that can be won
 
-    def choose_opponent(self, progress: float) -> str:
-        """Take the opponent of this share of the run, [0, 1]; its name if it is another now."""
-        ...
-
+    @abstractmethod
     def step(self, actions: NDArray[np.int64]) -> Step:
-        """Make a move in each game; an illegal one costs and changes nothing."""
-        ...
+        """Make a move in each game; an illegal action is penalised and changes nothing."""
 
+    @abstractmethod
     def save(self, state: State) -> None:
-        """Store the games."""
-        ...
+        """Store the games under way and the random stream."""
 
+    @abstractmethod
     def load(self, state: State) -> None:
-        """Go on with stored games."""
-        ...
+        """Resume stored games."""
+
+    def choose_opponent(self, progress: float) -> str:
+        """Switch to the opponent of this share of the run, [0, 1]; its name, "" if unchanged."""
+        return ""
 
     def close(self) -> None:
-        """Give back what the opponent holds."""
-        ...
+        """Release the opponent's resources."""
+        return
 
 
 def make_world(settings: WorldSettings, count: int, seed: int) -> World:
-    """Make `count` games of the world that a recipe names."""
-    if settings.name == "kpk":
-        return PawnEnding(settings, count, seed)
-    return Grid(settings, count, seed)
+    """Make `count` games of the recipe's world."""
+    return (PawnEnding if settings.name == "kpk" else Grid)(settings, count, seed)
 
 
-class PawnEnding:
+class PawnEnding(World):
     """King and pawn against king in `VectorGames`; the agent has White."""
 
     def __init__(self, settings: WorldSettings, count: int, seed: int) -> None:
@@ -96,7 +95,7 @@ class PawnEnding:
         self._opponents = settings.opponents or [settings.opponent]
         self._opponent = ""
         self._player: Player | None = None  # None: a bot of the core
-        # Actions of an opponent that remembers its answers: strong king, pawn, weak king.
+        # Cached actions of a `RememberedPlayer`, by squares of strong king, pawn, weak king.
         self._answers = np.zeros((0, 0, 0), dtype=np.int8)
         self._rng = np.random.default_rng(seed)
         self._moves = np.zeros(count, dtype=np.int64)
@@ -105,7 +104,7 @@ class PawnEnding:
         self.choose_opponent(0.0)
 
     def choose_opponent(self, progress: float) -> str:
-        """Take the opponent of this share of the run; its name if it is another now."""
+        """Switch to the opponent of this share of the run; its name, "" if unchanged."""
         shares = np.array(self._settings.shares or [1.0] * len(self._opponents))
         ends = np.cumsum(shares) / shares.sum()
         phase = min(int(np.searchsorted(ends, progress, side="right")), len(ends) - 1)
@@ -127,12 +126,12 @@ class PawnEnding:
         self.legal[rows, self.games.legal_actions] = True
 
     def step(self, actions: NDArray[np.int64]) -> Step:
-        """The agent's move, then the opponent's in the games that go on."""
+        """The agent's moves, then the opponent's in the games that are not over."""
         games = self.games
         games.step(actions)
         rewards, ended = games.rewards.copy(), games.terminations.copy()
         won = ended & (games.results == 1)
-        waiting = games.to_move == 0  # a game that ended has begun anew with White to move
+        waiting = games.to_move == 0  # a restarted game has White to move
         if waiting.any():
             games.step(np.where(waiting, self._replies(waiting), PASS))
             rewards[waiting] += games.opponent_rewards[waiting]
@@ -141,14 +140,11 @@ class PawnEnding:
             ended |= over
         self._moves = np.where(ended, 0, self._moves + 1)
         self._look()
-        # A game that is cut off counts as over; what follows on its board counts as another.
+        # After the move limit the same board continues as a new game.
         cut = (self._moves >= self._limit) & (self._limit > 0)
         self._moves[cut] = 0
-        begun = ended | cut
-        if begun.any():
-            fresh = won_starts()[tuple(self.squares[begun].T)]
-            self.promising = self.promising.copy()
-            self.promising[begun] = fresh
+        fresh = won_starts()[tuple(self.squares.T)]
+        self.promising = np.where(ended | cut, fresh, self.promising)
         return Step(rewards, ended, cut, won)
 
     def _replies(self, waiting: NDArray[np.bool_]) -> NDArray[np.int64]:
@@ -164,7 +160,7 @@ class PawnEnding:
         found = self._answers[tuple(squares.T)]
         for place in np.flatnonzero(found == UNASKED):
             found[place] = self._ask(self._player, int(np.flatnonzero(waiting)[place]))
-            if squares[place, 1]:  # a promoted pawn is seen on the first square, wherever it is
+            if squares[place, 1]:  # after promotion the pawn's plane is empty: not a unique key
                 self._answers[tuple(squares[place])] = found[place]
         replies[waiting] = found
         return replies
@@ -173,10 +169,9 @@ class PawnEnding:
         """The opponent's action in one game."""
         game = Game(self.games.fen(index))
         move = player.choose(game, self._rng).move
-        if not game.is_legal(move):  # the paper: Sunfish may err, then a random move is made
+        if not game.is_legal(move):  # as in the paper: Sunfish's illegal moves become random ones
             move = str(self._rng.choice(game.legal_moves()))
-        action: int = game.action_of(move, "kpk")
-        return action
+        return int(game.action_of(move, "kpk"))
 
     def save(self, state: State) -> None:
         """Store games, move counts and the opponent's random stream."""
@@ -186,7 +181,7 @@ class PawnEnding:
         state.put_generator("opponent", self._rng)
 
     def load(self, state: State) -> None:
-        """Go on with stored games."""
+        """Resume stored games."""
         self.games.set_state(state.get_bytes("games"))
         self._moves = np.array(state.value("moves"), dtype=np.int64)
         self.promising = np.array(state.value("promising"), dtype=np.bool_)
@@ -201,7 +196,7 @@ class PawnEnding:
 
 
 def make_opponent(name: str, remember: bool) -> Player:
-    """Make the player of the bare king; an engine of fixed nodes or depth remembers its answers."""
+    """Make the bare king's player; answers of engines with fixed nodes or depth can be cached."""
     from rookery.papers.kanis2016.sunfish import NativeSunfish
     from rookery.players.registry import make_player
     from rookery.players.remembered import answers_file
@@ -218,7 +213,7 @@ def make_opponent(name: str, remember: bool) -> Player:
 def won_starts() -> NDArray[np.bool_]:
     """Which positions can be won, [64, 64, 64]: king, pawn, weak king; the pawn's side to move.
 
-    Found from the rules; it sorts games for the record and is told to no agent.
+    Computed from the rules, for statistics only: agents do not see it.
     """
     from rookery.algorithms.endgame import truth_of
 
@@ -233,12 +228,12 @@ def won_starts() -> NDArray[np.bool_]:
     return found
 
 
-class Grid:
-    """Without an opponent that moves: sections 4.1.1 and 4.1.2.
+class Grid(World):
+    """The tasks of sections 4.1.1 and 4.1.2, whose opponent does not move.
 
-    `king`: the agent's king is to reach the last rank; with `blocker` it has to go around the other
-    king. The pawn stands where it cannot matter (its plane is the same always). `king-pawn`: the
-    pawn is to stand on the seventh rank with its king beside the promotion square.
+    `king`: bring the king to the last rank; with `blocker`, around the other king. The pawn's plane
+    is constant. `king-pawn`: bring the pawn to the seventh rank, with the king next to the
+    promotion square.
     """
 
     def __init__(self, settings: WorldSettings, count: int, seed: int) -> None:
@@ -251,12 +246,8 @@ class Grid:
         self.promising = np.ones(count, dtype=np.bool_)
         self._begin(np.ones(count, dtype=np.bool_))
 
-    def choose_opponent(self, progress: float) -> str:
-        """There is none."""
-        return ""
-
     def _begin(self, where: NDArray[np.bool_]) -> None:
-        """New random games, none of them over already."""
+        """Restart games on random squares; no game is over at its start."""
         open_ones = np.flatnonzero(where)
         while len(open_ones):
             count = len(open_ones)
@@ -277,16 +268,13 @@ class Grid:
 
     def _reached(self, squares: NDArray[np.int64]) -> NDArray[np.bool_]:
         king, pawn = squares[:, 0], squares[:, 1]
-        if not self._pawn:
-            arrived: NDArray[np.bool_] = king >= 56
-            return arrived
-        reached: NDArray[np.bool_] = (
-            (pawn >= 48) & (pawn < 56) & (_steps(king, pawn + 8) == 1) & (king != pawn)
-        )
+        reached = king >= 56
+        if self._pawn:
+            reached = (pawn >= 48) & (pawn < 56) & (_steps(king, pawn + 8) == 1) & (king != pawn)
         return reached
 
     def _targets(self) -> NDArray[np.int64]:
-        """Squares [N, 10] that each action leads its piece to; -1 outside the board."""
+        """Target squares [N, 10] of each action; -1 outside the board."""
         king, pawn = self.squares[:, 0], self.squares[:, 1]
         targets = np.full((len(king), ACTIONS), -1, dtype=np.int64)
         for action, (ranks, files) in enumerate(STEPS):
@@ -311,7 +299,7 @@ class Grid:
 
     def step(self, actions: NDArray[np.int64]) -> Step:
         """Move a piece in each game."""
-        self.squares = self.squares.copy()  # the caller may have kept what it saw
+        self.squares = self.squares.copy()  # the caller may hold the old array
         each = np.arange(len(actions))
         legal = self.legal[each, actions]
         targets = self._targets()[each, actions]
@@ -332,19 +320,14 @@ class Grid:
         state.put_generator("grid", self._rng)
 
     def load(self, state: State) -> None:
-        """Go on with stored games."""
+        """Resume stored games."""
         self.squares = np.array(state.value("squares"), dtype=np.int64)
         self._moves = np.array(state.value("moves"), dtype=np.int64)
         state.get_generator("grid", self._rng)
         self.legal = self._find_legal()
 
-    def close(self) -> None:
-        """Nothing is held."""
-
 
 def _steps(one: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.int64]:
     """King steps between two squares."""
-    steps: NDArray[np.int64] = np.maximum(
-        np.abs(one // 8 - other // 8), np.abs(one % 8 - other % 8)
-    )
-    return steps
+    ranks, files = np.abs(one // 8 - other // 8), np.abs(one % 8 - other % 8)
+    return np.asarray(np.maximum(ranks, files))

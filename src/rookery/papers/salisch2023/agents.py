@@ -1,17 +1,13 @@
-"""Paper 000's agent interface, both ways: agents as players and players as agents.
+"""Adapters between `Player` and the agent interface of Salisch 2023 (section 3.2.1).
 
-Paper 000 (section 3.2.1) asks of an agent one method, `compute_single_action`, which takes the
-state of the environment and returns an action; RLlib's algorithms have it, too. The state is
-
-- the observation as an array, or
-- a mapping {"observation": array, "action_mask": array}, where the agent needs the legal actions.
-
-`AgentPlayer` lets such an agent play wherever a `Player` is expected; `PlayerAgent` offers any
-player under that interface.
+An agent has one method, `compute_single_action`, as in RLlib: it takes the state of the environment
+and returns an action. The state is the observation array, or a mapping
+{"observation": array, "action_mask": array} for agents that need the legal actions.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, Protocol, runtime_checkable
 
@@ -27,15 +23,14 @@ CASTLING_LETTERS = ("", "K", "Q", "KQ")  # by the castling codes of the same lay
 
 @runtime_checkable
 class SingleActionAgent(Protocol):
-    """Anything with paper 000's method (RLlib's algorithms of the old interface among them)."""
+    """An agent of that interface, such as an RLlib algorithm with the old API."""
 
     def compute_single_action(self, observation: Any, /) -> Any:
         """Return the index of an action, or a tuple that starts with it (as RLlib does)."""
-        ...
 
 
 class AgentPlayer:
-    """Lets an agent with `compute_single_action` play as a `Player`."""
+    """An agent with `compute_single_action` as a `Player`."""
 
     def __init__(
         self,
@@ -50,22 +45,19 @@ class AgentPlayer:
         """Wrap `agent`.
 
         Args:
-            agent: The object that is asked for actions.
-            name: How the player is called in results.
-            observation: Layout that the agent was trained on.
-            actions: Action layout that it answers in.
-            masked: Whether it gets {"observation", "action_mask"} or the bare array.
-            on_illegal: "raise", or "random" to play a random legal move instead of an illegal
-                one, as paper 003 (section 3.5) does while testing.
+            agent: Chooses the actions.
+            name: Shown in results.
+            observation: Layout of the agent's observations.
+            actions: Layout of its actions.
+            masked: Whether it gets {"observation", "action_mask"} or only the array.
+            on_illegal: "raise", or "random" to replace an illegal action by a random move, as
+                Kanis 2016 (section 3.5) does in tests.
         """
         if on_illegal not in ("raise", "random"):
             raise ValueError(f"on_illegal is {on_illegal!r}; it must be 'raise' or 'random'")
-        self.name = name
-        self._agent = agent
-        self._observation = observation
-        self._actions = actions
-        self._masked = masked
-        self._on_illegal = on_illegal
+        self.name, self._agent = name, agent
+        self._observation, self._actions = observation, actions
+        self._masked, self._on_illegal = masked, on_illegal
 
     def choose(
         self, game: Game, rng: np.random.Generator, limits: Limits | None = None
@@ -87,20 +79,19 @@ class AgentPlayer:
         return Decision(game.move_of(action, self._actions))
 
     def new_game(self) -> None:
-        """Nothing is kept between games."""
+        """Do nothing: there is no state between games."""
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: there are no resources."""
 
 
 class PlayerAgent:
-    """Offers a `Player` under paper 000's interface.
+    """A `Player` with `compute_single_action`.
 
-    The player needs a whole game, which the caller may hand over as `game`. Without it the
-    position is read back from a `vector66` or `vector69` observation, with the mover as White:
-    the mover's orientation makes both colours look the same, so the action is the right one for
-    either. The en passant square is read from the mask if there is one. What these layouts do not
-    tell (earlier positions, and for `vector66` the clocks) the player then does not know.
+    Callers can pass the `game`. Otherwise the position is decoded from a `vector66` or `vector69`
+    observation, with the side to move as White: both layouts are oriented to the side to move, so
+    the action is the same for either colour. The en passant square is inferred from the mask, if
+    there is one. Earlier positions, and for `vector66` the clocks, are lost.
     """
 
     def __init__(
@@ -112,15 +103,13 @@ class PlayerAgent:
         limits: Limits | None = None,
     ) -> None:
         """Wrap `player`; its random choices come from `rng`."""
-        self._player = player
-        self._rng = rng
-        self._actions = actions
-        self._limits = limits
+        self._player, self._rng = player, rng
+        self._actions, self._limits = actions, limits
 
     def compute_single_action(
         self, observation: Any, /, *, game: Game | None = None, **_: object
     ) -> int:
-        """Return the player's action; RLlib's further keyword arguments are accepted and unused."""
+        """Return the player's action; RLlib's other keyword arguments are ignored."""
         if game is None:
             game = game_of_observation(observation)
         decision = self._player.choose(game, self._rng, self._limits)
@@ -130,10 +119,7 @@ class PlayerAgent:
 
 
 def game_of_observation(observation: Any) -> Game:
-    """Read a position back from `vector66` or `vector69` (or a mapping with a mask).
-
-    The mover becomes White, as these layouts do not tell the colour.
-    """
+    """Decode `vector66` or `vector69` (or a mapping with a mask), with White to move."""
     mask = None
     if isinstance(observation, Mapping):
         mask = observation.get("action_mask")
@@ -148,27 +134,14 @@ def game_of_observation(observation: Any) -> Game:
     codes = vector.astype(int)
     moves, clock, own, opponent = (1, 0, *codes[64:66]) if len(codes) == 66 else codes[64:68]
     castling = CASTLING_LETTERS[own] + CASTLING_LETTERS[opponent].lower()
-    fields = [
-        "/".join(_fen_row(row) for row in codes[:64].reshape(8, 8)),
-        "w",
-        castling or "-",
-        _en_passant_square(codes, mask),
-        str(clock),
-        str(max(moves, 1)),
-    ]
-    return Game(" ".join(fields))
-
-
-def _fen_row(row: np.ndarray[Any, np.dtype[Any]]) -> str:
-    """Turn eight piece codes into a row of a FEN."""
-    text = "".join(PIECE_LETTERS[code] for code in row)
-    for blanks in range(8, 0, -1):
-        text = text.replace(" " * blanks, str(blanks))
-    return text
+    placement = "/".join("".join(PIECE_LETTERS[c] for c in row) for row in codes[:64].reshape(8, 8))
+    placement = re.sub(" +", lambda blanks: str(len(blanks[0])), placement)
+    en_passant = _en_passant_square(codes, mask)
+    return Game(f"{placement} w {castling or '-'} {en_passant} {clock} {max(moves, 1)}")
 
 
 def _en_passant_square(codes: np.ndarray[Any, np.dtype[Any]], mask: Any) -> str:
-    """Find a pawn that may capture diagonally onto an empty square; that square, or "-"."""
+    """The empty square that a pawn may capture onto according to the mask, or "-"."""
     if mask is None:
         return "-"
     for action in np.flatnonzero(np.asarray(mask)[:CLAIM]):
@@ -181,5 +154,5 @@ def _en_passant_square(codes: np.ndarray[Any, np.dtype[Any]], mask: Any) -> str:
 
 
 def _code(codes: np.ndarray[Any, np.dtype[Any]], square: int) -> int:
-    """Piece code on a mover-oriented square; the layout starts at the last rank."""
+    """Piece code of a square seen from the side to move; the layout starts at the last rank."""
     return int(codes[(7 - square // 8) * 8 + square % 8])

@@ -1,10 +1,9 @@
-"""What paper 000 concludes from one run of each version, checked over the seeds of ours.
+"""The conclusions of Salisch 2023, drawn from one run per version, tested over several seeds.
 
-The claims are those of its conclusion. Each compares two versions that differ in one thing. A run
-counts with one number, its mean over the checkpoints that all runs of both versions have, because
-checkpoints of one run are not independent of each other. The interval is Welch's, from the spread
-between seeds: the chance in the 1000 games of an evaluation and the luck of a training run are
-both in it.
+Each claim compares two versions that differ in one setting. A run contributes one number, its mean
+over the checkpoints common to all runs of both versions, because checkpoints of one run are not
+independent. The interval is Welch's, from the spread between seeds, which includes the noise of
+both training and evaluation.
 """
 
 from __future__ import annotations
@@ -16,13 +15,13 @@ from statistics import mean, variance
 
 from rookery.report.html import paragraph, table
 
-# Student's t for 95 % (two-sided), by degrees of freedom from 1 on.
+# Student's t for 95 % (two-sided), for 1, 2, ... degrees of freedom.
 STUDENT = (12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23)
 
 
 @dataclass(frozen=True)
 class Claim:
-    """That version `new` is better (or worse) than version `old`."""
+    """Version `new` is better (or worse) than version `old`."""
 
     text: str
     new: int
@@ -46,7 +45,7 @@ Curve = Mapping[int, float]  # of one run: iteration -> wins minus losses in 100
 
 @dataclass(frozen=True)
 class Difference:
-    """Of the mean over runs, new minus old; `margin` is infinite where a side has one run."""
+    """Mean of the new version minus the old; `margin` is infinite if either has only one run."""
 
     value: float
     margin: float
@@ -54,7 +53,7 @@ class Difference:
 
 
 def compare(new: Sequence[Curve], old: Sequence[Curve]) -> Difference | None:
-    """The difference over all checkpoints that every run has; None if there is no such one."""
+    """The difference over the checkpoints common to all runs; None if there are none."""
     common = set.intersection(*(set(curve) for curve in (*new, *old))) if new and old else set()
     if not common:
         return None
@@ -76,9 +75,9 @@ def _margin(first: Sequence[float], second: Sequence[float]) -> float:
 
 
 def verdict(claim: Claim, found: Difference) -> str:
-    """What the runs say about a claim."""
+    """Whether the runs support a claim."""
     if math.isinf(found.margin):
-        return "open: one run says nothing"
+        return "open: one run is not enough"
     gain = found.value if claim.better else -found.value
     if abs(gain) <= found.margin:
         return "not shown"
@@ -86,7 +85,7 @@ def verdict(claim: Claim, found: Difference) -> str:
 
 
 def rows(curves: Mapping[int, Sequence[Curve]]) -> list[list[str]]:
-    """One line for each claim whose two versions have runs; `curves` holds those of a version."""
+    """A table row for each claim with runs of both versions; `curves` are the runs by version."""
     lines = []
     for claim in CLAIMS:
         new, old = curves.get(claim.new, ()), curves.get(claim.old, ())
@@ -97,16 +96,9 @@ def rows(curves: Mapping[int, Sequence[Curve]]) -> list[list[str]]:
         if math.isfinite(found.margin):
             low, high = found.value - found.margin, found.value + found.margin
             value += f" [{low:+.0f}, {high:+.0f}]"
-        lines.append(
-            [
-                claim.text,
-                f"v{claim.new} - v{claim.old}",
-                f"{len(new)}, {len(old)}",
-                str(found.checkpoints),
-                value,
-                verdict(claim, found),
-            ]
-        )
+        versions, runs = f"v{claim.new} - v{claim.old}", f"{len(new)}, {len(old)}"
+        checkpoints = str(found.checkpoints)
+        lines.append([claim.text, versions, runs, checkpoints, value, verdict(claim, found)])
     return lines
 
 
@@ -116,8 +108,8 @@ def section(curves: Mapping[int, Sequence[Curve]]) -> str:
     if not lines:
         return ""
     note = (
-        "Difference of wins minus losses in 1000 games, in the mean over the checkpoints that all "
-        "runs of both versions have, with its 95 % interval from the spread between seeds."
+        "Difference in wins minus losses per 1000 games, averaged over the checkpoints common to "
+        "all runs of both versions, with a 95 % interval from the spread between seeds."
     )
     heads = ["claim", "versions", "runs", "checkpoints", "difference", "our runs say"]
     title = "<h3>The claims of the paper over several seeds</h3>"

@@ -1,15 +1,15 @@
-"""The study of paper 000 (T. Salisch, 2023): its figures next to ours.
+"""The results of Salisch 2023 next to ours, in reports with runs of `ppo-v1` ... `ppo-v10`.
 
-Shown when a report holds runs of `ppo-v1` ... `ppo-v10`: figure 4.19 (all versions by checkpoint),
-table 4.1 (by colour), figure 4.20 (training time) and the paper's claims over all seeds. All
-evaluations are wins minus losses in 1000 games against a random mover. The paper's figures are
-pictures; the values here are those that its text and tables give.
+Figure 4.19 (all versions by checkpoint), table 4.1 (by colour), figure 4.20 (training time) and
+the paper's claims over all seeds. Evaluations are wins minus losses in 1000 games against a random
+mover. The paper's values are from its text and tables; its figures are images.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import zip_longest
 from statistics import mean
 from typing import Any
 
@@ -47,24 +47,26 @@ PUBLISHED: dict[int, dict[int, int]] = {
     8: {iteration: sum(pair) for iteration, pair in BY_COLOUR.items()},
     9: {700: 47, 800: 135, 900: 51},
 }
-# What the text says of the others, as an upper bound of their best checkpoint.
+# Upper bounds for the best checkpoints of the other versions, from the text.
 BOUNDS = {2: (37, "v1"), 4: (74, "v3"), 6: (98, "v5"), 7: (70, "its text"), 10: (135, "v9")}
 
 
 def study(groups: Sequence[Group], colours: Sequence[tuple[str, int]]) -> str:
     """The section, "" if there are no runs of these recipes; `colours` is the page's legend."""
     versions = [
-        (group, int(found[1])) for group in groups if (found := VERSION.fullmatch(group.recipe))
+        (group, int(found[1]))
+        for group in groups
+        if (found := VERSION.fullmatch(group.recipe))
+        and any(run.against(OPPONENT) for run in group.runs)
     ]
-    versions = [pair for pair in versions if any(run.against(OPPONENT) for run in pair[0].runs)]
     if not versions:
         return ""
     versions.sort(key=lambda pair: pair[1])
     note = (
-        "Wins minus losses in 1000 games against a random mover. Lines are ours, the mean over "
-        "the runs of a version that got so far (dotted: a variant of it); dashed lines and rings "
-        "are the paper's, where its text or tables give the number. The paper has one run of each "
-        "version, on a GPU."
+        "Wins minus losses in 1000 games against a random mover. Solid lines are our means over "
+        "the runs of a version that reached the checkpoint (dotted: a variant); dashed lines and "
+        "rings are values from the paper's text and tables. The paper has one run per version, "
+        "trained on a GPU."
     )
     own = [(group.name, number - 1) for group, number in versions]
     parts = [
@@ -82,14 +84,11 @@ def study(groups: Sequence[Group], colours: Sequence[tuple[str, int]]) -> str:
         wide(_time(versions)),
         claims.section(curves(versions)),
     ]
-    return section("Paper 000: ten versions of PPO", "".join(parts))
+    return section("Salisch 2023: ten versions of PPO", "".join(parts))
 
 
 def curves(versions: Sequence[tuple[Group, int]]) -> dict[int, list[dict[int, float]]]:
-    """Wins minus losses by iteration, of each run of each version.
-
-    Variants and runs that have not been evaluated yet are left out.
-    """
+    """Wins minus losses by iteration for each evaluated run of each version, without variants."""
     found: dict[int, list[dict[int, float]]] = {}
     for group, number in versions:
         if not group.changes:
@@ -102,13 +101,9 @@ def curves(versions: Sequence[tuple[Group, int]]) -> dict[int, list[dict[int, fl
 
 
 def _rounds(group: Group) -> list[list[dict[str, Any]]]:
-    """Evaluations that belong together: the first of all runs, the second of those that have one.
-
-    The longest run decides how many there are.
-    """
-    found = [run.against(OPPONENT) for run in group.runs]
-    longest = max(len(rows) for rows in found)
-    return [[rows[number] for rows in found if len(rows) > number] for number in range(longest)]
+    """The first evaluations of all runs, then the second ones of the runs that have one, ..."""
+    found = zip_longest(*(run.against(OPPONENT) for run in group.runs))
+    return [[row for row in rows if row is not None] for rows in found]
 
 
 def _iteration(rows: Sequence[dict[str, Any]]) -> float:
@@ -141,15 +136,7 @@ def _time(versions: Sequence[tuple[Group, int]]) -> str:
 
 
 def _ends(versions: Sequence[tuple[Group, int]]) -> str:
-    heads = [
-        "version",
-        "what is new",
-        "runs",
-        "paper: best",
-        "ours: last",
-        "ours: best",
-        "v. paper",
-    ]
+    heads = ["version", "change", "runs", "paper: best", "ours: last", "ours: best", "v. paper"]
     rows = []
     for group, number in versions:
         rounds = _rounds(group)
@@ -172,7 +159,7 @@ def _ends(versions: Sequence[tuple[Group, int]]) -> str:
 
 
 def published(number: int) -> tuple[int, int]:
-    """The best value that the paper gives for a version, and its iteration (0: a bound only)."""
+    """The paper's best value of a version and its iteration, or an upper bound and 0."""
     if number not in PUBLISHED:
         return BOUNDS[number][0], 0
     at, value = max(PUBLISHED[number].items(), key=lambda pair: pair[1])
@@ -185,7 +172,7 @@ def _spread(values: Sequence[float]) -> str:
 
 
 def _of(values: Sequence[float], group: Group) -> str:
-    """How many runs got that far, if not all of them."""
+    """How many runs reached a checkpoint, if not all of them."""
     reached, runs = len(values), len(group.runs)
     return "" if reached == runs else f", {reached} of {runs} runs"
 
