@@ -1,9 +1,7 @@
-"""Tactics puzzles: the whole line must be found; results by rating band and theme.
-
-Puzzles are read by `rookery.data.puzzles`. Any checkmate counts as right.
+"""Tactics puzzles: a player must find the whole line; any checkmate is correct.
 
 The puzzle rating is the rating at which a player would be expected to solve as many of these
-puzzles as it did, each puzzle being an opponent of its own rating.
+puzzles, each treated as an opponent with the puzzle's rating.
 """
 
 from __future__ import annotations
@@ -28,16 +26,16 @@ BAND = 200  # Elo
 
 @dataclass(frozen=True)
 class PuzzleAnswer:
-    """How far a player came."""
+    """How much of a puzzle a player solved."""
 
     puzzle: Puzzle
     solved: bool
-    found: int  # moves of the solver that were right
+    found: int  # correct moves
     fault: str = ""
 
 
 def solve(player: Player, puzzle: Puzzle, rng: np.random.Generator, limits: Limits) -> PuzzleAnswer:
-    """Let a player solve a puzzle: every move of the line, or a mate."""
+    """Let a player solve a puzzle: it must find every move of the line, or a mate."""
     game = Game(puzzle.fen)
     found = 0
     try:
@@ -73,9 +71,9 @@ def run_puzzles(
 
 
 def puzzle_rating(answers: Sequence[PuzzleAnswer]) -> tuple[float, float, float] | None:
-    """(rating, low, high) with a 95 % interval; None without rated puzzles.
+    """Return (rating, low, high) with a 95 % interval; None without rated puzzles.
 
-    Half a virtual solution and half a failure at the mean rating keep 0 % and 100 % finite.
+    A virtual puzzle of mean rating, half solved, keeps 0 % and 100 % finite.
     """
     rated = [(a.puzzle.rating, a.solved) for a in answers if a.puzzle.rating is not None]
     if not rated:
@@ -98,7 +96,7 @@ def puzzle_rating(answers: Sequence[PuzzleAnswer]) -> tuple[float, float, float]
 
 
 def summarise_puzzles(player: str, answers: Sequence[PuzzleAnswer]) -> dict[str, object]:
-    """The object of `rookery puzzles --json`."""
+    """Return the object of `rookery puzzles --json`."""
     bands: defaultdict[str, list[bool]] = defaultdict(list)
     themes: defaultdict[str, list[bool]] = defaultdict(list)
     for answer in answers:
