@@ -1,4 +1,4 @@
-"""Make the shipped file of a learnt ending: rows in half precision, every position judged again.
+"""Make the shipped network of an endgame in half precision and verify every position.
 
     python benchmarks/ship_ending.py runs/kpk-mate src/rookery/networks/kpk-mate.safetensors
 
@@ -27,7 +27,7 @@ from rookery.nets.model_file import load_model, save_model
 
 
 def compare_with_tables(states: EndingStates, truth: Values, count: int) -> dict[str, int]:
-    """How many of `count` random positions the tables call what the rules said."""
+    """Return how many of `count` random positions agree with the tablebases."""
     with find_tablebases() as tables:
         if not tables.available:
             return {}
@@ -44,11 +44,13 @@ def compare_with_tables(states: EndingStates, truth: Values, count: int) -> dict
 
 
 def main() -> None:
-    """Halve, judge, write."""
+    """Convert, verify, write."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("run", type=Path, help="run folder or model file")
-    parser.add_argument("output", type=Path, nargs="?", help="none: only judge")
-    parser.add_argument("--sample", type=int, default=2000, help="positions to compare with tables")
+    parser.add_argument("output", type=Path, nargs="?", help="file to write; default: only verify")
+    parser.add_argument(
+        "--sample", type=int, default=2000, help="positions to compare with the tablebases"
+    )
     args = parser.parse_args()
     source = args.run / "model.safetensors" if args.run.is_dir() else args.run
     network, info = load_model(source)

@@ -161,9 +161,7 @@ def _tablebases() -> tuple[dict[str, Any], list[str]]:
                 known = None
                 problems.append(f"the tablebases cannot be read: {error}")
             if known is not None and known.result != 1:
-                problems.append(
-                    "the tablebases are damaged: they do not call a won KPK position won"
-                )
+                problems.append("the tablebases are damaged: a won KPK position is not won")
         return {
             "gaviota": [str(folder) for folder in tables.gaviota_folders],
             "syzygy": [str(folder) for folder in tables.syzygy_folders],

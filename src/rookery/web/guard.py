@@ -98,8 +98,8 @@ def make_access(host: str, token: str, names: Iterable[str] = ()) -> Access:
     name = host.strip("[]").lower()
     if name not in LOOPBACK and not token:
         raise ValueError(
-            f"--host {host!r} lets other machines connect; pass --token WORD (at least 8 characters) "
-            "as their password, or omit --host"
+            f"--host {host!r} lets other machines connect; pass --token WORD (at least 8 "
+            "characters) as their password, or omit --host"
         )
     if token and len(token) < 8:
         raise ValueError("--token is shorter than 8 characters; choose a longer one")
