@@ -2,8 +2,8 @@
 
     python benchmarks/differential.py --plies 10000000 --processes 2
 
-After every ply both sides must agree on the FEN, the legal moves, check, the Polyglot key, how
-often the position occurred, the claims and the outcome; now and then some plies are taken back.
+After every ply both sides must agree on the FEN, the legal moves, check, the Polyglot key, the
+number of occurrences, draw claims and the outcome; now and then some plies are taken back.
 Prints progress to standard error and a JSON summary to standard output; exits 1 on a difference.
 """
 
@@ -65,8 +65,8 @@ class Match:
         self.board = board
         self.game = Game(board.fen(), chess960=board.chess960)
         self.report = report
-        # Positions so far without their counters, the present one last. Game.fen() and the
-        # repetition rule mean the same by a position: en passant only if it is legal.
+        # Positions without move counters, the current one last. Like the repetition rule,
+        # Game.fen() has an en passant square only if the capture is legal.
         self.positions: list[str] = []
         self.occurrences: Counter[str] = Counter()
         self.fen = ""
@@ -138,10 +138,10 @@ class Match:
         return outcome
 
     def compare_claims(self, exhaustive: bool, outcome: tuple[str, bool | None] | None) -> None:
-        """Compare the claims. python-chess's own answer costs more than all the rest.
+        """Compare the draw claims, which python-chess computes slowly.
 
-        A threefold claim, now or by the next move, needs a position that occurred twice already;
-        without one the answer is surely False and python-chess is asked only now and then.
+        A threefold claim, now or by the next move, needs a position that has occurred twice;
+        without one it must be False and python-chess is asked only now and then.
         """
         board, game = self.board, self.game
         window = self.positions[-1 - board.halfmove_clock :]
@@ -178,9 +178,9 @@ class Match:
 
 
 def choose(match: Match, rng: random.Random, shuffling: bool) -> chess.Move:
-    """A random legal move, rarely met kinds more often than their share.
+    """Choose a random legal move, with rare kinds over-represented.
 
-    A shuffling game likes to take its own last move back.
+    A shuffling game often reverses its last move.
     """
     board, stack = match.board, match.board.move_stack
     if shuffling and len(stack) >= 2 and rng.random() < 0.7:

@@ -4,9 +4,9 @@
     python benchmarks/kpk_exact.py runs/kpk-paper --nodes 200 2000 10000
 
 For DQN runs on king and pawn against king. All games are played at once, against a random king and
-against Sunfish at fixed nodes, whose reply to every position that occurs is asked for once
-(`remember=auto` reads and extends the same answers): 0.06 ms a position at 200 nodes, 0.6 at 2,000
-and 4.4 at 10,000. Also counted: how the games end that are not won.
+against Sunfish at fixed nodes, which is asked once per position (`remember=auto` shares the same
+cache): 0.06 ms per position at 200 nodes, 0.6 at 2,000 and 4.4 at 10,000. Also counts how the games
+end that are not won.
 """
 
 from __future__ import annotations

@@ -4,10 +4,10 @@
     python benchmarks/kpk_tables.py runs/kpk-paper --opponents random sunfish,nodes=200
 
 The paper's protocol: a promotion wins; a game counts as not won after 50 moves, and neither
-repetitions nor the fifty-move rule end it before. Table 4 is the share of won positions, Table 5
+repetitions nor the fifty-move rule end it earlier. Table 4 is the share of won positions, Table 5
 wins from won positions, Table 6 wins from drawn ones, Table 7 the moves to win; columns are the
-levels of `data/kpk_levels.py`. Of each level so many positions are drawn that about `--positions`
-of them can be won. Errors are two standard ones.
+levels of `data/kpk_levels.py`. The sample of each level has about `--positions` won positions.
+Errors are two standard errors.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
 
 Lines are `FEN ;D1 20 ;D2 400 ...`. Without file names, all suites of the data folder (the
 environment variable ROOKERY_DATA, or shared/data beside the checkout). The largest depth within
---max-nodes is counted; smaller depths are contained in it. Exits 1 on a difference.
+--max-nodes is counted; it implies the smaller ones. Exits 1 on a difference.
 """
 
 from __future__ import annotations

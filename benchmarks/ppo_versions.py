@@ -3,8 +3,8 @@
     python benchmarks/ppo_versions.py runs/ppo-v* --svg docs/images/ppo-versions.svg
 
 Prints Markdown: every run of every version with its evaluations, and the paper's claims over the
-seeds. The picture has one panel for each version: a line for each run, rings for the paper.
-`rookery report` shows the same runs with everything else that is known of them.
+seeds. The plot has one panel per version: a line for each run, rings for the paper. `rookery
+report` shows the same runs in full.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
     python benchmarks/ship_ending.py runs/kpk-mate src/rookery/networks/kpk-mate.safetensors
 
-Refuses a network that is wrong about a single position. Prints what the file is worth: wins and
-held draws over all positions against the best opponent, mean moves, and (where the tables are
-found) a sample of positions compared with Syzygy's results, which nobody was taught.
+Rejects a network that is wrong about a single position. Prints wins and held draws over all
+positions against a perfect opponent, mean moves, and (if installed) a comparison of a sample with
+Syzygy tablebases, which were not used in training.
 """
 
 from __future__ import annotations

@@ -3,11 +3,10 @@
     python benchmarks/uci_fuzz.py --lines 1000000 --driver "tests/support/uci_driver.py quick"
     python benchmarks/uci_fuzz.py --lines 200000 --player rookery --seed 7
 
-Every session starts `rookery uci`, writes lines without waiting for answers, and from time to time
-waits for `readyok`, so that both ways of a client are met. Then everything is stopped, and there
-must be as many `bestmove` lines as `go` lines were sent, each legal in the position that was set
-when its `go` was sent. The session ends by `quit`, by the end of the input in the middle of a
-search, or by closing the output; the process has to go within a second.
+Every session starts `rookery uci` and sends valid, invalid and absurd lines without waiting for
+answers, except now and then for `readyok`. Then all searches are stopped; there must be one
+`bestmove` per `go`, legal in the position of that `go`. The session ends by `quit`, by closing the
+input during a search, or by closing the output; the process must exit within a second.
 """
 
 from __future__ import annotations

@@ -2,10 +2,9 @@
 
     python benchmarks/uci_latency.py [PLAYER] [--repeats 10]
 
-Each figure is the median and the largest of the repeats: from the start of the process to `uciok`
-and to the first `readyok`; from `isready` to `readyok` during a search; from `stop` to `bestmove`;
-and from `quit`, the end of the input, the end of the reader or Ctrl-C, in the middle of a search,
-to the end of the process.
+Reports median and maximum of the times from the start of the process to `uciok` and to the first
+`readyok`; from `isready` to `readyok` during a search; from `stop` to `bestmove`; and from `quit`,
+the end of input, closed output or Ctrl-C during a search to the end of the process.
 """
 
 from __future__ import annotations

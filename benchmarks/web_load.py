@@ -1,11 +1,9 @@
 """Latency of requests without search while a hundred games run.
 
-A server with searches on every core, in a process of its own, and a hundred visitors, each with a
-game over a websocket. Each moves as soon as it is answered, so all games together keep every
-search thread busy all the time; meanwhile each visitor sends pings, asks for its PGN and for the
-list of players. Printed are the waiting times of those, which must not depend on searches; and,
-from the same run, those of the same requests while nobody searches, which show what this machine
-and its other work contribute.
+A server process searches on every core for a hundred clients, each with a game over a websocket.
+Clients move at once, so that every search thread is always busy; meanwhile they send pings and
+request their PGN and the list of players. Prints the latencies of these requests, which must not
+depend on searches, and as a baseline those of the same requests without any search.
 
     python benchmarks/web_load.py [--games 100] [--seconds 30] [--player NAME] [--json]
 """

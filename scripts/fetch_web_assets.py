@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Fetch the web page's npm packages into src/rookery/web/static/vendor.
 
-web_assets.json names packages, versions, checksums and the few files that are used of each. npm
-fetches them, from whatever registry it is configured for; users of the finished package need
-neither npm nor Node. Files are checked before anything is written, and written only if they are
-not there yet. Needs only the standard library, and never fails: everything but the page works
-without (exit status 0, one line that says what is missing). With --install-npm, as make calls it,
-a missing npm is installed from Debian where that is allowed; `pip install` alone never does so.
+web_assets.json lists packages, versions, checksums and the files used. npm fetches them from its
+configured registry; users of the finished package need neither npm nor Node. Files are verified
+before anything is written, and fetched only if missing. Uses only the standard library, and never
+fails, since everything but the page works without them: the exit status is 0, and one line says
+what is missing. With --install-npm, as in the Makefile, a missing npm is installed from Debian if
+permitted; `pip install` never does that.
 """
 
 from __future__ import annotations

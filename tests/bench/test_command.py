@@ -127,7 +127,7 @@ def test_a_peer_that_dies_while_measuring_is_left_out(monkeypatch: pytest.Monkey
     measure_peer = PeerProcess.measure
 
     def dying(self: PeerProcess, seconds: float) -> float:
-        if self._script == "python_chess_random":
+        if self.script == "python_chess_random":
             self._process.kill()
         return measure_peer(self, seconds)
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rookery.bench.measure import Comparison, Participant, Result, interleave, rate
-from rookery.bench.peer_process import PeerMissingError, PeerProcess
+from rookery.bench.measure import Comparison, Participant, Result, rate
+from rookery.bench.peer_process import interleave_with_peers
 
 PEER = "python_chess_dqn"
 GAMES = 128
@@ -33,20 +33,11 @@ def training(games: int = GAMES) -> Participant:
 
 
 def run() -> Result:
-    """Measure both in turn."""
-    participants: dict[str, Participant] = {"ours": training()}
-    missing: dict[str, str] = {}
-    comparisons: list[Comparison] = []
+    """Run the benchmark."""
+    values, peers, missing = interleave_with_peers({"ours": training()}, {PEER: [PEER]})
+    comparisons = [
+        Comparison(peer.label, values[PEER], values["ours"], f"peer: {peer.conditions}")
+        for peer in peers.values()
+    ]
     conditions = f"{GAMES} games at once, 32 replayed moves per move, one thread"
-    try:
-        with PeerProcess(PEER) as peer:
-            participants[PEER] = peer.measure
-            values = interleave(participants)
-            comparisons = [
-                Comparison(peer.label, values[PEER], values["ours"], f"peer: {peer.conditions}")
-            ]
-    except PeerMissingError as error:
-        missing[PEER] = str(error)
-        del participants[PEER]
-        values = interleave(participants)
     return Result(values["ours"], "moves/s", conditions, comparisons, missing)

@@ -6,14 +6,11 @@ part of every measurement.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import ExitStack
-
 import numpy as np
 
 from rookery._core import VectorGames
-from rookery.bench.measure import Comparison, Participant, Result, interleave, rate
-from rookery.bench.peer_process import PeerMissingError, PeerProcess
+from rookery.bench.measure import Comparison, Participant, Result, rate
+from rookery.bench.peer_process import interleave_with_peers
 
 NUM_GAMES = 64  # few enough for the observations to stay in the CPU caches
 STEPS_PER_CALL = 50
@@ -42,31 +39,11 @@ def random_play(observation: str, seed: int = 1) -> Participant:
     return lambda seconds: rate(work, seconds)
 
 
-def _measure(participants: Mapping[str, Participant], missing: dict[str, str]) -> dict[str, float]:
-    """Measure all; if a peer dies, add it to `missing` and start again without it."""
-    while True:
-        present = {name: run for name, run in participants.items() if name not in missing}
-        try:
-            return interleave(present)
-        except PeerMissingError as error:
-            missing[error.script] = str(error)
-
-
 def run() -> Result:
     """Run the benchmark."""
     layouts = sorted({MAIN_LAYOUT, *PEERS.values()})
-    participants: dict[str, Participant] = {name: random_play(name) for name in layouts}
-    missing: dict[str, str] = {}
-    with ExitStack() as stack:
-        peers: dict[str, PeerProcess] = {}
-        for script in PEERS:
-            try:
-                peers[script] = stack.enter_context(PeerProcess(script))
-            except PeerMissingError as error:
-                missing[script] = str(error)
-            else:
-                participants[script] = peers[script].measure
-        values = _measure(participants, missing)
+    participants = {name: random_play(name) for name in layouts}
+    values, peers, missing = interleave_with_peers(participants, {name: [name] for name in PEERS})
     comparisons = [
         Comparison(
             peer.label,
@@ -75,7 +52,6 @@ def run() -> Result:
             f"ours: {PEERS[script]} and legal moves; peer: {peer.conditions}",
         )
         for script, peer in peers.items()
-        if script in values
     ]
     conditions = (
         f"{MAIN_LAYOUT}, {NUM_GAMES} games at once, one thread, observation and legal moves"

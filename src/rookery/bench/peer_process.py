@@ -11,11 +11,13 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from rookery.base.closing import Closing
 from rookery.base.extras import how_to_install
+from rookery.bench.measure import Participant, interleave
 
 RUNNER = Path(__file__).parent / "peers" / "run.py"
 EXTRAS = {"maskable_ppo": "sb3,train"}  # extras that install a peer; default: bench
@@ -37,7 +39,7 @@ class PeerProcess(Closing):
 
     def __init__(self, script: str, *arguments: str) -> None:
         """Start `peers/SCRIPT.py`; raises PeerMissingError if it cannot run."""
-        self._script = script
+        self.script = script
         # One thread each, and neither window nor greeting from pygame.
         environment = os.environ | {
             "OMP_NUM_THREADS": "1",
@@ -70,7 +72,7 @@ class PeerProcess(Closing):
             self._process.stdin.write(f"{seconds}\n")
             self._process.stdin.flush()
         except BrokenPipeError:
-            raise PeerMissingError(self._script, "the peer exited unexpectedly") from None
+            raise PeerMissingError(self.script, "the peer exited unexpectedly") from None
         return float(self._read()["value"])
 
     def close(self) -> None:
@@ -93,4 +95,29 @@ class PeerProcess(Closing):
             if line.startswith("{"):
                 answer: dict[str, Any] = json.loads(line)
                 return answer
-        raise PeerMissingError(self._script, "the peer exited unexpectedly")
+        raise PeerMissingError(self.script, "the peer exited unexpectedly")
+
+
+def interleave_with_peers(
+    participants: Mapping[str, Participant], commands: Mapping[str, Sequence[str]]
+) -> tuple[dict[str, float], dict[str, PeerProcess], dict[str, str]]:
+    """Measure the participants and all peers that run.
+
+    `commands` are the scripts and arguments of the peers by name. Returns the medians, the measured
+    peers, and the reasons why others are missing; if a peer dies, measures again without it.
+    """
+    peers: dict[str, PeerProcess] = {}
+    missing: dict[str, str] = {}
+    with contextlib.ExitStack() as stack:
+        for name, command in commands.items():
+            try:
+                peers[name] = stack.enter_context(PeerProcess(*command))
+            except PeerMissingError as error:
+                missing[error.script] = str(error)
+        while True:
+            running = {name: peer.measure for name, peer in peers.items()}
+            try:
+                return interleave({**participants, **running}), peers, missing
+            except PeerMissingError as error:
+                missing[error.script] = str(error)
+                peers = {n: peer for n, peer in peers.items() if peer.script != error.script}

@@ -11,12 +11,11 @@ the time of an iteration is extrapolated from one rollout and one epoch.
 from __future__ import annotations
 
 import tempfile
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from rookery.bench.measure import Comparison, Participant, Result, interleave, rate
-from rookery.bench.peer_process import PeerMissingError, PeerProcess
+from rookery.bench.measure import Comparison, Participant, Result, rate
+from rookery.bench.peer_process import interleave_with_peers
 
 GAMES = 32
 STEPS = 4000  # samples per iteration
@@ -63,29 +62,21 @@ def training(minibatch: int, passes: int) -> Participant:
 
 def run() -> Result:
     """Run the benchmark."""
-    participants: dict[str, Participant] = {}
-    missing: dict[str, str] = {}
-    with ExitStack() as stack:
-        peers: dict[tuple[int, int], PeerProcess] = {}
-        for minibatch, passes in BATCHES:
-            participants[f"ours {minibatch}"] = training(minibatch, passes)
-            words = [str(number) for number in (GAMES, STEPS, minibatch, passes)]
-            try:
-                peer = stack.enter_context(PeerProcess(PEER, *words))
-            except PeerMissingError as error:
-                missing[PEER] = str(error)
-            else:
-                peers[minibatch, passes] = peer
-                participants[f"peer {minibatch}"] = peer.measure
-        values = interleave(participants)
+    participants = {f"ours {minibatch}": training(minibatch, n) for minibatch, n in BATCHES}
+    commands = {
+        f"peer {minibatch}": [PEER, *(str(number) for number in (GAMES, STEPS, minibatch, passes))]
+        for minibatch, passes in BATCHES
+    }
+    values, peers, missing = interleave_with_peers(participants, commands)
     comparisons = [
         Comparison(
-            peer.label,
+            peers[f"peer {minibatch}"].label,
             values[f"peer {minibatch}"],
             values[f"ours {minibatch}"],
-            f"{_batch(minibatch, passes)}; peer: {peer.conditions}",
+            f"{_batch(minibatch, passes)}; peer: {peers[f'peer {minibatch}'].conditions}",
         )
-        for (minibatch, passes), peer in peers.items()
+        for minibatch, passes in BATCHES
+        if f"peer {minibatch}" in peers
     ]
     conditions = (
         f"{GAMES} games against random, vector66, 1,366,849 parameters, "
