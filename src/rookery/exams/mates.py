@@ -151,17 +151,7 @@ def _is_mate(game: Game) -> bool:
     return game.in_check and game.legal_count() == 0
 
 
-def run_mates(
-    make_player: Callable[[], Player],
-    mates: Sequence[Mate],
-    limits: Limits,
-    seed: int = 0,
-    workers: int = 1,
-    progress: Callable[[int], None] | None = None,
-) -> list[MateAnswer]:
-    """Let a player solve all of them."""
-    ask = partial(solve_mate, limits=limits)
-    return examine(make_player, mates, ask, (seed, 8), workers, progress)
+run_mates = partial(examine, solve_mate, 8)
 
 
 def summarise_mates(player: str, answers: Sequence[MateAnswer]) -> dict[str, object]:

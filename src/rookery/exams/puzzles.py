@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -57,17 +57,7 @@ def solve(player: Player, puzzle: Puzzle, rng: np.random.Generator, limits: Limi
     return PuzzleAnswer(puzzle, True, found)
 
 
-def run_puzzles(
-    make_player: Callable[[], Player],
-    puzzles: Sequence[Puzzle],
-    limits: Limits,
-    seed: int = 0,
-    workers: int = 1,
-    progress: Callable[[int], None] | None = None,
-) -> list[PuzzleAnswer]:
-    """Let a player solve all puzzles."""
-    ask = partial(solve, limits=limits)
-    return examine(make_player, puzzles, ask, (seed, 7), workers, progress)
+run_puzzles = partial(examine, solve, 7)
 
 
 def puzzle_rating(answers: Sequence[PuzzleAnswer]) -> tuple[float, float, float] | None:

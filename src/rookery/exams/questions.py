@@ -18,22 +18,24 @@ Answer = TypeVar("Answer")
 
 
 def examine(
+    ask: Callable[[Player, Task, np.random.Generator, Limits], Answer],
+    exam: int,
     make_player: Callable[[], Player],
     tasks: Sequence[Task],
-    ask: Callable[[Player, Task, np.random.Generator], Answer],
-    seed: tuple[int, int],
+    limits: Limits,
+    seed: int = 0,
     workers: int = 1,
     progress: Callable[[int], None] | None = None,
 ) -> list[Answer]:
     """Return the answers to all tasks in order, using one player per worker.
 
-    Each task has its own random stream, so the answers do not depend on the number of workers;
-    `seed` is the user's seed and the number of the exam.
+    Each task has its own random stream, derived from the seed and the number of the exam, so the
+    answers do not depend on the number of workers.
     """
 
     def ask_one(player: Player, task: Task, number: int) -> Answer:
-        sequence = np.random.SeedSequence(seed[0], spawn_key=(seed[1], number))
-        return ask(player, task, np.random.default_rng(sequence))
+        sequence = np.random.SeedSequence(seed, spawn_key=(exam, number))
+        return ask(player, task, np.random.default_rng(sequence), limits)
 
     return ask_all(make_player, tasks, ask_one, workers, progress)
 

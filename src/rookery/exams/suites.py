@@ -169,7 +169,9 @@ def run_suite(
     depths in a row (0: never); this saves time and keeps it from changing its mind.
     """
 
-    def ask(player: Player, position: SuitePosition, rng: np.random.Generator) -> SuiteAnswer:
+    def ask(
+        player: Player, position: SuitePosition, rng: np.random.Generator, limits: Limits
+    ) -> SuiteAnswer:
         game = Game(position.fen)
         try:
             player.new_game()
@@ -181,7 +183,7 @@ def run_suite(
             return SuiteAnswer(position, "", False, 0, str(fault_of(error)))
         return SuiteAnswer(position, move, is_right(position, move), position.points.get(move, 0))
 
-    return examine(make_player, positions, ask, (seed, 6), workers, progress)
+    return examine(ask, 6, make_player, positions, limits, seed, workers, progress)
 
 
 def summarise_suite(player: str, answers: list[SuiteAnswer]) -> dict[str, object]:
