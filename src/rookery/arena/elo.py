@@ -55,7 +55,7 @@ class EloEstimate:
     """Strength of the first player relative to the second."""
 
     score: float  # mean points per game, [0, 1]
-    elo: float  # logistic Elo difference; at 0 % and 100 % of a score half a game nearer to 50 %
+    elo: float  # logistic Elo difference; at 0 % and 100 % of a score half a game closer to 50 %
     elo_low: float  # ends of the interval
     elo_high: float
     normalized_elo: float  # see NORMALIZED_ELO_PER_SIGMA

@@ -52,7 +52,7 @@ def run(args: argparse.Namespace) -> int:
         from rookery.terminal import play as terminal_play
 
         return terminal_play.run(player, args.color)
-    from rookery.players.registry import check_player
+    from rookery.players.registry import KINDS, check_player
     from rookery.web.serve import run_until_interrupted, start
 
     if args.player:
@@ -63,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
         args.token,
         given=player,
         runs=Path(args.runs),
-        first={"player": first_choice(player), "color": args.color},
+        first={"player": player if player in KINDS else "given", "color": args.color},
         names=args.allow_host,
     )
     return run_until_interrupted(running, not args.no_browser, token=args.token)
@@ -77,10 +77,3 @@ def default_player() -> str:
         return "rookery"
     print(f"note: the shipped engine is not installed; {FALLBACK} plays instead", file=sys.stderr)
     return FALLBACK
-
-
-def first_choice(player: str) -> str:
-    """Return the page's id of a player specification."""
-    from rookery.players.registry import KINDS
-
-    return player if player in KINDS else "given"

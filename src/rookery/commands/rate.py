@@ -154,21 +154,16 @@ def usable_rungs() -> list[Rung]:
     for rung in ladder():
         program = parse_spec(rung.player).name
         if program not in problems:
-            problems[program] = _problem(rung.player)
+            try:
+                ready_player(rung.player)
+                problems[program] = ""
+            except ValueError as error:
+                problems[program] = str(error)
         if not problems[program]:
             usable.append(rung)
     for text in filter(None, problems.values()):
         print(f"rookery: warning: rungs skipped: {text}", file=sys.stderr)
     return usable
-
-
-def _problem(player: str) -> str:
-    """Return why a player cannot start, or "" if it can."""
-    try:
-        ready_player(player)
-    except ValueError as error:
-        return str(error)
-    return ""
 
 
 def report(rating: dict[str, Any]) -> str:

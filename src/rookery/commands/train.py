@@ -1,7 +1,7 @@
 """Train a network from a recipe.
 
 Train a network and keep everything in one run folder. Ctrl-C saves a checkpoint and stops;
-'rookery resume RUN' continues with the same result as if the run had never stopped.
+'rookery resume RUN' continues as if the run had never stopped.
 """
 
 from __future__ import annotations

@@ -9,24 +9,15 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import deque
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from starlette.websockets import WebSocket
 
 MOST_WAITING = 100  # messages
 SEND_SECONDS = 10.0
 GOING_AWAY = 1001
 TRY_AGAIN_LATER = 1013
-
-
-class Connection(Protocol):
-    """The part of a websocket that is used here."""
-
-    async def send_text(self, data: str) -> None:
-        """Send a message."""
-        ...
-
-    async def close(self, code: int = 1000, reason: str | None = None) -> None:
-        """Close with a code."""
-        ...
 
 
 class Outbox:
@@ -61,7 +52,7 @@ class Outbox:
         self._ending = (GOING_AWAY, reason)
         self._ready.set()
 
-    async def run(self, connection: Connection) -> None:
+    async def run(self, connection: WebSocket) -> None:
         """Send messages until the end."""
         while True:
             await self._ready.wait()
