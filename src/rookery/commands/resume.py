@@ -1,6 +1,7 @@
 """Resume a training run.
 
-Resume a run from its newest valid checkpoint, as if it had never stopped. The budget is the total over all sessions of the run; '+1h' adds one hour to it.
+Resume a run from its newest valid checkpoint, as if it had never stopped. The budget is
+the total over all sessions of the run; '+1h' adds one hour to it.
 """
 
 from __future__ import annotations
