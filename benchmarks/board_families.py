@@ -1,7 +1,7 @@
 """Varied starting positions for comparing the rules core with python-chess.
 
 Random play from the starting position rarely castles, captures en passant, under-promotes or
-repeats itself. Each family here makes one of these frequent. All randomness is `rng`'s.
+repeats itself. Each family makes one of these frequent. All randomness comes from `rng`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ MAX_TRIES = 1000
 
 
 def _finish(board: chess.Board, rng: random.Random) -> bool:
-    """Choose the side to move; tell whether the position is legal and unfinished."""
+    """Choose the side to move; returns whether the position is legal and not over."""
     board.turn = rng.random() < 0.5
     return board.is_valid() and not board.is_game_over()
 
@@ -35,12 +35,12 @@ def _empty_with_kings(rng: random.Random) -> chess.Board:
 
 
 def standard(rng: random.Random) -> chess.Board:
-    """The starting position."""
+    """Make the starting position."""
     return chess.Board()
 
 
 def castling(rng: random.Random) -> chess.Board:
-    """Kings and rooks at home with all rights, and a few more pieces."""
+    """Place kings and rooks on their home squares with all castling rights, and a few pieces."""
     board = chess.Board("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1")
     for _ in range(rng.randrange(6)):
         piece = chess.Piece(rng.choice(PIECE_KINDS), rng.random() < 0.5)
@@ -51,21 +51,21 @@ def castling(rng: random.Random) -> chess.Board:
 
 
 def pawns(rng: random.Random) -> chess.Board:
-    """Kings and pawns on their first squares and beside them: double steps meet en passant."""
+    """Place pawns for double steps and en passant captures."""
     board = _empty_with_kings(rng)
     for color, home, advanced in ((chess.WHITE, 1, 4), (chess.BLACK, 6, 3)):
         for rank, count in ((home, rng.randrange(2, 6)), (advanced, rng.randrange(1, 4))):
             squares = [chess.square(file, rank) for file in range(8)]
             for _ in range(count):
                 _place(board, chess.Piece(chess.PAWN, color), squares, rng)
-        # Sliders pin pawns to their king, along the rank too.
+        # Sliders pin pawns, also along the rank.
         piece = chess.Piece(rng.choice((chess.ROOK, chess.BISHOP, chess.QUEEN)), color)
         _place(board, piece, list(chess.SQUARES), rng)
     return board
 
 
 def promotions(rng: random.Random) -> chess.Board:
-    """Pawns one or two steps from promotion, with pieces to capture on the last rank."""
+    """Place pawns near promotion, with pieces to capture on the last rank."""
     board = _empty_with_kings(rng)
     for color, ranks, last in ((chess.WHITE, (5, 6), 7), (chess.BLACK, (1, 2), 0)):
         squares = [chess.square(file, rank) for file in range(8) for rank in ranks]
@@ -78,7 +78,7 @@ def promotions(rng: random.Random) -> chess.Board:
 
 
 def endgame(rng: random.Random) -> chess.Board:
-    """At most three pieces beside each king: dead positions, stalemates, repetitions."""
+    """Place at most three pieces per side: dead positions, stalemates, repetitions."""
     board = _empty_with_kings(rng)
     for color in chess.COLORS:
         for _ in range(rng.randrange(4)):
@@ -89,7 +89,7 @@ def endgame(rng: random.Random) -> chess.Board:
 
 
 def minor_pieces(rng: random.Random) -> chess.Board:
-    """Bishops and knights only: the border between dead and playable material."""
+    """Place only bishops and knights: sufficient and insufficient material."""
     board = _empty_with_kings(rng)
     for _ in range(rng.randrange(1, 5)):
         kind = rng.choice((chess.BISHOP, chess.BISHOP, chess.KNIGHT))
@@ -98,7 +98,7 @@ def minor_pieces(rng: random.Random) -> chess.Board:
 
 
 def queens(rng: random.Random) -> chess.Board:
-    """Many queens: hundreds of moves, mates, double checks."""
+    """Place many queens: hundreds of moves, mates, double checks."""
     board = _empty_with_kings(rng)
     for color in chess.COLORS:
         for _ in range(rng.randrange(2, 10)):
@@ -107,12 +107,12 @@ def queens(rng: random.Random) -> chess.Board:
 
 
 def chess960(rng: random.Random) -> chess.Board:
-    """One of the 960 starting positions, castling by king takes rook."""
+    """Choose one of the 960 starting positions, with castling as king takes rook."""
     return chess.Board.from_chess960_pos(rng.randrange(960))
 
 
 def open_chess960(rng: random.Random) -> chess.Board:
-    """King between two rooks on both back ranks and hardly anything else: castling soon."""
+    """Place each king between two rooks and little else, so that castling is soon possible."""
     board = chess.Board(None, chess960=True)
     for color, rank in ((chess.WHITE, 0), (chess.BLACK, 7)):
         queenside, king, kingside = sorted(rng.sample(range(8), 3))
@@ -122,7 +122,7 @@ def open_chess960(rng: random.Random) -> chess.Board:
             board.castling_rights |= chess.BB_SQUARES[chess.square(file, rank)]
         for _ in range(rng.randrange(4)):
             _place(board, chess.Piece(chess.PAWN, color), list(range(8, 56)), rng)
-        if rng.random() < 0.3:  # a rook further out or further in: X-FEN needs a file letter
+        if rng.random() < 0.3:  # another rook: X-FEN may need a file letter
             home = [chess.square(file, rank) for file in range(8)]
             _place(board, chess.Piece(chess.ROOK, color), home, rng)
     return board
@@ -142,7 +142,7 @@ FAMILIES: dict[str, Callable[[random.Random], chess.Board]] = {
 
 
 def draw(family: str, rng: random.Random) -> chess.Board:
-    """Draw a legal, unfinished position of a family; one in four near a move-count rule."""
+    """Draw a legal, unfinished position; one in four is near the 50 or 75 move limit."""
     for _ in range(MAX_TRIES):
         board = FAMILIES[family](rng)
         if family in ("standard", "chess960"):

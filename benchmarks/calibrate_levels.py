@@ -1,17 +1,15 @@
-"""Measure what the levels of strength play like, and write the table of players/levels.py.
+"""Measure the playing strength of the levels and write the table of players/levels.py.
 
     python benchmarks/calibrate_levels.py --journal levels.jsonl --out levels.json
     python benchmarks/calibrate_levels.py --journal levels.jsonl --write
 
-Each level climbs the ladder of `rookery rate`, but only its rungs at fixed nodes, depths and shares
-of random moves: neither they nor the levels depend on the load of the machine, so that the games
-may be played beside other work and are the same every time. A level begins beside the rung that is
-nearest to the Elo which it has in the table now; levels that think long get fewer games (--games
-for up to 10,000 nodes a move, half as many beyond). Levels that were not measured are interpolated
-between their neighbours.
+Each level climbs the ladder of `rookery rate`, but only the rungs with fixed nodes, depths and
+shares of random moves: neither they nor the levels depend on the load of the machine, so the games
+are reproducible. A level starts at the rung closest to its current Elo in the table. Levels with
+more than 10,000 nodes per move get half of --games. Levels that are not measured are interpolated.
 
-The same command goes on where the journal ends. Ratings go to standard error as they come and as
-one JSON object to --out; the new table goes to standard output, and with --write into the source.
+The same command resumes from the journal. Ratings go to standard error and as one JSON object to
+--out; the new table goes to standard output and, with --write, into the source.
 """
 
 from __future__ import annotations
@@ -34,13 +32,13 @@ from rookery.rating.batches import BatchFile
 from rookery.rating.ladder import Climb, LadderSettings
 from rookery.rating.rungs import Rung
 
-LONG_NODES = 10_000  # a move; levels beyond get half the games
+LONG_NODES = 10_000  # per move; levels above get half the games
 
 
 def measure(
     player: str, level: int, games: int, seed: int, rungs: Sequence[Rung], journal: Path | None
 ) -> dict[str, object]:
-    """Rate one level; the object of `rookery rate --json`."""
+    """Rate one level; returns the object of `rookery rate --json`."""
     name = f"{player},level={level}"
     wanted = LEVELS[level - 1]
     start = min(rungs, key=lambda rung: abs(rung.elo - wanted.elo))
@@ -64,7 +62,7 @@ def measure(
 
 
 def growing(elos: Sequence[float], weights: Sequence[float]) -> list[float]:
-    """The nearest numbers that never fall: neighbours in the wrong order are averaged."""
+    """Return the closest non-decreasing sequence (isotonic regression)."""
     groups: list[tuple[float, float, int]] = []  # mean, weight, members
     for elo, weight in zip(elos, weights, strict=True):
         groups.append((elo, weight, 1))
@@ -75,7 +73,7 @@ def growing(elos: Sequence[float], weights: Sequence[float]) -> list[float]:
 
 
 def table(measured: Mapping[int, float], widths: Mapping[int, float]) -> str:
-    """Source text of LEVELS with the measured Elo, made to grow from level to level."""
+    """Return the source of LEVELS with the measured Elo, increasing from level to level."""
     known = sorted(measured)
     # Half the width of an interval is about two standard errors.
     weights = [1.0 / max(1.0, widths[level]) ** 2 for level in known]
@@ -94,7 +92,7 @@ def _written(nodes: int) -> str:
 
 
 def replace_table(source: str, rows: str) -> str:
-    """The text of players/levels.py with a new table that counts as calibrated."""
+    """Return the source of players/levels.py with the new table, marked as calibrated."""
     text, tables = re.subn(
         r"^LEVELS: tuple\[Level, \.\.\.\] = \(\n.*?^\)$",
         lambda _: rows,
@@ -108,14 +106,14 @@ def replace_table(source: str, rows: str) -> str:
 
 
 def main() -> int:
-    """Measure, print, write."""
+    """Run the calibration."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--player", default="rookery", help="whose levels (rookery)")
-    parser.add_argument("--levels", default="1,3,5,7,9,11,13,15,17,20", help="which levels")
-    parser.add_argument("--games", type=int, default=120, help="at most, for each level (120)")
+    parser.add_argument("--player", default="rookery", help="player with levels")
+    parser.add_argument("--levels", default="1,3,5,7,9,11,13,15,17,20", help="levels to measure")
+    parser.add_argument("--games", type=int, default=120, help="maximum games per level")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--journal", type=Path, help="file of games played, to go on from")
-    parser.add_argument("--out", type=Path, help="JSON file of all ratings")
+    parser.add_argument("--journal", type=Path, help="results file to resume from")
+    parser.add_argument("--out", type=Path, help="JSON file for all ratings")
     parser.add_argument("--write", action="store_true", help="change src/rookery/players/levels.py")
     args = parser.parse_args()
     rungs = [rung for rung in usable_rungs() if not rung.load_dependent]

@@ -1,9 +1,9 @@
-"""Random games in step with python-chess: any difference is a bug of the core.
+"""Play random games in parallel with python-chess: any difference is a bug of the core.
 
     python benchmarks/differential.py --plies 10000000 --processes 2
 
-After every ply both sides must agree on the FEN, the legal moves, check, the Polyglot key, how
-often the position occurred, the claims and the outcome; now and then some plies are taken back.
+After every ply both sides must agree on the FEN, the legal moves, check, the Polyglot key, the
+number of occurrences, draw claims and the outcome; now and then some plies are taken back.
 Prints progress to standard error and a JSON summary to standard output; exits 1 on a difference.
 """
 
@@ -27,8 +27,8 @@ from rookery import Game
 
 PLIES_PER_CHUNK = 20_000  # one task of a worker process, a few seconds
 GAME_PLIES = (20, 60, 150, 400)  # the cap of a game is one of these: many starts, some long games
-SPECIAL_SHARE = 0.5  # how often a castling, en passant or promotion is preferred
-SHUFFLE_SHARE = 0.2  # of the games, played so that positions repeat
+SPECIAL_SHARE = 0.5  # how often castling, en passant or promotion is preferred
+SHUFFLE_SHARE = 0.2  # share of games in which positions repeat
 PLIES_AFTER_DRAW = 6  # the rules must also be right when players ignore an automatic draw
 EXHAUSTIVE_EVERY = 16  # of the plies on which python-chess surely denies a claim, ask 1 in 16
 MAX_DIFFERENCES = 20
@@ -36,7 +36,7 @@ MAX_DIFFERENCES = 20
 
 @dataclass
 class Report:
-    """What was compared and seen; `differences` is empty when the core is right."""
+    """What was compared; `differences` is empty if the core is correct."""
 
     plies: int = 0
     games: int = 0
@@ -44,7 +44,7 @@ class Report:
     seen: Counter[str] = field(default_factory=Counter)
 
     def add(self, other: Report) -> None:
-        """Add the figures of another report to this one."""
+        """Add another report to this one."""
         self.plies += other.plies
         self.games += other.games
         self.differences += other.differences
@@ -52,7 +52,7 @@ class Report:
 
 
 def outcome_of(board: chess.Board, claim_draw: bool) -> tuple[str, bool | None] | None:
-    """python-chess's outcome in the form that Game.outcome() uses."""
+    """Return python-chess's outcome in the form of Game.outcome()."""
     outcome = board.outcome(claim_draw=claim_draw)
     return None if outcome is None else (outcome.termination.name.lower(), outcome.winner)
 
@@ -65,8 +65,8 @@ class Match:
         self.board = board
         self.game = Game(board.fen(), chess960=board.chess960)
         self.report = report
-        # Positions so far without their counters, the present one last. Game.fen() and the
-        # repetition rule mean the same by a position: en passant only if it is legal.
+        # Positions without move counters, the current one last. Like the repetition rule,
+        # Game.fen() has an en passant square only if the capture is legal.
         self.positions: list[str] = []
         self.occurrences: Counter[str] = Counter()
         self.fen = ""
@@ -75,7 +75,7 @@ class Match:
         self.enter()
 
     def enter(self) -> None:
-        """Note the position just reached."""
+        """Record the current position."""
         self.fen = self.board.fen()
         position = self.fen.rsplit(" ", 2)[0]
         self.positions.append(position)
@@ -100,7 +100,7 @@ class Match:
         self.report.seen["taken back"] += 1
 
     def tally(self, move: chess.Move) -> None:
-        """Count the rare kinds of move, to show that they were met."""
+        """Count the rare kinds of move, to show that they occurred."""
         seen = self.report.seen
         if self.board.is_en_passant(move):
             seen["en passant"] += 1
@@ -110,7 +110,7 @@ class Match:
             seen[f"promotion to {chess.piece_name(move.promotion)}"] += 1
 
     def expect(self, what: str, ours: object, theirs: object) -> None:
-        """Note a difference."""
+        """Record a difference."""
         if ours != theirs:
             self.failed = True
             history = " ".join(move.uci() for move in self.board.move_stack)
@@ -120,7 +120,7 @@ class Match:
             )
 
     def compare(self, exhaustive: bool) -> tuple[str, bool | None] | None:
-        """Compare everything in the present position; return python-chess's outcome."""
+        """Compare everything in the current position; returns python-chess's outcome."""
         board, game = self.board, self.game
         self.expect("fen", game.fen(), self.fen)
         self.expect(
@@ -138,10 +138,10 @@ class Match:
         return outcome
 
     def compare_claims(self, exhaustive: bool, outcome: tuple[str, bool | None] | None) -> None:
-        """Compare the claims. python-chess's own answer costs more than all the rest.
+        """Compare the draw claims, which python-chess computes slowly.
 
-        A threefold claim, now or by the next move, needs a position that occurred twice already;
-        without one the answer is surely False and python-chess is asked only now and then.
+        A threefold claim, now or by the next move, needs a position that has occurred twice;
+        without one it must be False and python-chess is asked only now and then.
         """
         board, game = self.board, self.game
         window = self.positions[-1 - board.halfmove_clock :]
@@ -178,9 +178,9 @@ class Match:
 
 
 def choose(match: Match, rng: random.Random, shuffling: bool) -> chess.Move:
-    """A random legal move, rarely met kinds more often than their share.
+    """Choose a random legal move, with rare kinds over-represented.
 
-    A shuffling game likes to take its own last move back.
+    A shuffling game often reverses its last move.
     """
     board, stack = match.board, match.board.move_stack
     if shuffling and len(stack) >= 2 and rng.random() < 0.7:
@@ -200,7 +200,7 @@ def choose(match: Match, rng: random.Random, shuffling: bool) -> chess.Move:
 
 
 def play_and_compare(family: str, rng: random.Random, report: Report, max_plies: int) -> None:
-    """Play one game of a family in step, until it ends, differs or is long enough."""
+    """Play one game of a family on both until it ends, differs or is long enough."""
     match = Match(board_families.draw(family, rng), report)
     shuffling = rng.random() < SHUFFLE_SHARE
     last_ply = report.plies + min(max_plies, rng.choice(GAME_PLIES))
@@ -221,7 +221,7 @@ def play_and_compare(family: str, rng: random.Random, report: Report, max_plies:
 
 
 def compare_games(plies: int, seed: int) -> Report:
-    """Compare games of all families in turn, for about `plies` plies in all."""
+    """Compare games of all families in turn, about `plies` plies in total."""
     rng = random.Random(seed)
     report = Report()
     families = list(board_families.FAMILIES)
@@ -236,7 +236,7 @@ def _chunk(task: tuple[int, int]) -> Report:
 
 
 def run(plies: int, seed: int, processes: int) -> Iterator[Report]:
-    """Split the plies into chunks with seeds of their own; yield their reports as they come."""
+    """Split the plies into chunks with their own seeds; yields reports as they complete."""
     chunks = max(1, plies // PLIES_PER_CHUNK)
     tasks = [(plies // chunks, seed * 1_000_003 + number) for number in range(chunks)]
     tasks[-1] = (plies - plies // chunks * (chunks - 1), tasks[-1][1])
@@ -249,7 +249,7 @@ def run(plies: int, seed: int, processes: int) -> Iterator[Report]:
 
 def main() -> int:
     """Compare and report; returns the exit code."""
-    parser = argparse.ArgumentParser(description="Random games in step with python-chess.")
+    parser = argparse.ArgumentParser(description="Compare random games with python-chess.")
     parser.add_argument("--plies", type=int, default=200_000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--processes", type=int, default=1)

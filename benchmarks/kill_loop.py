@@ -1,11 +1,11 @@
-"""Kill a training run with SIGKILL at random instants, and check that nothing is ever lost.
+"""Kill a training run with SIGKILL at random times and check that nothing is lost.
 
 For example: python benchmarks/kill_loop.py RECIPE --kills 50 --set run.checkpoint_seconds=1
 
-The run is killed, checked and resumed until it has been killed often enough. After every kill all
-checkpoints must be sound and the newest one young enough; each session must resume. Whenever the
-run comes to its end it is compared with a run of the same recipe that nobody disturbed: weights
-and metrics must be the same, bit by bit (on one core); then it begins again.
+The run is killed, checked and resumed until --kills is reached. After every kill all checkpoints
+must be valid and the newest one recent enough, and the run must resume. When the run finishes, its
+weights and metrics must be bit-identical (on one core) to those of an uninterrupted run; then it
+starts again.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ def main() -> int:
     parser.add_argument("recipe", help="name of a recipe, or a .toml file")
     parser.add_argument("--kills", type=int, default=50)
     parser.add_argument("--iterations", type=int, default=100, help="length of the run")
-    parser.add_argument("--seed", type=int, default=1, help="of the instants")
-    parser.add_argument("--latest", type=float, default=20.0, help="seconds a session works")
+    parser.add_argument("--seed", type=int, default=1, help="random seed of the kill times")
+    parser.add_argument("--latest", type=float, default=20.0, help="maximum seconds per session")
     parser.add_argument("--set", action="append", default=[], dest="settings")
-    parser.add_argument("--driver", help="a script to call in place of the rookery command")
+    parser.add_argument("--driver", help="script to run instead of the rookery command")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         result = kill_loop(args, Path(folder))
@@ -45,7 +45,7 @@ def main() -> int:
 
 
 def kill_loop(args: argparse.Namespace, folder: Path) -> dict[str, object]:
-    """Kill, check, resume; compare with an undisturbed run."""
+    """Kill, check, resume; compare with an uninterrupted run."""
     command = [sys.executable, *([args.driver] if args.driver else ["-m", "rookery.cli"])]
     settings = [word for text in args.settings for word in ("--set", text)]
     begin = ["train", args.recipe, "--budget", f"{args.iterations}it", "--workers", "1", *settings]
@@ -81,7 +81,7 @@ def kill_loop(args: argparse.Namespace, folder: Path) -> dict[str, object]:
 def session(command: list[str], words: list[str], run: Path, life: float | None = None) -> bool:
     """Run a session to its end (True), or kill it after `life` seconds of work (False).
 
-    Work begins when the session holds the lock of the run: on a busy machine nearly all sessions
+    The time starts when the session holds the lock of the run: on a busy machine most sessions
     would otherwise be killed while Python is still importing.
     """
     with subprocess.Popen(
@@ -102,7 +102,7 @@ def session(command: list[str], words: list[str], run: Path, life: float | None 
 
 
 def holds_lock(run: Path, pid: int) -> bool:
-    """Whether the process has begun its work in the run."""
+    """Whether the process holds the lock of the run."""
     try:
         return f"process {pid} " in (run / "lock").read_text()
     except OSError:
@@ -110,7 +110,7 @@ def holds_lock(run: Path, pid: int) -> bool:
 
 
 def check(run: Path) -> float:
-    """Every checkpoint must be sound; returns the seconds of work that the kill has cost."""
+    """Check that all checkpoints are valid; returns the seconds of work that were lost."""
     checkpoints = Checkpoints(run / "checkpoints")
     for step in checkpoints.steps():
         checkpoint = checkpoints.read(step)
@@ -118,7 +118,7 @@ def check(run: Path) -> float:
             checkpoint.read(name)
     if not checkpoints.steps():
         return 0.0
-    # What was recorded after the newest checkpoint is what was lost.
+    # Work recorded after the newest checkpoint is lost.
     recorded = max((row["seconds"] for row in RunReader(run).timing()), default=0.0)
     lost = max(0.0, recorded - checkpoints.read(newest(run)).counters.seconds)
     if lost > LARGEST_LOSS:
@@ -127,16 +127,16 @@ def check(run: Path) -> float:
 
 
 def compare(run: Path, straight: Path) -> None:
-    """The killed run must have ended exactly as the undisturbed one."""
+    """Check that the killed run ended exactly like the uninterrupted one."""
     tensors = [Checkpoints(r / "checkpoints").read(newest(r)).read(STATE) for r in (run, straight)]
     if tensors[0] != tensors[1]:
-        raise SystemExit("the weights differ from those of an undisturbed run")
+        raise SystemExit("the weights differ from those of an uninterrupted run")
     if (run / "metrics.jsonl").read_bytes() != (straight / "metrics.jsonl").read_bytes():
-        raise SystemExit("the metrics differ from those of an undisturbed run")
+        raise SystemExit("the metrics differ from those of an uninterrupted run")
 
 
 def newest(run: Path) -> int:
-    """Step of the newest checkpoint, 0 if there is none."""
+    """Return the step of the newest checkpoint, 0 if there is none."""
     return max(Checkpoints(run / "checkpoints").steps(), default=0)
 
 

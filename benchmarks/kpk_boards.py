@@ -1,12 +1,12 @@
-"""Draw the boards of docs/kpk.md: the Q values of a shipped network on the squares they lead to.
+"""Draw the boards of docs/kpk.md, with a network's Q values on the target squares.
 
     python benchmarks/kpk_boards.py docs/images
     python benchmarks/kpk_boards.py docs/images --paper runs/kpk-paper
 
 Green: the move wins, grey: it draws, red: it loses; the number counts the strong side's moves to
-the end. With `--paper` also boards on which the agent of paper 003 gives a win away: its own Q
-values, coloured by the truth, its choice ringed, and beside it ours. Where two moves lead to one
-square, the better one is shown.
+the end. With `--paper` also boards on which the agent of Kanis 2016 throws away a win: its own Q
+values, coloured by the true result, with its choice ringed, and ours for comparison. If two moves
+lead to one square, the better one is shown.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ Disc = tuple[str, str, str, bool]  # square, colour, text, ringed
 
 
 def draw(player: EndgamePlayer, fen: str) -> str:
-    """The board with a disc for every legal move."""
+    """Draw the board with a disc for every legal move."""
     discs: list[Disc] = []
     for note in player.notes(Game(fen)):
         word, _, count = note.text.replace(" in ", " ").partition(" ")
@@ -55,7 +55,7 @@ def draw(player: EndgamePlayer, fen: str) -> str:
 
 
 def draw_paper(network: Any, player: EndgamePlayer, fen: str) -> str:
-    """The same with the Q values of the paper's agent, best first; colours are the truth's."""
+    """Draw the board with the paper agent's Q values, coloured by the true results."""
     truth = {note.move: note.text.split()[0] for note in player.notes(Game(fen))}
     moves = paper_moves(network, fen)
     discs: list[Disc] = [
@@ -66,7 +66,7 @@ def draw_paper(network: Any, player: EndgamePlayer, fen: str) -> str:
 
 
 def with_discs(fen: str, discs: list[Disc]) -> str:
-    """The board with coloured discs; the first of several on one square is shown."""
+    """Draw the board with coloured discs, only the first one per square."""
     svg = str(chess.svg.board(chess.Board(fen), size=300))
     shapes = []
     taken: set[str] = set()
@@ -87,7 +87,7 @@ def with_discs(fen: str, discs: list[Disc]) -> str:
 
 
 def paper_moves(network: Any, fen: str) -> list[tuple[str, float]]:
-    """Legal moves with their Q values by the paper's network, best first."""
+    """Return legal moves with the Q values of the paper's network, best first."""
     import torch
 
     game = Game(fen)
@@ -100,14 +100,14 @@ def paper_moves(network: Any, fen: str) -> list[tuple[str, float]]:
 
 
 def takes_opposition(fen: str, move: str) -> bool:
-    """Whether the kings face each other on a file after it, one square between them."""
+    """Whether the move takes the opposition on a file."""
     board = chess.Board(fen)
     board.push_uci(move)
     white, black = board.king(chess.WHITE), board.king(chess.BLACK)
     return white is not None and black is not None and black - white == 16
 
 
-# Where to look for wins given away: level, pawn's files, and what the only winning move is like.
+# Where to look for missed wins: level, files of the pawn, and a test of the only winning move.
 Theme = tuple[str, tuple[int, ...], Callable[[str, str], bool]]
 THEMES: dict[str, Theme] = {
     "paper-opposition": ("hard", (1, 2, 3, 4, 5, 6), takes_opposition),
@@ -116,7 +116,7 @@ THEMES: dict[str, Theme] = {
 
 
 def given_away(network: Any, player: EndgamePlayer, theme: Theme) -> str:
-    """A won position of a theme with one winning move, which the paper's agent does not find."""
+    """Return a position whose only winning move the paper's agent misses."""
     level, files, fits = theme
     squares = kpk_squares(level)
     won = won_starts()[tuple(squares.astype(np.int64).T)]
@@ -128,7 +128,7 @@ def given_away(network: Any, player: EndgamePlayer, theme: Theme) -> str:
         found = paper_moves(network, fen)[0][0]
         if len(winning) == 1 and found != winning[0] and fits(fen, winning[0]):
             return fen
-    raise SystemExit("the agent gives no win of this kind away")
+    raise SystemExit("the agent misses no win of this kind")
 
 
 def main() -> None:

@@ -1,12 +1,12 @@
-"""Table 5 of paper 003 without a sample: every won position, played by an agent's greedy moves.
+"""Table 5 of Kanis 2016 on every won position instead of a sample, with greedy moves.
 
     python benchmarks/kpk_exact.py runs/kpk-paper
     python benchmarks/kpk_exact.py runs/kpk-paper --nodes 200 2000 10000
 
 For DQN runs on king and pawn against king. All games are played at once, against a random king and
-against Sunfish at fixed nodes, whose reply to every position that occurs is asked for once
-(`remember=auto` reads and extends the same answers): 0.06 ms a position at 200 nodes, 0.6 at 2,000
-and 4.4 at 10,000. Also counted: how the games end that are not won.
+against Sunfish at fixed nodes, which is asked once per position (`remember=auto` shares the same
+cache): 0.06 ms per position at 200 nodes, 0.6 at 2,000 and 4.4 at 10,000. Also counts how the games
+end that are not won.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def attacked_by_pawn(square: Any, pawn: Any) -> Any:
 
 
 def legal_moves() -> tuple[Moves, Moves]:
-    """Actions of the strong side, and steps of the weak king, legal in each position."""
+    """Return the legal actions of the strong side and steps of the weak king in each position."""
     king, pawn, weak = np.ogrid[0:64, 0:64, 0:64]
     apart = (king != pawn) & (weak != pawn) & (steps(king, weak) > 1) & (pawn >= 8) & (pawn < 56)
     strong = np.zeros((64, 64, 64, len(OFFSETS)), dtype=np.bool_)
@@ -79,7 +79,7 @@ def legal_moves() -> tuple[Moves, Moves]:
 
 
 def promotion_ends(king: Any, queen: Any, weak: Any) -> NDArray[np.int64]:
-    """What a new queen on these squares makes of the games: WON, LOST or STALEMATE."""
+    """Return the result of a new queen on these squares: WON, LOST or STALEMATE."""
     hangs = (steps(weak, queen) == 1) & (steps(king, queen) > 1)
     ends = np.where(hangs, LOST, WON)
     edge = (weak // 8 == 7) | (weak % 8 == 0) | (weak % 8 == 7) | (weak // 8 == 0)
@@ -102,7 +102,7 @@ def _stalemates(king: int, queen: int, weak: int) -> bool:
 
 
 def greedy_moves(run: Path, legal: Moves) -> NDArray[np.int64]:
-    """The legal action of the greatest Q value, [64, 64, 64]; -1 where there is none."""
+    """Return the legal action with the highest Q value, [64, 64, 64]; -1 if there is none."""
     network: Any = load_model(run / "model.safetensors")[0]
     squares = np.argwhere(legal.any(-1))
     actions = np.full(legal.shape[:3], -1, dtype=np.int64)
@@ -115,16 +115,16 @@ def greedy_moves(run: Path, legal: Moves) -> NDArray[np.int64]:
 
 
 class Sunfish:
-    """The weak king's targets, asked for where they are needed."""
+    """The weak king's target squares, computed lazily."""
 
     def __init__(self, nodes: int) -> None:
-        """Nothing has been asked."""
+        """Start with an empty cache."""
         self._player: Player = make_player(f"sunfish,nodes={nodes},native=true,remember=auto")
         self._known = np.full((64, 64, 64), -1, dtype=np.int64)
         self._rng = np.random.default_rng(0)
 
     def __call__(self, squares: Squares) -> NDArray[np.int64]:
-        """Squares [N] that the weak king goes to."""
+        """Return the squares [N] that the weak king moves to."""
         places = tuple(squares.T)
         for row in np.unique(squares[self._known[places] < 0], axis=0):
             game = Game(kpk_fen(row.astype(np.int8)).replace(" w ", " b "))
@@ -140,7 +140,7 @@ class Sunfish:
 def play(
     start: Squares, actions: NDArray[np.int64], replies: Moves, opponent: Sunfish | None, seed: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """How each game ends (OPEN ... LONG), and after how many moves."""
+    """Return how each game ends (OPEN ... LONG) and after how many moves."""
     rng = np.random.default_rng(seed)
     squares, ends = start.copy(), np.full(len(start), OPEN)
     moves = np.zeros(len(start), dtype=np.int64)
@@ -152,7 +152,7 @@ def play(
         king = king + np.where(action < 8, OFFSETS[action], 0)
         pawn = pawn + np.where(action < 8, 0, OFFSETS[action])
         moves[games] += 1
-        # A new queen that can be taken is counted as lost, also against the random king.
+        # A new queen that can be captured counts as lost, also against the random king.
         promoted = pawn >= 56
         ends[games[promoted]] = promotion_ends(king[promoted], pawn[promoted], weak[promoted])
         stuck = np.zeros(len(games), dtype=np.bool_)
@@ -177,8 +177,8 @@ def main() -> None:
     """Play all won positions against each opponent."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("run", type=Path, help="folder of a DQN run")
-    parser.add_argument("--nodes", type=int, nargs="*", default=[200, 2000], help="of Sunfish")
-    parser.add_argument("--seed", type=int, default=0, help="of the random king")
+    parser.add_argument("--nodes", type=int, nargs="*", default=[200, 2000], help="Sunfish nodes")
+    parser.add_argument("--seed", type=int, default=0, help="random seed of the king")
     args = parser.parse_args()
     legal, replies = legal_moves()
     actions = greedy_moves(args.run, legal)

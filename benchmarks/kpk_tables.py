@@ -1,13 +1,13 @@
-"""Make Tables 4 to 7 of paper 003 again for any player.
+"""Reproduce Tables 4 to 7 of Kanis 2016 for any player.
 
     python benchmarks/kpk_tables.py kpk --positions 200
     python benchmarks/kpk_tables.py runs/kpk-paper --opponents random sunfish,nodes=200
 
 The paper's protocol: a promotion wins; a game counts as not won after 50 moves, and neither
-repetitions nor the fifty-move rule end it before. Table 4 is the share of won positions, Table 5
+repetitions nor the fifty-move rule end it earlier. Table 4 is the share of won positions, Table 5
 wins from won positions, Table 6 wins from drawn ones, Table 7 the moves to win; columns are the
-levels of `data/kpk_levels.py`. Of each level so many positions are drawn that about `--positions`
-of them can be won. Errors are two standard ones.
+levels of `data/kpk_levels.py`. The sample of each level has about `--positions` won positions.
+Errors are two standard errors.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Any
 
 from rookery import cli
 
-# A copy of Sunfish's search, and its answers kept by position.
+# The native copy of Sunfish, with its answers cached by position.
 HOW = ",native=true,remember=auto"
 SUNFISH = [f"sunfish,nodes={nodes}{HOW}" for nodes in (200, 2000, 10000)]
 OPPONENTS = ["random", *SUNFISH]
@@ -36,7 +36,7 @@ TABLES = [
 
 
 def examine(player: str, opponent: str, level: str, positions: int, seed: int) -> dict[str, Any]:
-    """The object of `rookery endgame` for one cell: some `positions` that can be won."""
+    """Return the object of `rookery endgame` for one cell, on about `positions` won positions."""
     count = round(positions / LEVELS[level])
     words = ["endgame", "KPK", player, "--json", "--against", opponent, "--goal", "promotion"]
     words += ["--positions", str(count), "--seed", str(seed), "--max-moves", "50"]
@@ -45,21 +45,21 @@ def examine(player: str, opponent: str, level: str, positions: int, seed: int) -
     with contextlib.redirect_stdout(output):
         status = cli.main(words)
     if status:
-        sys.exit(status)  # the command has said why
+        sys.exit(status)  # the command has printed the reason
     found: dict[str, Any] = json.loads(output.getvalue())
     return found
 
 
 def main() -> None:
-    """Examine every cell, then print the tables."""
+    """Test every cell, then print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("player")
     parser.add_argument("--opponents", nargs="+", default=OPPONENTS, metavar="PLAYER")
     parser.add_argument(
-        "--positions", type=int, default=200, help="won ones of each level, about (200)"
+        "--positions", type=int, default=200, help="approximate won positions per level"
     )
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--json", type=Path, help="file for everything that was counted")
+    parser.add_argument("--json", type=Path, help="file for all counts")
     args = parser.parse_args()
     cells = {
         (opponent, level): examine(args.player, opponent, level, args.positions, args.seed)
@@ -77,7 +77,7 @@ def main() -> None:
 
 
 def text_of(cell: dict[str, Any], key: str, count: str) -> str:
-    """A share of `count` in per cent with two standard errors, or a mean."""
+    """Format a share of `count` in per cent with two standard errors, or a mean."""
     value = cell[key]
     if value is None:
         return "-"

@@ -1,10 +1,10 @@
-"""Every line of the perft suites at its full depth, against the counts in the files.
+"""Check every line of the perft suites at full depth.
 
     python benchmarks/perft_suites.py --threads 2 [--hash MB] [--max-nodes N] [FILE.epd ...]
 
 Lines are `FEN ;D1 20 ;D2 400 ...`. Without file names, all suites of the data folder (the
 environment variable ROOKERY_DATA, or shared/data beside the checkout). The largest depth within
---max-nodes is counted; smaller depths are contained in it. Exits 1 on a difference.
+--max-nodes is counted; it implies the smaller ones. Exits 1 on a difference.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ class Line:
 
     @property
     def chess960(self) -> bool:
-        """Whether castling is that of Chess960."""
+        """Whether the suite uses Chess960 castling."""
         return self.suite in CHESS960_SUITES
 
     def deepest(self, max_nodes: int) -> int | None:
-        """The largest depth whose count is within max_nodes."""
+        """Return the largest depth with at most max_nodes nodes."""
         return max((depth for depth, n in self.nodes.items() if n <= max_nodes), default=None)
 
 
@@ -58,7 +58,7 @@ def read_suite(path: Path) -> Iterator[Line]:
 
 
 def default_suites() -> list[Path]:
-    """The suites of the data folder."""
+    """List the suites in the data folder."""
     folder = data_folder()
     return [] if folder is None else sorted((folder / "perft").glob("*.epd*"))
 
@@ -68,7 +68,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Perft suites at full depth.")
     parser.add_argument("files", nargs="*", type=Path)
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--hash", type=int, default=0, metavar="MB", help="know transpositions")
+    parser.add_argument(
+        "--hash", type=int, default=0, metavar="MB", help="hash table for transpositions"
+    )
     parser.add_argument("--max-nodes", type=int, default=sys.maxsize)
     arguments = parser.parse_args()
     paths = arguments.files or default_suites()
@@ -85,7 +87,7 @@ def main() -> int:
                 work.append((line, depth))
     total = sum(line.nodes[depth] for line, depth in work)
 
-    tables = threading.local()  # a table of its own for each thread
+    tables = threading.local()  # one hash table per thread
 
     def count(task: tuple[Line, int]) -> int:
         line, depth = task

@@ -1,10 +1,10 @@
-"""The tables and the picture of docs/results.md on the ten versions of paper 000.
+"""Make the tables and plot of docs/results.md about the ten versions of Salisch 2023.
 
     python benchmarks/ppo_versions.py runs/ppo-v* --svg docs/images/ppo-versions.svg
 
 Prints Markdown: every run of every version with its evaluations, and the paper's claims over the
-seeds. The picture has one panel for each version: a line for each run, rings for the paper.
-`rookery report` shows the same runs with everything else that is known of them.
+seeds. The plot has one panel per version: a line for each run, rings for the paper. `rookery
+report` shows the same runs in full.
 """
 
 from __future__ import annotations
@@ -64,12 +64,12 @@ def versions_table(versions: Sequence[tuple[Group, int]]) -> str:
 
 
 def seed(run: RunData) -> str:
-    """The seed of a run."""
+    """Return the seed of a run."""
     return str(run.recipe.get("run.seed", ""))
 
 
 def paper(value: int, at: int) -> str:
-    """The best value of the paper."""
+    """Return the paper's best value."""
     return f"{value:+d} at {at}" if at else f"at most {value:+d}"
 
 
@@ -81,7 +81,7 @@ def claims_table(versions: Sequence[tuple[Group, int]]) -> str:
 
 
 def picture(versions: Sequence[tuple[Group, int]]) -> str:
-    """One panel for each version; all but the first have the same scale."""
+    """Draw one panel per version; all but the first share a scale."""
     wide, high = SCALE * WIDTH, SCALE * HEIGHT
     plain = [(group, number) for group, number in versions if not group.changes]
     panels = []
@@ -104,12 +104,12 @@ def picture(versions: Sequence[tuple[Group, int]]) -> str:
 
 
 def main() -> None:
-    """Read the runs, print the tables, write the picture."""
+    """Read the runs, print the tables, write the plot."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("runs", nargs="+", type=Path, help="run folders of ppo-v1 ... ppo-v10")
-    parser.add_argument("--svg", type=Path, help="where to write the picture")
+    parser.add_argument("--svg", type=Path, help="file for the plot")
     options = parser.parse_args()
     evaluated = [run for run in read_runs(options.runs) if run.against(OPPONENT)]
     versions = [

@@ -18,13 +18,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 from support.browser_parts import Page, opened_page
 
 OPENING = "1. e4 e5 2. Nf3 Nc6 3. Bc4 Bc5 4. c3 Nf6 5. d3 d6 6. O-O O-O"
-SETTLING_SECONDS = 0.5  # until the pieces have come to rest
-REPLAY_SECONDS = 3.0  # into the games that are being replayed
-COLOURS = 128  # a page has few of them, and the files stay small
+SETTLING_SECONDS = 0.5  # until animations end
+REPLAY_SECONDS = 3.0  # until replayed games show some moves
+COLOURS = 128  # enough for the page, and keeps the files small
 
 
 def save(page: Page, path: Path) -> None:
-    """Save what the browser shows, as a small PNG file."""
+    """Save a screenshot as a small PNG file."""
     time.sleep(SETTLING_SECONDS)
     page.driver.save_screenshot(str(path))
     with Image.open(path) as picture:
@@ -33,7 +33,7 @@ def save(page: Page, path: Path) -> None:
 
 
 def show_game(page: Page) -> None:
-    """Play a move against the shipped engine and ask for a hint, so that its lines are shown."""
+    """Play a move against the shipped engine and ask for a hint to show its lines."""
     page.open()
     page.new_game("rookery", level="second", position=OPENING, moves=12)
     page.click_move("f1e1")
@@ -43,7 +43,7 @@ def show_game(page: Page) -> None:
 
 
 def show_run(page: Page, name: str) -> None:
-    """Watch a run, its games and curves visible."""
+    """Watch a run with its games and curves."""
     page.driver.set_window_size(1280, 1500)
     page.open(f"#watch/{name}")
     page.until(lambda: page.all("#curves .uplot canvas"), "curves are drawn")

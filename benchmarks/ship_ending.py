@@ -1,10 +1,10 @@
-"""Make the shipped file of a learnt ending: rows in half precision, every position judged again.
+"""Make the shipped network of an endgame in half precision and verify every position.
 
     python benchmarks/ship_ending.py runs/kpk-mate src/rookery/networks/kpk-mate.safetensors
 
-Refuses a network that is wrong about a single position. Prints what the file is worth: wins and
-held draws over all positions against the best opponent, mean moves, and (where the tables are
-found) a sample of positions compared with Syzygy's results, which nobody was taught.
+Rejects a network that is wrong about a single position. Prints wins and held draws over all
+positions against a perfect opponent, mean moves, and (if installed) a comparison of a sample with
+Syzygy tablebases, which were not used in training.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from rookery.nets.model_file import load_model, save_model
 
 
 def compare_with_tables(states: EndingStates, truth: Values, count: int) -> dict[str, int]:
-    """How many of `count` random positions the tables call what the rules said."""
+    """Return how many of `count` random positions agree with the tablebases."""
     with find_tablebases() as tables:
         if not tables.available:
             return {}
@@ -44,11 +44,13 @@ def compare_with_tables(states: EndingStates, truth: Values, count: int) -> dict
 
 
 def main() -> None:
-    """Halve, judge, write."""
+    """Convert, verify, write."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("run", type=Path, help="run folder or model file")
-    parser.add_argument("output", type=Path, nargs="?", help="none: only judge")
-    parser.add_argument("--sample", type=int, default=2000, help="positions to compare with tables")
+    parser.add_argument("output", type=Path, nargs="?", help="file to write; default: only verify")
+    parser.add_argument(
+        "--sample", type=int, default=2000, help="positions to compare with the tablebases"
+    )
     args = parser.parse_args()
     source = args.run / "model.safetensors" if args.run.is_dir() else args.run
     network, info = load_model(source)

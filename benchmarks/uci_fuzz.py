@@ -1,13 +1,12 @@
-"""A flood of good, bad and absurd UCI lines: no crash, no hang, one bestmove for every go.
+"""Fuzz the UCI engine: no crash, no hang, and one bestmove for every go.
 
     python benchmarks/uci_fuzz.py --lines 1000000 --driver "tests/support/uci_driver.py quick"
     python benchmarks/uci_fuzz.py --lines 200000 --player rookery --seed 7
 
-Every session starts `rookery uci`, writes lines without waiting for answers, and from time to time
-waits for `readyok`, so that both ways of a client are met. Then everything is stopped, and there
-must be as many `bestmove` lines as `go` lines were sent, each legal in the position that was set
-when its `go` was sent. The session ends by `quit`, by the end of the input in the middle of a
-search, or by closing the output; the process has to go within a second.
+Every session starts `rookery uci` and sends valid, invalid and absurd lines without waiting for
+answers, except now and then for `readyok`. Then all searches are stopped; there must be one
+`bestmove` per `go`, legal in the position of that `go`. The session ends by `quit`, by closing the
+input during a search, or by closing the output; the process must exit within a second.
 """
 
 from __future__ import annotations
@@ -29,9 +28,9 @@ from rookery._core import Game
 from rookery.uci.commands import read_go, read_position
 
 SESSION_LINES = 20_000
-HANG_SECONDS = 120.0  # nothing written for so long while something is expected
-WAIT_SHARE = 0.1  # of the writes after which the client waits for `readyok`
-END_SECONDS = 1.0  # from `quit`, or the end of the input or output, to the end of the process
+HANG_SECONDS = 120.0  # silence that counts as a hang while output is expected
+WAIT_SHARE = 0.1  # share of writes after which the client waits for `readyok`
+END_SECONDS = 1.0  # from `quit` or the end of input or output to the end of the process
 MOVES = [
     "e2e4",
     "e7e5",
@@ -77,12 +76,12 @@ OPTIONS += [
     "Clear Hash",
     "?",
 ]
-# What a value of Hash or Threads costs would be measured otherwise, and not the protocol.
+# Small values only: this tests the protocol, not the cost of Hash or Threads.
 EXPENSIVE = ("hash", "threads")
 
 
 def fuzz_lines(rng: random.Random, count: int) -> Iterator[bytes]:
-    """Yield lines without their ends; none is `quit`."""
+    """Yield lines without newline; none is `quit`."""
     makers: list[tuple[int, Callable[[random.Random], bytes]]] = [
         (14, _go),
         (14, _position),
@@ -142,7 +141,7 @@ def _garbage(rng: random.Random) -> bytes:
 
 
 def _damaged(rng: random.Random) -> bytes:
-    """A good line with a byte or word too many, too few or wrong."""
+    """Add, remove or change a byte or word of a valid line."""
     line = bytearray(rng.choice([_go, _position, _setoption])(rng))
     for _ in range(rng.randrange(1, 4)):
         at = rng.randrange(len(line))
@@ -162,7 +161,7 @@ def _damaged(rng: random.Random) -> bytes:
 
 @dataclass
 class Report:
-    """What one or more sessions came to."""
+    """The result of one or more sessions."""
 
     lines: int = 0
     searches: int = 0
@@ -184,16 +183,16 @@ class Report:
 
 
 class Model:
-    """What a client knows: in which position each `go` was sent."""
+    """The client's view: the position of each `go`."""
 
     def __init__(self) -> None:
-        """Begin as an engine does."""
+        """Start with the initial position."""
         self.game = Game()
         self.chess960 = False
         self.asked: list[Game] = []
 
     def sent(self, line: bytes) -> None:
-        """Follow one line."""
+        """Process one line."""
         words = line.decode("utf-8", "replace").split()
         if words[:1] == ["position"]:
             with contextlib.suppress(ValueError):
@@ -207,7 +206,7 @@ class Model:
 
 
 class Client:
-    """A started engine; a thread collects what it writes."""
+    """A running engine; a thread collects its output."""
 
     def __init__(self, command: Sequence[str]) -> None:
         """Start it."""
@@ -238,7 +237,7 @@ class Client:
         self.process.stdin.flush()
 
     def wait(self, done: Callable[[], bool]) -> bool:
-        """Wait until `done`; False if nothing moves any more."""
+        """Wait until `done`; returns False after a hang."""
         with self._news:
             return self._news.wait_for(done, HANG_SECONDS)
 
@@ -248,7 +247,7 @@ class Client:
 
 
 def session(command: Sequence[str], lines: int, seed: int) -> Report:
-    """One engine process from start to end."""
+    """Run one engine process from start to end."""
     rng = random.Random(seed)
     report = Report(sessions=1)
     began = time.monotonic()
@@ -281,13 +280,13 @@ def session(command: Sequence[str], lines: int, seed: int) -> Report:
 
 
 def _bursts(lines: Iterator[bytes], rng: random.Random) -> Iterator[list[bytes]]:
-    """Cut the lines as clients do: one by one, or many in one write."""
+    """Group lines into writes: single lines, or many at once."""
     while burst := list(itertools.islice(lines, rng.choice([1, 3, 30, 300]))):
         yield burst
 
 
 def _end(client: Client, model: Model, rng: random.Random, report: Report) -> None:
-    """Leave in one of the ways that clients have."""
+    """End the session in one of the ways that clients do."""
     process = client.process
     assert process.stdin is not None
     way = rng.choice(["quit", "quit in a search", "end of input in a search"])
@@ -313,7 +312,7 @@ def _end(client: Client, model: Model, rng: random.Random, report: Report) -> No
 
 
 def compare(model: Model, best_moves: Sequence[str]) -> Iterator[str]:
-    """Yield what is wrong with the answers to everything that was asked."""
+    """Yield the errors in the answers."""
     if len(best_moves) != len(model.asked):
         yield f"{len(best_moves)} bestmove for {len(model.asked)} go"
         return
@@ -328,10 +327,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--lines", type=int, default=1_000_000)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--player", action="append", help="players in turn (greedy-safe, random)")
+    parser.add_argument(
+        "--player", action="append", help="player, repeatable; default: greedy-safe and random"
+    )
     parser.add_argument(
         "--driver",
-        help="a further engine program, such as tests/support/uci_driver.py quick",
+        help="additional engine command, such as tests/support/uci_driver.py quick",
     )
     args = parser.parse_args()
     rookery = [sys.executable, "-m", "rookery.cli", "uci"]

@@ -1,11 +1,10 @@
-"""How quickly the UCI engine answers and goes; one JSON object, times in milliseconds.
+"""Measure the latency of the UCI engine; prints one JSON object, in milliseconds.
 
     python benchmarks/uci_latency.py [PLAYER] [--repeats 10]
 
-Each figure is the median and the largest of the repeats: from the start of the process to `uciok`
-and to the first `readyok`; from `isready` to `readyok` during a search; from `stop` to `bestmove`;
-and from `quit`, the end of the input, the end of the reader or Ctrl-C, in the middle of a search,
-to the end of the process.
+Reports median and maximum of the times from the start of the process to `uciok` and to the first
+`readyok`; from `isready` to `readyok` during a search; from `stop` to `bestmove`; and from `quit`,
+the end of input, closed output or Ctrl-C during a search to the end of the process.
 """
 
 from __future__ import annotations
@@ -21,11 +20,11 @@ import time
 from collections.abc import Callable
 
 WAIT_SECONDS = 60.0
-SEARCH_SECONDS = 0.2  # into an endless search before it is disturbed
+SEARCH_SECONDS = 0.2  # of an infinite search before it is stopped
 
 
 class Engine:
-    """A started engine."""
+    """A running engine."""
 
     def __init__(self, player: str) -> None:
         """Start it."""
@@ -45,14 +44,14 @@ class Engine:
         self.input.flush()
 
     def wait(self, start: str) -> None:
-        """Read up to a line that starts like this."""
+        """Read up to a line with this prefix."""
         for line in self.output:
             if line.startswith(start.encode()):
                 return
-        raise RuntimeError(f"the engine ended before {start!r}")
+        raise RuntimeError(f"the engine exited before {start!r}")
 
     def searching(self) -> Engine:
-        """Begin an endless search."""
+        """Start an infinite search."""
         self.send("isready")
         self.wait("readyok")
         self.send("go infinite")
@@ -60,7 +59,7 @@ class Engine:
         return self
 
     def timed(self, act: Callable[[], object], until: str = "") -> float:
-        """Milliseconds from an act to a line, or to the end of the process."""
+        """Return the milliseconds from an action to a line, or to the end of the process."""
         began = time.perf_counter()
         act()
         if until:
@@ -71,7 +70,7 @@ class Engine:
 
 
 def measure(player: str) -> dict[str, float]:
-    """All figures once."""
+    """Measure everything once."""
     times = {}
     engine = Engine(player)
     engine.send("uci")
@@ -95,7 +94,7 @@ def measure(player: str) -> dict[str, float]:
 
 
 def main() -> int:
-    """Repeat and print."""
+    """Repeat the measurement and print the result."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("player", nargs="?", default="greedy-safe")
     parser.add_argument("--repeats", type=int, default=10)

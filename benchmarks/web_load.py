@@ -1,11 +1,9 @@
-"""A hundred games at once: how long requests wait that need no search.
+"""Latency of requests without search while a hundred games run.
 
-A server with searches on every core, in a process of its own, and a hundred visitors, each with a
-game over a websocket. Each moves as soon as it is answered, so all games together keep every
-search thread busy all the time; meanwhile each visitor sends pings, asks for its PGN and for the
-list of players. Printed are the waiting times of those, which must not depend on searches; and,
-from the same run, those of the same requests while nobody searches, which show what this machine
-and its other work contribute.
+A server process searches on every core for a hundred clients, each with a game over a websocket.
+Clients move at once, so that every search thread is always busy; meanwhile they send pings and
+request their PGN and the list of players. Prints the latencies of these requests, which must not
+depend on searches, and as a baseline those of the same requests without any search.
 
     python benchmarks/web_load.py [--games 100] [--seconds 30] [--player NAME] [--json]
 """
@@ -32,12 +30,12 @@ from rookery._core import Game, perft
 from rookery.players.base import Decision, Limits
 from rookery.players.thinking import Setting, Thought
 
-BUSY = "busy"  # a player that computes as long as it may, where no engine is there
+BUSY = "busy"  # a player that computes for its whole time, if there is no engine
 LIMIT_MS = 100.0
 
 
 class BusyThinker:
-    """Counts positions until its time is over, in C++ as a search does."""
+    """Runs perft in C++ until its time is up, like a search."""
 
     settings: tuple[Setting, ...] = ()
     name = BUSY
@@ -56,7 +54,7 @@ class BusyThinker:
         search_moves: Sequence[str] | None = None,
         pondering: bool = False,
     ) -> Decision:
-        """Use up the time."""
+        """Compute for the whole time."""
         self._stopping = False
         end = time.monotonic() + (limits.movetime or 1.0)
         while time.monotonic() < end and not self._stopping:
@@ -66,7 +64,7 @@ class BusyThinker:
     def choose(
         self, game: Game, rng: np.random.Generator, limits: Limits | None = None
     ) -> Decision:
-        """The same."""
+        """Compute for the whole time."""
         return self.think(game, limits or Limits(movetime=0.1))
 
     def configure(self, name: str, value: str) -> None:
@@ -87,7 +85,7 @@ class BusyThinker:
 
 
 def serve(player: str, movetime: float) -> None:
-    """The server process: prints its address, then serves until its input closes."""
+    """Run the server process: print its address, then serve until standard input closes."""
     from rookery.players.base import Player
     from rookery.players.offered_levels import Level, Levels
     from rookery.players.registry import make_player
@@ -109,27 +107,27 @@ def serve(player: str, movetime: float) -> None:
 
 @dataclass
 class Waits:
-    """Waiting times by kind, in milliseconds, and what else was counted."""
+    """Latencies by kind in milliseconds, and counts."""
 
     times: dict[str, list[float]] = field(default_factory=dict)
     moves: int = 0
     errors: int = 0
 
     def add(self, kind: str, began: float) -> None:
-        """Note one."""
+        """Add one."""
         self.times.setdefault(kind, []).append(1000 * (time.perf_counter() - began))
 
 
 class Visitor:
-    """One browser: a game, and requests beside it."""
+    """One browser with a game and other requests."""
 
     def __init__(self, address: str, waits: Waits) -> None:
-        """Nothing is sent yet."""
+        """Send nothing yet."""
         self.address, self.waits = address, waits
         self.cookie = self.token = self.game = ""
 
     async def request(self, method: str, path: str, body: object = None) -> bytes:
-        """One request over a connection of its own, as simple as HTTP gets."""
+        """Send one request over a new connection."""
         host, _, port = self.address.partition(":")
         reader, writer = await asyncio.open_connection(host, int(port))
         data = json.dumps(body).encode() if body is not None else b""
@@ -148,13 +146,13 @@ class Visitor:
         return content
 
     async def begin(self) -> None:
-        """Open a game."""
+        """Start a game."""
         self.token = json.loads(await self.request("GET", "/api/session"))["token"]
         wishes = {"player": "load", "color": "white"}
         self.game = json.loads(await self.request("POST", "/api/games", wishes))["id"]
 
     async def play(self, until: float, moving: bool) -> None:
-        """Play (if `moving`), and send requests, until the time is over."""
+        """Play (if `moving`) and send requests until the time is up."""
         async with connect(
             f"ws://{self.address}/api/games/{self.game}/socket",
             origin=f"http://{self.address}",  # type: ignore[arg-type]
@@ -173,7 +171,7 @@ class Visitor:
                     self.waits.errors += 1
 
     async def moves(self, socket: ClientConnection, moving: bool) -> None:
-        """Answer every position at once, with a random legal move."""
+        """Answer every position at once with a random legal move."""
         plies = 0
         async for text in socket:
             message = json.loads(text)
@@ -193,7 +191,7 @@ class Visitor:
                 self.waits.moves += 1
 
     async def requests(self, socket: ClientConnection) -> None:
-        """Everything else that a page asks for."""
+        """Send the other requests of the page."""
         while True:
             await asyncio.sleep(random.uniform(0.5, 1.5))
             self.pinged = time.perf_counter()
@@ -206,13 +204,13 @@ class Visitor:
 
 
 def piece_at(row: str, file: str) -> str:
-    """The letter in a row of a FEN."""
+    """Return the letter in a row of a FEN."""
     squares = "".join("." * int(letter) if letter.isdigit() else letter for letter in row)
     return squares["abcdefgh".index(file)]
 
 
 async def load(address: str, games: int, seconds: float) -> tuple[Waits, Waits]:
-    """All visitors: for half the time nobody moves, then all do."""
+    """Run all clients: for half the time none moves, then all do."""
     quiet, busy = Waits(), Waits()
     visitors = [Visitor(address, quiet) for _ in range(games)]
     for visitor in visitors:
@@ -226,7 +224,7 @@ async def load(address: str, games: int, seconds: float) -> tuple[Waits, Waits]:
 
 
 def quantiles(waits: Waits) -> dict[str, dict[str, float]]:
-    """Median, 99th percentile and maximum of each kind, in milliseconds."""
+    """Return median, 99th percentile and maximum of each kind, in milliseconds."""
     names = ("median_ms", "p99_ms", "max_ms")
     return {
         kind: {
@@ -245,8 +243,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--games", type=int, default=100)
     parser.add_argument("--seconds", type=float, default=30.0)
-    parser.add_argument("--movetime", type=float, default=0.2, help="of each search, seconds")
-    parser.add_argument("--player", default=BUSY, help="who searches (a player that only counts)")
+    parser.add_argument("--movetime", type=float, default=0.2, help="seconds per search")
+    parser.add_argument(
+        "--player", default=BUSY, help="searching player; default: one that runs perft"
+    )
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     args = parser.parse_args()

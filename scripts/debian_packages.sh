@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Install the Debian packages that some tests and benchmarks need, if this user may.
-# What cannot be installed is named, and the tests that need it are skipped. That is a failure only
-# with CI=true, where no such test may be skipped.
+# Packages that cannot be installed are listed, and the tests that need them are skipped. With
+# CI=true, where these tests may not be skipped, that is a failure.
 set -uo pipefail
 
 give_up() {
@@ -14,14 +14,14 @@ packages=(
     stockfish                # opponent, and the peer of the perft benchmark
     gnuchess-book            # Polyglot opening book
     gaviotatb                # Gaviota tablebases of up to three pieces
-    polyglot xboard xvfb     # our UCI engine as other programs see it
+    polyglot xboard xvfb     # test our UCI engine in other programs
     chromium chromium-driver # the browser that tests the web page
     nodejs                   # runs the script of the report page
 )
 
 command -v dpkg-query > /dev/null || {
     echo "Not a Debian system: tests that need ${packages[*]} look for them in the usual places."
-    exit 0 # they may be there; if not, the skipped tests tell
+    exit 0 # they may be installed; if not, tests are skipped
 }
 
 missing=()
@@ -43,7 +43,7 @@ fi
 echo "Installing Debian packages: ${missing[*]}"
 install=("${as_root[@]}" DEBIAN_FRONTEND=noninteractive apt-get install --yes -qq
     --no-install-recommends "${missing[@]}")
-# The package lists may be absent or old; fetch them only if the first attempt shows it.
+# Update the package lists only if the first attempt fails.
 "${install[@]}" > /dev/null 2>&1 ||
     { "${as_root[@]}" apt-get update -qq > /dev/null && "${install[@]}" > /dev/null; } ||
     give_up "Could not install ${missing[*]}; tests that need them will be skipped."

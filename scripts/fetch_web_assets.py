@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Fetch what the web page takes from npm into src/rookery/web/static/vendor.
+"""Fetch the web page's npm packages into src/rookery/web/static/vendor.
 
-web_assets.json names packages, versions, checksums and the few files that are used of each. npm
-fetches them, from whatever registry it is configured for; users of the finished package need
-neither npm nor Node. Files are checked before anything is written, and written only if they are
-not there yet. Needs only the standard library, and never fails: everything but the page works
-without (exit status 0, one line that says what is missing). With --install-npm, as make calls it,
-a missing npm is installed from Debian where that is allowed; `pip install` alone never does so.
+web_assets.json lists packages, versions, checksums and the files used. npm fetches them from its
+configured registry; users of the finished package need neither npm nor Node. Files are verified
+before anything is written, and fetched only if missing. Uses only the standard library, and never
+fails, since everything but the page works without them: the exit status is 0, and one line says
+what is missing. With --install-npm, as in the Makefile, a missing npm is installed from Debian if
+permitted; `pip install` never does that.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 LIST = HERE / "web_assets.json"
 VENDOR = HERE.parent / "src" / "rookery" / "web" / "static" / "vendor"
-STAMP = VENDOR / ".complete"  # holds the checksum of the list that was fetched
+STAMP = VENDOR / ".complete"  # contains the checksum of the fetched list
 SECONDS = 180
 INSTALL = "--install-npm"
 
 
 class AssetError(Exception):
-    """Something could not be had; the text says what."""
+    """Something could not be fetched."""
 
 
 def main() -> int:
@@ -44,12 +44,12 @@ def main() -> int:
     try:
         fetch_all(json.loads(LIST.read_text())["packages"], wanted)
     except (AssetError, OSError, subprocess.SubprocessError, tarfile.TarError) as error:
-        print(f"rookery: no web page: {error}; 'make web-assets' tries again", file=sys.stderr)
+        print(f"rookery: no web page: {error}; run 'make web-assets' to retry", file=sys.stderr)
     return 0
 
 
 def fetch_all(packages: list[dict[str, Any]], stamp: str) -> None:
-    """Fetch, check and put in place, all or nothing."""
+    """Fetch, verify and install all files or none."""
     npm = shutil.which("npm") or (install_npm() if INSTALL in sys.argv[1:] else None)
     if npm is None:
         raise AssetError("npm is missing; install Node.js, on Debian: apt-get install npm")
@@ -65,7 +65,7 @@ def fetch_all(packages: list[dict[str, Any]], stamp: str) -> None:
 
 
 def fetch(npm: str, package: dict[str, Any], target: Path) -> None:
-    """Take one package's files into `target`."""
+    """Extract one package's files into `target`."""
     wanted = f"{package['name']}@{package['version']}"
     with tempfile.TemporaryDirectory() as folder:
         command = [npm, "pack", wanted, "--silent", "--pack-destination", folder]
@@ -91,7 +91,7 @@ def fetch(npm: str, package: dict[str, Any], target: Path) -> None:
 
 
 def install_npm() -> str:
-    """Install npm from Debian where that is allowed."""
+    """Install npm from Debian if permitted."""
     advice = "npm is missing, and could not be installed: apt-get install npm"
     if not shutil.which("apt-get"):
         raise AssetError("npm is missing; install Node.js")

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Install the newest versions that fit pyproject.toml into a virtual environment and write them
 # to constraints.txt. torch keeps its version: some builds of it come with gigabytes of GPU
-# libraries, so that changing it is a decision of its own. Usage: pin.sh VENV EXTRA ...
+# libraries, so change it deliberately. Usage: pin.sh VENV EXTRA ...
 set -euo pipefail
 cd "$(dirname "$0")/.."
 venv=$1

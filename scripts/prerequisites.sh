@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Check what must exist before a virtual environment can: Python 3.11+, its headers, a compiler.
-# Each missing one is named together with the way to get it. Usage: prerequisites.sh PYTHON
+# Prints how to install each missing one. Usage: prerequisites.sh PYTHON
 set -euo pipefail
 python=$1
 

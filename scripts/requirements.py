@@ -12,13 +12,13 @@ from pathlib import Path
 
 
 def requirements(project: dict[str, object], extras: list[str]) -> list[str]:
-    """Collect the base requirements and those of the extras; "rookery[x]" stands for extra x."""
+    """Collect the base requirements and those of the extras; "rookery[x]" means extra x."""
     optional = project["optional-dependencies"]
     assert isinstance(optional, dict)
     collected = list(project["dependencies"])  # type: ignore[call-overload]
     for extra in extras:
         if extra not in optional:
-            raise SystemExit(f"unknown extra {extra!r}; there are: {', '.join(sorted(optional))}")
+            raise SystemExit(f"unknown extra {extra!r}; choose from: {', '.join(sorted(optional))}")
         for requirement in optional[extra]:
             if requirement.startswith(f"{project['name']}["):
                 inner = requirement.partition("[")[2].rstrip("]").split(",")

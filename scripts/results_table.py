@@ -1,4 +1,4 @@
-"""Write the table of headline figures in docs/results.md from the recipes' own results.
+"""Write the table of main results in docs/results.md from the recipes' own results.
 
 python scripts/results_table.py            rewrites the table between its two marks
 python scripts/results_table.py --check    fails if the page is out of date
@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "results.md"
 BEGIN = "<!-- begin: python scripts/results_table.py -->\n"
 END = "<!-- end -->\n"
-DETAILS = {  # the section of the page that has the commands and conditions, by algorithm
+DETAILS = {  # section with commands and conditions, by algorithm
     "alphazero": "alphazero",
     "dqn": "endings",
     "endgame": "endings",
@@ -28,7 +28,7 @@ VERSIONS = "the-ten-versions-of-salisch-2023"  # ppo-v1 to ppo-v10
 
 
 def render() -> str:
-    """The table: our own recipes first, then those that reproduce a paper."""
+    """Make the table: our own recipes first, then those that reproduce a paper."""
     papers = {path.stem for path in (ROOT / "src/rookery/recipes/papers").glob("*.toml")}
     rows = [row for row in list_recipes() if row["result"] != NOT_MEASURED]
     rows.sort(key=lambda row: row["name"] in papers)

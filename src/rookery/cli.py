@@ -1,25 +1,21 @@
 """The `rookery` command.
 
-Every command is a module in `rookery/commands/`, named like the command (dashes become
-underscores), with two texts and two functions:
+Every command is a module in `rookery/commands/` with the name of the command and two functions:
 
-    HELP = "..."                # its line in `rookery --help`
-    DESCRIPTION = "..."         # the first paragraph of its own --help
+    def add_arguments(parser: argparse.ArgumentParser) -> None: ...
+    def run(args: argparse.Namespace) -> int: ...  # returns the exit status
 
-    def add_arguments(parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("--json", action="store_true", help=...)   # if it has a JSON form
+- The first line of the module's docstring is the command's line in `rookery --help`, the rest the
+  description in its own `--help`.
+- Command modules import nothing heavy at the top: `run` imports what it needs. Only the module of
+  the requested command is loaded, and all of them for `rookery --help`.
+- To report invalid input or a missing file, `run` raises `ValueError`, `OSError` or `ImportError`
+  with a text that names the input and the remedy; it becomes one line on standard error and exit
+  status 1.
+- With `--json`, exactly one JSON object goes to standard output and everything else to standard
+  error; after an error that object is {"error": text}.
 
-    def run(args: argparse.Namespace) -> int:
-
-- At its top a command module imports nothing heavy (argparse, typing); the work is imported inside
-  `run`. Only the module of the command asked for is loaded, all of them only for `--help`.
-- `run` returns the exit status, 0 for success. A wrong input or a missing file is reported by
-  raising `ValueError` (`FenError`, `MoveError`, ...), `OSError` or `ImportError` with a text that
-  names the input and the way out: it becomes one line on standard error and exit status 1.
-- With `--json` exactly one JSON object goes to standard output (`write_json`) and
-  everything else to standard error; on an error that object is {"error": text}.
-
-Set ROOKERY_TRACEBACK=1 to see where an error came from.
+Set ROOKERY_TRACEBACK=1 to get a traceback.
 """
 
 from __future__ import annotations
@@ -32,7 +28,7 @@ import pkgutil
 import signal
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from rookery import __version__, commands
 from rookery.base.json_output import write_json
@@ -42,35 +38,51 @@ USAGE_ERROR = 2
 
 
 class UsageError(Exception):
-    """Words that no command understands; the text is one line that ends with the way out."""
+    """Invalid arguments; the text is one line that ends with a hint."""
+
+
+class HelpFormatter(argparse.HelpFormatter):
+    """Appends the default value to the help of an option."""
+
+    def _get_help_string(self, action: argparse.Action) -> str:
+        text, default = action.help or "", action.default
+        if default in ("", [], argparse.SUPPRESS) or default is None or default is False:
+            return text
+        return f"{text} (default: %(default)s)"
 
 
 class Parser(argparse.ArgumentParser):
-    """Leaves it to `main` to report errors."""
+    """Formats help with defaults, and raises errors instead of exiting."""
+
+    def __init__(self, **options: Any) -> None:
+        """Use our help formatter."""
+        super().__init__(formatter_class=HelpFormatter, **options)
 
     def error(self, message: str) -> NoReturn:
-        """Explain what is wrong in one line that ends with the way out."""
+        """Raise the error with a hint."""
         raise UsageError(f"{message} (see '{self.prog} --help')")
 
 
 def command_names() -> list[str]:
-    """List the commands that have a module."""
+    """List the commands."""
     modules = pkgutil.iter_modules(commands.__path__)
-    return sorted(module.name.replace("_", "-") for module in modules if module.name[0] != "_")
+    return sorted(module.name for module in modules if module.name[0] != "_")
 
 
 def make_parser(names: Sequence[str]) -> Parser:
-    """Make a parser that knows the commands given."""
+    """Make a parser for the given commands."""
     parser = Parser(
         prog="rookery",
-        description="Raise chess engines: train them, measure them, play them.",
-        epilog="'rookery COMMAND --help' tells more about a command.",
+        description="Train, measure and play chess engines.",
+        epilog="'rookery COMMAND --help' describes a command.",
     )
     parser.add_argument("--version", action="version", version=f"rookery {__version__}")
     subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for name in names:
-        module = importlib.import_module(f"rookery.commands.{name.replace('-', '_')}")
-        command = subparsers.add_parser(name, help=module.HELP, description=module.DESCRIPTION)
+        module = importlib.import_module(f"rookery.commands.{name}")
+        summary, _, description = (module.__doc__ or " ").partition(".\n\n")
+        summary = summary[0].lower() + summary[1:]
+        command = subparsers.add_parser(name, help=summary, description=description)
         command.set_defaults(run=module.run)
         module.add_arguments(command)
     return parser
@@ -82,10 +94,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     as_json = "--json" in words
     names = command_names()
     if words and words[0] in names:
-        names = [words[0]]  # loading one command is enough
+        names = [words[0]]  # load only this command
     elif words and not words[0].startswith("-"):
         near = difflib.get_close_matches(words[0], names, 1)
-        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(names)}"
+        hint = f"did you mean {near[0]!r}?" if near else f"choose one of {', '.join(names)}"
         return _fail(f"unknown command {words[0]!r}; {hint}", USAGE_ERROR, as_json)
     try:
         parsed = make_parser(names).parse_args(words)
@@ -95,7 +107,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(parsed: argparse.Namespace) -> int:
-    """Call the command and turn its errors into one line each."""
+    """Run the command and report errors in one line."""
     as_json = bool(getattr(parsed, "json", False))
     try:
         status = int(parsed.run(parsed))
@@ -104,7 +116,7 @@ def _run(parsed: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         return _fail("interrupted", INTERRUPTED, as_json)
     except BrokenPipeError:
-        # The reader has gone ('| head'); the interpreter must not complain while closing.
+        # The reader is gone ('| head'); keep the interpreter from complaining at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except (ValueError, OSError, ImportError, MemoryError) as error:
@@ -114,20 +126,20 @@ def _run(parsed: argparse.Namespace) -> int:
 
 
 def _one_line(error: Exception) -> str:
-    """Reduce an error to one line."""
+    """Describe an error in one line."""
     text = str(error)
     if isinstance(error, OSError) and error.errno is not None:
         from rookery.base.storage import explain
 
         text = explain(error)
     elif isinstance(error, MemoryError):
-        text = f"there is not enough memory ({text}); ask for less"
+        text = f"out of memory ({text}); use smaller settings"
     text = " ".join(text.split())
     return text or type(error).__name__
 
 
 def _fail(message: str, status: int, as_json: bool = False) -> int:
-    """Report an error on standard error, with `--json` on standard output, too."""
+    """Report an error on standard error and, with `--json`, on standard output."""
     print(f"rookery: error: {message}", file=sys.stderr)
     if as_json:
         write_json({"error": message})

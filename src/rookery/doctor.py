@@ -1,7 +1,7 @@
-"""What is installed, what is missing and how to get it, and what this machine can do.
+"""Checks this machine and the optional packages, engines, books and tablebases.
 
-`examine` returns plain data (the JSON of `rookery doctor --json`), `report` writes it for people.
-Nothing optional is imported: versions come from the packages' metadata.
+`examine` returns plain data (the JSON of `rookery doctor --json`), `report` formats it. Nothing
+optional is imported: versions come from package metadata.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from rookery.data import books, tablebases
 from rookery.data.paths import data_folder
 from rookery.engines import find
 
-# Packages by what they are for; the extra that brings them, or "" for the base install.
+# Package, its purpose, and the extra that installs it ("": the base install).
 PACKAGES = (
     ("numpy", "arrays", ""),
-    ("chess", "PGN, UCI engines, books, tables", ""),
+    ("chess", "PGN, UCI engines, books, tablebases", ""),
     ("rich", "terminal output", ""),
     ("gymnasium", "environments", "envs"),
     ("pettingzoo", "two-agent environment", "envs"),
@@ -41,8 +41,8 @@ PACKAGES = (
     ("ray", "RLlib and clusters", "rllib"),
     ("open-spiel", "peer in benchmarks", "bench"),
 )
-# Engines that can be opponents, with the way to get them; `rookery players` knows the first two
-# by name, and any other one as uci,command=...
+# Engines and how to install them. The first two are players by name, the others with
+# uci,command=...
 ENGINES = (
     ("stockfish", "apt-get install stockfish"),
     ("sunfish", "make test, or set ROOKERY_SUNFISH to the path of sunfish-uci"),
@@ -55,7 +55,7 @@ SPEED_DEPTH = 5  # a perft of 4.9 million nodes
 
 
 def examine() -> dict[str, Any]:
-    """Look at everything; the result is plain data for JSON."""
+    """Examine everything and return plain data."""
     found_books, book_problems = _books()
     tables, table_problems = _tablebases()
     return {
@@ -72,61 +72,44 @@ def examine() -> dict[str, Any]:
 
 
 def _machine() -> dict[str, Any]:
-    """Describe processor, memory and disk, and measure the rules core."""
-    flags = _cpu_flags()
+    """Describe CPU, memory and disk, and measure perft."""
+    cpu, memory = _proc("cpuinfo"), _proc("meminfo")
+    # x86 and ARM use different names.
+    flags = set((cpu.get("flags") or cpu.get("Features", "")).split())
     return {
         "system": f"{platform.system()} {platform.release()}",
-        "processor": _cpu_name(),
+        "processor": cpu.get("model name") or platform.processor() or platform.machine(),
         "architecture": platform.machine(),
         "cores": os.cpu_count() or 1,
         "usable_cores": usable_cores(),
         "features": {name: name in flags for name in CPU_FEATURES},
-        "memory_gib": _memory("MemTotal"),
-        "free_memory_gib": _memory("MemAvailable"),
+        "memory_gib": _gib(memory.get("MemTotal")),
+        "free_memory_gib": _gib(memory.get("MemAvailable")),
         "free_disk_gib": round(shutil.disk_usage(Path.cwd()).free / 2**30, 1),
         "nvidia_gpu": Path("/proc/driver/nvidia/version").exists(),
         "perft_nodes_per_second": _perft_speed(),
     }
 
 
-def _cpu_lines(key: str) -> str:
-    """Return the first value of a key in /proc/cpuinfo, or an empty text."""
+def _proc(file: str) -> dict[str, str]:
+    """Read a `key: value` file in /proc; empty if it does not exist."""
     try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+        text = Path("/proc", file).read_text(encoding="utf-8", errors="replace")
     except OSError:
-        return ""
-    for line in lines:
+        return {}
+    found: dict[str, str] = {}
+    for line in text.splitlines():
         name, _, value = line.partition(":")
-        if name.strip() == key:
-            return value.strip()
-    return ""
+        found.setdefault(name.strip(), value.strip())
+    return found
 
 
-def _cpu_name() -> str:
-    """Name the processor."""
-    return _cpu_lines("model name") or platform.processor() or platform.machine()
-
-
-def _cpu_flags() -> set[str]:
-    """List the processor's features, as Linux names them on x86 or ARM."""
-    return set((_cpu_lines("flags") or _cpu_lines("Features")).split())
-
-
-def _memory(key: str) -> float | None:
-    """Return an entry of /proc/meminfo in GiB, None where there is no such file."""
-    try:
-        lines = Path("/proc/meminfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return None
-    for line in lines:
-        name, _, value = line.partition(":")
-        if name == key:
-            return round(int(value.split()[0]) / 2**20, 1)
-    return None
+def _gib(kibibytes: str | None) -> float | None:
+    return None if kibibytes is None else round(int(kibibytes.split()[0]) / 2**20, 1)
 
 
 def _perft_speed() -> int:
-    """Measure the rules core on one thread, in nodes per second."""
+    """Measure perft on one thread, in nodes per second."""
     began = time.perf_counter()
     nodes = perft(STARTING_FEN, SPEED_DEPTH)
     return round(nodes / (time.perf_counter() - began))
@@ -155,7 +138,7 @@ def _engine(name: str, remedy: str) -> dict[str, Any]:
 
 
 def _books() -> tuple[list[dict[str, Any]], list[str]]:
-    """List the opening books, and those that cannot be read."""
+    """List the opening books, and errors of those that cannot be read."""
     found, problems = [], []
     for path in books.book_paths():
         try:
@@ -167,7 +150,7 @@ def _books() -> tuple[list[dict[str, Any]], list[str]]:
 
 
 def _tablebases() -> tuple[dict[str, Any], list[str]]:
-    """Describe the endgame tables; probing one shows that they can be read."""
+    """Describe the tablebases, and probe one to check that they can be read."""
     with tablebases.find_tablebases() as tables:
         endings = tables.endings()
         problems = []
@@ -176,9 +159,9 @@ def _tablebases() -> tuple[dict[str, Any], list[str]]:
                 known = tables.probe("4k3/8/4K3/4P3/8/8/8/8 w - - 0 1")
             except (OSError, ValueError, IndexError) as error:
                 known = None
-                problems.append(f"endgame tables cannot be read: {error}")
+                problems.append(f"the tablebases cannot be read: {error}")
             if known is not None and known.result != 1:
-                problems.append("endgame tables are damaged: a won KPK position is not won there")
+                problems.append("the tablebases are damaged: a won KPK position is not won")
         return {
             "gaviota": [str(folder) for folder in tables.gaviota_folders],
             "syzygy": [str(folder) for folder in tables.syzygy_folders],
@@ -187,9 +170,9 @@ def _tablebases() -> tuple[dict[str, Any], list[str]]:
 
 
 def report(result: dict[str, Any]) -> str:
-    """Write the result of `examine` for people."""
+    """Format the result of `examine` as text."""
     machine = result["machine"]
-    features = [name for name, there in machine["features"].items() if there]
+    features = [name for name, found in machine["features"].items() if found]
     lines = [
         f"Rookery {result['rookery']} on Python {result['python']}, {machine['system']}",
         "",
@@ -218,14 +201,14 @@ def report(result: dict[str, Any]) -> str:
     ]
     if not result["books"]:
         lines.append(f"  missing  book moves and book rewards are off: {books.HOW_TO_GET}")
-    lines += ["", "Endgame tables", *_table_lines(result["tablebases"])]
+    lines += ["", "Tablebases", *_table_lines(result["tablebases"])]
     if result["problems"]:
         lines += ["", "Problems", *(f"  {problem}" for problem in result["problems"])]
     return "\n".join(lines)
 
 
 def _line(name: str, found: str | None, purpose: str, remedy: str, note: str) -> str:
-    """Write one line about something that is there or missing."""
+    """Format one line about something that is installed or missing."""
     if found:
         return f"  ok       {name} {found}"
     words = ", ".join(word for word in (purpose, note) if word)
@@ -233,12 +216,11 @@ def _line(name: str, found: str | None, purpose: str, remedy: str, note: str) ->
 
 
 def _table_lines(tables: dict[str, Any]) -> list[str]:
-    """Write the lines about endgame tables."""
-    folders = [("Gaviota", folder) for folder in tables["gaviota"]]
-    folders += [("Syzygy", folder) for folder in tables["syzygy"]]
-    if not folders:
+    """Format the lines about tablebases."""
+    lines = [f"  ok       Gaviota in {folder}" for folder in tables["gaviota"]]
+    lines += [f"  ok       Syzygy in {folder}" for folder in tables["syzygy"]]
+    if not lines:
         return [f"  missing  tablebase probing and rewards are off: {tablebases.HOW_TO_GET}"]
-    lines = [f"  ok       {kind} in {folder}" for kind, folder in folders]
     endings = tables["endings"]
     shown = ", ".join(endings[:8]) + (", ..." if len(endings) > 8 else "")
     return [*lines, f"           {len(endings)} endings: {shown}"]

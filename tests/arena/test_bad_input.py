@@ -88,7 +88,7 @@ def test_rungs_that_cannot_be_started_are_left_out(
     monkeypatch.setenv("ROOKERY_STOCKFISH", "/no/such/engine")
     assert {rung.player for rung in usable_rungs()} == {"random", "greedy-safe"}
     warning = capsys.readouterr().err
-    assert "rungs left out" in warning and "cannot start" in warning and warning.count("\n") == 1
+    assert "rungs skipped" in warning and "cannot start" in warning and warning.count("\n") == 1
 
 
 @pytest.mark.parametrize(

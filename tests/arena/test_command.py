@@ -69,7 +69,7 @@ def test_a_missing_engine_loses_every_game_by_a_fault(capsys: pytest.CaptureFixt
         (["arena", "random", "random", "--sprt", "5", "0"], "ELO0 < ELO1"),
         (["arena", "random", "random", "--nodes", "0"], "--nodes is 0"),
         (["arena", "random", "random", "--resign", "3"], "--resign is 3"),
-        (["rate"], "which player"),
+        (["rate"], "name a player"),
         (["rate", "grdy"], "did you mean 'greedy'"),
         (["suite", "random", "none.epd"], "no such file"),
         (["puzzles", "random", "none.csv"], "no such file"),

@@ -153,7 +153,7 @@ def test_a_torn_last_game_is_replayed(tmp_path: Path) -> None:
         path.write_bytes(whole[:cut])
         if cut == 40:
             # Not even the name of the match is left: this might be any file.
-            with pytest.raises(PgnError, match="something else"):
+            with pytest.raises(PgnError, match="another match"):
                 match("random", "greedy", games=6, pgn=path)
             continue
         result = match("random", "greedy", games=6, pgn=path)
@@ -180,7 +180,7 @@ def test_the_file_of_another_match_is_refused(tmp_path: Path) -> None:
     with pytest.raises(PgnError, match="other players, openings, limits or seed"):
         match("random", "greedy", games=2, seed=2, pgn=path)
     path.write_text("shopping list: milk, eggs\n")
-    with pytest.raises(PgnError, match="something else"):
+    with pytest.raises(PgnError, match="another match"):
         match("random", "greedy", games=2, seed=1, pgn=path)
     assert path.read_text() == "shopping list: milk, eggs\n"
     path.write_bytes(before)

@@ -118,7 +118,7 @@ def test_a_missing_peer_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch, tmp_
 
 def test_a_peer_that_dies_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(peer_process, "RUNNER", tmp_path / "absent.py")
-    with pytest.raises(PeerMissingError, match="ended unasked"):
+    with pytest.raises(PeerMissingError, match="exited unexpectedly"):
         PeerProcess("python_chess_random")
 
 
@@ -127,7 +127,7 @@ def test_a_peer_that_dies_while_measuring_is_left_out(monkeypatch: pytest.Monkey
     measure_peer = PeerProcess.measure
 
     def dying(self: PeerProcess, seconds: float) -> float:
-        if self._script == "python_chess_random":
+        if self.script == "python_chess_random":
             self._process.kill()
         return measure_peer(self, seconds)
 
@@ -135,7 +135,7 @@ def test_a_peer_that_dies_while_measuring_is_left_out(monkeypatch: pytest.Monkey
     monkeypatch.setattr(PeerProcess, "measure", dying)
     result = env.run()
     assert result.value > 0 and result.comparisons == []
-    assert "ended unasked" in result.missing["python_chess_random"]
+    assert "exited unexpectedly" in result.missing["python_chess_random"]
 
 
 def test_peers_run_under_our_own_python(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -232,6 +232,6 @@ def test_benchmarks_that_lack_a_package_are_left_out_unless_named(
     assert bench.main([], json=True) == 0
     captured = capsys.readouterr()
     assert set(json.loads(captured.out)) == set(bench.BENCHMARKS) - {"ppo"}
-    assert "ppo was left out: this needs torch" in captured.err
+    assert "ppo was skipped: this needs torch" in captured.err
     with pytest.raises(ImportError, match="torch"):
         bench.main(["ppo"], json=True)

@@ -120,12 +120,12 @@ def test_a_missing_peer_is_reported_in_one_line(capsys, monkeypatch) -> None:
     from rookery.bench.peer_process import PeerMissingError
 
     def fails(name: str):
-        raise PeerMissingError("some_chess", "the peer ended unasked")
+        raise PeerMissingError("some_chess", "the peer exited unexpectedly")
 
     monkeypatch.setattr(bench, "run", fails)
     status, out, err = run(capsys, "bench", "env", "--json")
-    assert status == 1 and "ended unasked" in json.loads(out)["error"]
-    assert "Traceback" not in err and "ended unasked" in err
+    assert status == 1 and "exited unexpectedly" in json.loads(out)["error"]
+    assert "Traceback" not in err and "exited unexpectedly" in err
 
 
 def test_help_and_version(capsys) -> None:

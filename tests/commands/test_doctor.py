@@ -28,7 +28,7 @@ def test_missing_software_comes_with_a_remedy(result) -> None:
         there = row.get("version") or row.get("path")
         assert bool(there) != bool(row["remedy"]), row
     text = doctor.report(result)
-    assert "Machine" in text and "Endgame tables" in text
+    assert "Machine" in text and "Tablebases" in text
 
 
 def test_a_machine_without_optional_software(tmp_path, monkeypatch) -> None:

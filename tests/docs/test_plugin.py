@@ -1,4 +1,4 @@
-"""docs/examples/rookery-plugin, installed as a user installs it: listed, trained, rated and played."""
+"""docs/examples/rookery-plugin, installed as a user would: listed, trained, rated and played."""
 
 from __future__ import annotations
 

@@ -102,7 +102,7 @@ def test_commands(tmp_path: Path) -> None:
     assert "1. e4 e5 *" in text
     assert "replies [1] would play Nf3" in text
     assert "There is no draw to claim" in text
-    assert "has no level" in text and "UCI_Elo goes from 1000 to 2000" in text
+    assert "has no level" in text and "UCI_Elo must be from 1000 to 2000" in text
     assert player.configured == [("UCI_Elo", "1200"), ("UCI_LimitStrength", "true")]
     assert "Taken back: e2e4 e7e5" in text
     assert "You lose: you resigned. 0-1" in text

@@ -104,7 +104,7 @@ def test_a_ponderhit_right_after_go_is_never_lost(session: Session) -> None:
 
 def test_idle_stop_and_ponderhit_do_nothing(session: Session) -> None:
     written = session.ask("stop", "ponderhit", "stop")
-    assert written == ["info string ponderhit ignored: nothing is pondered"]
+    assert written == ["info string ponderhit ignored: not pondering"]
     assert session.ask("go ponder", "stop", "ponderhit")[-1].startswith("bestmove")
 
 

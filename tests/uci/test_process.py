@@ -227,7 +227,7 @@ def test_invalid_bytes_are_survived(start) -> None:
     engine.send(junk + b"stop\nisready\n")
     lines = engine.read_until(b"readyok")
     assert all(len(line) < 400 for line in lines)
-    assert b"info string a line above 2097152 bytes is ignored\n" in lines
+    assert b"info string a line longer than 2097152 bytes is ignored\n" in lines
     engine.send(b"position startpos\ngo depth 2\n")
     assert engine.read_until(b"bestmove")[-1] == b"bestmove a2a3 ponder a7a5\n"
 

@@ -196,9 +196,9 @@ def test_both_sides_and_promotions(client: Client) -> None:
         ({"fen": "x" * 200}, "120 characters"),
         ({"fen": "k7/8/8/8/8/8/8/K6r w - - 0 1 " + " " * 100}, "120 characters"),
         ({"fen": "7k/6Q1/6K1/8/8/8/8/8 b - - 0 1"}, "over"),
-        ({"fen": 5}, "no text"),
+        ({"fen": 5}, "must be a string"),
         ({"pgn": "1. e4 e4"}, "illegal"),
-        ({"pgn": ["1. e4"]}, "no text"),
+        ({"pgn": ["1. e4"]}, "must be a string"),
         ({"color": "green"}, "color"),
         ({"level": "99"}, "no level"),
         ({"color": "watch", "white": "random"}, "unknown player"),
@@ -376,7 +376,7 @@ def test_moves_in_words() -> None:
     board = chess.Board("rnbqkbnr/ppp1p1pp/8/3pPp2/8/8/PPPP1PPP/RNBQKBNR w KQkq f6 0 3")
     assert in_words(board, chess.Move.from_uci("e5f6")) == "pawn takes f6 en passant"
     castle = chess.Board("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1")
-    assert in_words(castle, chess.Move.from_uci("e1c1")) == "castles on the queen's side"
+    assert in_words(castle, chess.Move.from_uci("e1c1")) == "castles queenside"
     promotion = chess.Board("7k/P7/8/8/8/8/8/7K w - - 0 1")
     words = in_words(promotion, chess.Move.from_uci("a7a8q"))
     assert words == "pawn a8, promotes to queen, check"

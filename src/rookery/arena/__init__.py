@@ -1,1 +1,1 @@
-"""Measuring: matches, openings, Elo and SPRT, the rating ladder, endgames, suites and puzzles."""
+"""Matches between players: games, limits, results, Elo and SPRT."""

@@ -1,15 +1,15 @@
 """Elo differences with intervals, from single games or from colour-swapped pairs.
 
-Two games from one opening are not independent, so a match is summed up by its *pentanomial*:
-how many pairs the first player finished with 0, 1/2, 1, 3/2 and 2 points. The spread of the
-pair scores is the honest error of the match; the spread of single games overstates it.
+Two games from one opening are not independent, so a match is summarised by its *pentanomial*: the
+number of pairs in which the first player scored 0, 1/2, 1, 3/2 and 2 points. The error of the match
+follows from the variance of the pair scores; the variance of single games overstates it.
 
-Everything here is finite at 0 % and 100 %: the interval of the score is Wilson's, with the
-number of games replaced by the effective number that the pair variance implies.
+Everything is finite at 0 % and 100 %: the score has a Wilson interval in which the number of games
+is replaced by the effective number that the pair variance implies.
 
-A few pairs that agree by chance would claim a certainty that nobody has, so a virtual pair, half
-lost and half won, is added where the spread seen is smaller than such a pair alone would make it:
-with its whole weight where there is no spread, with none from there on (all larger matches).
+A few pairs that happen to agree would claim false certainty. While the observed variance is below
+that of a single virtual pair, half lost and half won, such a pair is added: with full weight at
+zero variance, falling to none.
 """
 
 from __future__ import annotations
@@ -20,20 +20,18 @@ from dataclasses import dataclass
 from statistics import NormalDist
 
 ELO_PER_NATURAL_UNIT = 400.0 / math.log(10.0)
+# Normalised Elo is this times the distance of the score from one half in standard deviations of
+# one game (M. Van den Bergh, "Comments on Normalized Elo").
 NORMALIZED_ELO_PER_SIGMA = 800.0 / math.log(10.0)
-"""Normalised Elo: the distance of the score from one half in standard deviations of one game,
-times this constant (M. Van den Bergh, "Comments on Normalized Elo")."""
-
+# The end of an interval that a score of 0 % or 100 % leaves open; finite, so that it fits in JSON.
 UNBOUNDED_ELO = 4000.0
-"""Stands for "no bound on this side": what is reported as the far end of an interval when a
-score of 0 % or 100 % leaves that side open. Finite, so that every JSON reader can take it."""
 
 TRINOMIAL_SCORES = (0.0, 0.5, 1.0)
 PENTANOMIAL_SCORES = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
 def expected_score(elo: float) -> float:
-    """Expected score in [0, 1] of a player who is `elo` points stronger (logistic curve)."""
+    """Return the expected score in [0, 1] of a player who is `elo` points stronger (logistic)."""
     if elo >= 0:
         return 1.0 / (1.0 + math.exp(-elo / ELO_PER_NATURAL_UNIT))
     power = math.exp(elo / ELO_PER_NATURAL_UNIT)
@@ -41,7 +39,7 @@ def expected_score(elo: float) -> float:
 
 
 def elo_of_score(score: float) -> float:
-    """Elo difference at which `score` is expected; limited to +-`UNBOUNDED_ELO`."""
+    """Return the Elo difference at which `score` is expected, within +-`UNBOUNDED_ELO`."""
     if not 0.0 <= score <= 1.0:
         raise ValueError(f"score {score!r} is outside [0, 1]")
     if score <= 0.0:
@@ -54,13 +52,13 @@ def elo_of_score(score: float) -> float:
 
 @dataclass(frozen=True)
 class EloEstimate:
-    """Strength of the first player over the second, from that player's point of view."""
+    """Strength of the first player relative to the second."""
 
-    score: float  # mean points a game, [0, 1]
-    elo: float  # logistic Elo difference; at 0 % and 100 % the estimate for half a game less
+    score: float  # mean points per game, [0, 1]
+    elo: float  # logistic Elo difference; at 0 % and 100 % of a score half a game closer to 50 %
     elo_low: float  # ends of the interval
     elo_high: float
-    normalized_elo: float  # distance from equality in standard deviations of a game, scaled
+    normalized_elo: float  # see NORMALIZED_ELO_PER_SIGMA
     normalized_error: float  # half the interval of `normalized_elo`
     los: float  # likelihood of superiority, [0, 1]
     confidence: float  # coverage of the interval, for example 0.95
@@ -76,12 +74,7 @@ def estimate_from_games(
 
 
 def estimate_from_pairs(pentanomial: Sequence[int], confidence: float = 0.95) -> EloEstimate:
-    """Estimate from colour-swapped pairs.
-
-    Args:
-        pentanomial: numbers of pairs in which the first player scored 0, 1/2, 1, 3/2, 2 points.
-        confidence: coverage of the interval.
-    """
+    """Estimate from colour-swapped pairs, counted by points: 0, 1/2, 1, 3/2, 2."""
     if len(pentanomial) != 5:
         raise ValueError(f"a pentanomial has 5 counts, got {list(pentanomial)!r}")
     _check_counts(pentanomial)
@@ -100,7 +93,7 @@ def pentanomial_of(pair_points: Sequence[float]) -> list[int]:
 
 
 def moments(counts: Sequence[float], scores: Sequence[float]) -> tuple[float, float, float]:
-    """Total, mean and (population) variance of an outcome distribution."""
+    """Return total, mean and (population) variance of an outcome distribution."""
     total = float(sum(counts))
     if total <= 0:
         return 0.0, 0.5, 0.0
@@ -110,7 +103,7 @@ def moments(counts: Sequence[float], scores: Sequence[float]) -> tuple[float, fl
 
 
 def wilson_interval(score: float, effective_games: float, z: float) -> tuple[float, float]:
-    """Wilson's interval for a proportion; keeps inside [0, 1] and open at neither end."""
+    """Return the Wilson score interval of a proportion, a subset of [0, 1]."""
     if effective_games <= 0:
         return 0.0, 1.0
     z2 = z * z / effective_games
@@ -138,14 +131,13 @@ def _estimate(
         )
     unbounded = "above" if score == 1.0 else "below" if score == 0.0 else ""
     units, mean, spread = moments(_with_virtual_unit(counts, total, score, variance), scores)
-    # The variance of one unit (a game, or a pair's mean) against the binomial variance of one
-    # game tells how many independent games the sample is worth. At 0 % and 100 % the games
-    # themselves are the only measure.
+    # The effective number of independent games is the binomial variance of one game divided by the
+    # variance of one unit (a game, or a pair's mean). At 0 % and 100 % it is the number of games.
     if unbounded:
         low, high = wilson_interval(score, games, z)
     else:
         low, high = wilson_interval(mean, units * mean * (1 - mean) / spread, z)
-    # At the very ends half a game is taken away, so that more games still mean more Elo.
+    # At 0 % and 100 % subtract half a game, so that more games still mean more Elo.
     shrunk = min(max(score, 0.5 / games), 1 - 0.5 / games)
     elo_low = -UNBOUNDED_ELO if unbounded == "below" else elo_of_score(low)
     elo_high = UNBOUNDED_ELO if unbounded == "above" else elo_of_score(high)
@@ -169,8 +161,8 @@ def _estimate(
 def _with_virtual_unit(
     counts: Sequence[int], total: float, score: float, variance: float
 ) -> list[float]:
-    """Counts with a virtual unit (a game, a pair), half lost, half won, if the spread is tiny."""
-    # The variance that one such unit among `total` makes by itself.
+    """Add a virtual unit (game or pair), half lost, half won, if the variance is tiny."""
+    # The variance that one such unit among `total` causes by itself.
     floor = (0.25 + (score - 0.5) ** 2) / total
     weight = max(0.0, 1.0 - variance / floor)
     padded = [float(count) for count in counts]

@@ -1,7 +1,7 @@
-"""One game between two players, from its opening to a result that names its reason.
+"""One game between two players, from its opening to its result.
 
-A player that breaks the rules forfeits: the record says who, what kind of fault, and the
-evidence. Nothing a player does can raise out of `play_game` except an interrupt from outside.
+A player that breaks the rules forfeits; the record names the player, the kind of fault and the
+evidence. No error of a player propagates out of `play_game`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ POINTS = {"1-0": 1.0, "0-1": 0.0, "1/2-1/2": 0.5}  # White's
 
 @dataclass(frozen=True)
 class Fault:
-    """A broken rule: by whom, of what kind (`players.faults.FAULT_KINDS`), and the evidence."""
+    """A broken rule: by whom, its kind (`engines.faults.FAULT_KINDS`) and the evidence."""
 
     white: bool
     kind: str
@@ -35,25 +35,25 @@ class Fault:
 
 @dataclass(frozen=True)
 class PlayedGame:
-    """A finished game. Points of view: `result` is White's, as in PGN."""
+    """A finished game."""
 
     pair: int  # from 0
     index: int  # 0: the first player has White; 1: colours swapped
     white: str
     black: str
     opening: Opening
-    moves: tuple[str, ...]  # UCI, those of the opening included
+    moves: tuple[str, ...]  # UCI, including the opening
     result: str  # "1-0", "0-1", "1/2-1/2"; "*" for a void game
     reason: str  # "checkmate", "fifty_moves", "adjudication: ...", "forfeit: ..."
     seconds: float
     fault: Fault | None = None
-    void: bool = False  # counted nowhere: both sides or our own machine were at fault
-    other_fault: Fault | None = None  # Black's, where neither player could start
-    comments: tuple[str, ...] = field(default=(), repr=False)  # one a move after the opening
+    void: bool = False  # not counted: both players failed, or this machine stalled
+    other_fault: Fault | None = None  # Black's, if neither player could start
+    comments: tuple[str, ...] = field(default=(), repr=False)  # one per move after the opening
 
     @property
     def excused(self) -> bool:
-        """Whether neither player is to blame for `fault`: our own machine explains it."""
+        """Whether a stall of this machine explains `fault`."""
         return self.void and self.other_fault is None
 
     @property
@@ -78,31 +78,22 @@ def play_game(
     overload: Callable[[float], float] | None = None,
     cancelled: Callable[[], bool] | None = None,
 ) -> PlayedGame | None:
-    """Play one game.
+    """Play one game and return its record, or None if it was cancelled.
 
-    Args:
-        white: the player of the white pieces.
-        black: the player of the black pieces.
-        opening: where the game starts.
-        rngs: randomness of White and of Black.
-        limits: clocks and limits a move.
-        adjudication: when to end the game early.
-        tables: endgame tables, used if `adjudication.tablebase`.
-        pair: number of the pair, for the record.
-        index: number of the game in its pair, for the record.
-        names: names of White and Black for the record; the players' own by default.
-        overload: tells the longest delay that our own machine suffered since a (monotonic)
-            moment; a loss on time by no more than that is void instead.
-        cancelled: asked before each move; if true the game is dropped.
-
-    Returns:
-        The record, or None if the game was cancelled.
+    `rngs` are White's and Black's; `pair`, `index` and `names` (default: the players' own) go into
+    the record. `overload` returns the longest stall of this machine since a `time.monotonic()`
+    moment: a loss on time that it explains makes the game void. `cancelled` is polled before each
+    move.
     """
     table = _Table(
-        (white, black), opening, rngs, limits or MatchLimits(), adjudication or Adjudication()
+        (white, black),
+        opening.game(),
+        rngs,
+        limits or MatchLimits(),
+        adjudication or Adjudication(),
+        tables,
+        overload,
     )
-    table.tables = tables
-    table.overload = overload
     started = time.monotonic()
     outcome = table.start()
     while outcome is None:
@@ -135,31 +126,26 @@ class _Outcome:
     other_fault: Fault | None = None
 
 
+@dataclass
 class _Table:
-    """The state of a game in progress: board, clocks, watchers."""
+    """The state of a game in progress."""
 
-    def __init__(
-        self,
-        players: tuple[Player, Player],
-        opening: Opening,
-        rngs: tuple[np.random.Generator, np.random.Generator],
-        limits: MatchLimits,
-        adjudication: Adjudication,
-    ) -> None:
-        self.players = players  # White, Black
-        self.rngs = rngs
-        self.game = opening.game()
-        self.limits = limits
-        self.adjudication = adjudication
-        self.judge = ValueJudge(adjudication)
-        self.tables: Tablebases | None = None
-        self.overload: Callable[[float], float] | None = None
+    players: tuple[Player, Player]  # White, Black
+    game: Game
+    rngs: tuple[np.random.Generator, np.random.Generator]
+    limits: MatchLimits
+    adjudication: Adjudication
+    tables: Tablebases | None
+    overload: Callable[[float], float] | None
+
+    def __post_init__(self) -> None:
+        self.judge = ValueJudge(self.adjudication)
         self.comments: list[str] = []
-        control = limits.time_control
+        control = self.limits.time_control
         self.clocks = [control.seconds if control else None for _ in range(2)]
 
     def start(self) -> _Outcome | None:
-        """Prepare both players; a broken one forfeits, two broken ones void the game."""
+        """Start both players; one that fails forfeits, and if both fail the game is void."""
         faults: list[Fault] = []
         for side, player in enumerate(self.players):
             try:
@@ -173,7 +159,7 @@ class _Table:
         return self._forfeit(faults[0]) if faults else None
 
     def ended(self) -> _Outcome | None:
-        """Whether the rules, or the match's own limits, end the game here."""
+        """Return the outcome if the rules or the adjudication end the game here."""
         game = self.game
         over = game.outcome()
         if over is not None:
@@ -197,7 +183,7 @@ class _Table:
         return None
 
     def move(self) -> _Outcome | None:
-        """Ask the side to move, check everything, play the move."""
+        """Ask the side to move, check the answer, and play the move."""
         game = self.game
         white = game.turn
         side = 0 if white else 1
@@ -233,7 +219,7 @@ class _Table:
         return _Outcome(verdict, "adjudication: both players agree") if verdict else None
 
     def _late(self, side: int, elapsed: float) -> tuple[str, float] | None:
-        """Evidence of a loss on time and the seconds there were, or None; runs the clock."""
+        """Run the clock; return evidence of a loss on time and the seconds allowed, or None."""
         margin = self.limits.margin
         movetime = self.limits.movetime
         if movetime is not None and self.clocks[side] is None and elapsed > movetime + margin:
@@ -250,26 +236,23 @@ class _Table:
     def _excuse(
         self, fault: Fault, allowance: float | None, since: float, elapsed: float | None = None
     ) -> _Outcome | None:
-        """A void game if a stall of our own machine explains the fault, else None.
+        """Return a void outcome if a stall of this machine explains the fault, else None.
 
-        Args:
-            fault: what the player is blamed for.
-            allowance: seconds there were for the move.
-            since: the (monotonic) moment when the move was asked for.
-            elapsed: seconds it took; those since then by default.
+        `allowance` is the time for the move, which was requested at the `time.monotonic()` moment
+        `since` and took `elapsed` seconds (default: the time since then).
         """
         if fault.kind not in ("time", "hang") or allowance is None or self.overload is None:
             return None
         taken = time.monotonic() - since if elapsed is None else elapsed
         delay = self.overload(since)
         if fault.kind == "hang":
-            # Nothing came at all: only a stall of the order of the whole wait can explain that.
+            # No answer at all: only a stall about as long as the wait explains that.
             explained = delay >= allowance / 2
         else:
             explained = delay > 0 and taken - allowance - delay <= self.limits.margin
         if not explained:
             return None
-        reason = f"void: our own machine stalled for {delay:.3f} s ({fault.kind})"
+        reason = f"void: this machine stalled for {delay:.3f} s ({fault.kind})"
         return _Outcome("*", reason, fault)
 
     def _forfeit(self, fault: Fault) -> _Outcome:
@@ -278,9 +261,9 @@ class _Table:
 
 
 def _malformed(decision: object) -> str:
-    """What is wrong with a player's answer, before the rules of chess come into it."""
+    """Return what is wrong with the types in a player's answer, or ""."""
     if not isinstance(decision, Decision):
-        return f"answered with something {_type(decision)} instead of a Decision"
+        return f"answered with {_type(decision)} instead of a Decision"
     if not isinstance(decision.move, str):
         return f"its move is {_type(decision.move)}, not text"
     value = decision.value
@@ -294,18 +277,18 @@ def _malformed(decision: object) -> str:
 
 
 def _type(value: object) -> str:
-    return "None" if value is None else f"of type {type(value).__name__}"
+    return "None" if value is None else f"a value of type {type(value).__name__}"
 
 
 def _is_legal(game: Game, move: str) -> bool:
     try:
         return game.is_legal(move)
-    except Exception:  # text that cannot even be handed over, such as half a surrogate pair
+    except Exception:  # text that cannot be encoded, such as a lone surrogate
         return False
 
 
 def _thinking_time(decision: Decision, measured: float) -> float:
-    """Time of the search itself where the player's client measured it, else all of it."""
+    """Return the search time that the engine client measured, else the whole time."""
     inner = decision.details.get("seconds")
     return inner if isinstance(inner, float) and 0.0 <= inner <= measured else measured
 

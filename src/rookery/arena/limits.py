@@ -1,4 +1,4 @@
-"""What a match allows its players: clocks, limits per move, and when it ends games early."""
+"""Limits of a match: clocks, limits per move, and adjudication."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from rookery.players.base import Limits
 
 _TIME_CONTROL = re.compile(r"^(?:(\d+):)?(\d+(?:\.\d+)?)(?:\+(\d+(?:\.\d+)?))?$")
-SEARCH_LIMITS = ("movetime", "nodes", "depth", "simulations")  # a move, fields of `MatchLimits`
+SEARCH_LIMITS = ("movetime", "nodes", "depth", "simulations")  # fields of `MatchLimits`
 
 
 @dataclass(frozen=True)
@@ -20,44 +20,37 @@ class TimeControl:
     increment: float = 0.0
 
     def __str__(self) -> str:
-        """The form that PGN and the command line use, for example `10+0.1`."""
+        """Format it as in PGN and on the command line, for example `10+0.1`."""
         return f"{self.seconds:g}+{self.increment:g}"
 
 
 def parse_time_control(text: str) -> TimeControl:
-    """Read `10+0.1` (seconds + increment), `60` or `2:30+1` (minutes:seconds)."""
+    """Parse `10+0.1` (seconds + increment), `60` or `2:30+1` (minutes:seconds)."""
     match = _TIME_CONTROL.match(text.strip())
     if match is None:
         raise ValueError(f"time control {text!r} is not of the form 10+0.1, 60 or 2:30+1 (seconds)")
     minutes, seconds, increment = match.groups()
     total, added = 60.0 * float(minutes or 0) + float(seconds), float(increment or 0)
     if total <= 0:
-        raise ValueError(f"time control {text!r} leaves no time at all")
-    if math.isinf(total + added):  # enough digits make an infinity
+        raise ValueError(f"time control {text!r} leaves no time to move")
+    if math.isinf(total + added):  # thousands of digits
         raise ValueError(f"time control {text[:20]!r}... is too long; give fewer digits")
     return TimeControl(total, added)
 
 
 @dataclass(frozen=True)
 class MatchLimits:
-    """Limits of both players; a player's own (`stockfish,depth=1`) go before them.
+    """Limits of both players; a player's own (`stockfish,depth=1`) take precedence."""
 
-    Fields:
-        time_control: clock of each side; None for no clock.
-        movetime: seconds a move.
-        nodes, depth, simulations: search limits a move.
-        margin: seconds by which a clock or movetime may be exceeded without losing.
-    """
-
-    time_control: TimeControl | None = None
-    movetime: float | None = None
+    time_control: TimeControl | None = None  # None: no clock
+    movetime: float | None = None  # seconds per move
     nodes: int | None = None
     depth: int | None = None
     simulations: int | None = None
-    margin: float = 0.05
+    margin: float = 0.05  # seconds by which a clock or movetime may be exceeded without losing
 
     def for_move(self, white_time: float | None, black_time: float | None) -> Limits:
-        """The limits handed to a player, with the clocks as they stand."""
+        """Return the limits of the next move, given the time left on the clocks."""
         increment = self.time_control.increment if self.time_control else None
         return Limits(
             movetime=self.movetime,
@@ -71,7 +64,7 @@ class MatchLimits:
         )
 
     def describe(self) -> str:
-        """One line for headers and reports."""
+        """Describe the limits in one line."""
         parts = [f"tc={self.time_control}"] if self.time_control else []
         for name in SEARCH_LIMITS:
             value = vars(self)[name]
@@ -82,30 +75,21 @@ class MatchLimits:
 
 @dataclass(frozen=True)
 class Adjudication:
-    """When a game may end before the rules end it; everything is off by default.
+    """When to end a game before the rules do; everything is off by default.
 
-    Values are the players' own, in [-1, 1] for the side to move, and both must agree.
-
-    Fields:
-        resign_value: both put the loser at or below minus this value ...
-        resign_moves: ... for this many moves in a row each.
-        draw_value: both see at most this much for either side ...
-        draw_moves: ... for this many moves in a row each ...
-        draw_after_move: ... from this move number on.
-        max_plies: drawn after this many plies (0: never). Not for training data.
-        tablebase: ask the endgame tables as soon as a position is in them.
+    Values are the players' own evaluations in [-1, 1] for the side to move; both must agree.
     """
 
-    resign_value: float | None = None
-    resign_moves: int = 4
-    draw_value: float | None = None
-    draw_moves: int = 8
-    draw_after_move: int = 40
-    max_plies: int = 0
-    tablebase: bool = False
+    resign_value: float | None = None  # one side is lost if both see it at or below minus this ...
+    resign_moves: int = 4  # ... for this many consecutive moves each
+    draw_value: float | None = None  # drawn if both see at most this for either side ...
+    draw_moves: int = 8  # ... for this many consecutive moves each ...
+    draw_after_move: int = 40  # ... from this move number on
+    max_plies: int = 0  # drawn after this many plies; 0: never. Not for training data
+    tablebase: bool = False  # decide by the tablebases as soon as they contain the position
 
     def describe(self) -> str:
-        """One line for headers and reports."""
+        """Describe the rules in one line."""
         parts = []
         if self.resign_value is not None:
             parts.append(f"resign at {self.resign_value:g} for {self.resign_moves} moves")
@@ -122,17 +106,17 @@ class Adjudication:
 
 
 class ValueJudge:
-    """Watches both players' values for a resignation or a draw both would sign."""
+    """Decides from both players' values when to adjudicate."""
 
     def __init__(self, rules: Adjudication) -> None:
-        """Start with an empty game."""
+        """Start a game."""
         self._rules = rules
-        self._hopeless = {True: 0, False: 0}  # moves in a row, by colour (True = White)
+        self._hopeless = {True: 0, False: 0}  # consecutive moves, by colour (True: White)
         self._winning = {True: 0, False: 0}
         self._level = {True: 0, False: 0}
 
     def verdict(self, white: bool, value: float | None, move_number: int) -> str | None:
-        """Take one side's value; the result ("1-0", "0-1", "1/2-1/2") once both agree."""
+        """Take one side's value; returns the result ("1-0", "0-1", "1/2-1/2") once both agree."""
         rules = self._rules
         lost = rules.resign_value is not None and value is not None and value <= -rules.resign_value
         won = rules.resign_value is not None and value is not None and value >= rules.resign_value

@@ -1,4 +1,4 @@
-"""Notices when our own machine stalls, so that no player loses on time because of it."""
+"""Detects stalls of this machine, so that no player loses on time because of one."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import threading
 import time
 from collections import deque
 
-PERIOD = 0.02  # seconds between two looks at the clock
-NOTICED = 0.005  # shorter delays are everyday scheduling
+PERIOD = 0.02  # seconds between two samples
+NOTICED = 0.005  # shorter delays are ordinary scheduling
 
 
 class LoadMonitor:
@@ -21,7 +21,7 @@ class LoadMonitor:
         self._thread.start()
 
     def worst_delay(self, since: float) -> float:
-        """Longest delay, in seconds, seen since a `time.monotonic()` moment."""
+        """Return the longest delay in seconds since a `time.monotonic()` moment."""
         return max((late for moment, late in list(self._delays) if moment >= since), default=0.0)
 
     def close(self) -> None:

@@ -1,8 +1,8 @@
-"""A match of two players: colour-swapped pairs, side by side, resumable, reproducible.
+"""A match between two players in colour-swapped pairs: concurrent, resumable, reproducible.
 
-Every game draws its randomness from (seed, pair, game, side), so results do not depend on how
-many games run at once or on where a match was interrupted. Games run in threads: engines are
-processes of their own and native players release the interpreter lock.
+The random streams of a game depend only on (seed, pair, game, side), so results do not depend on
+the number of games at once or on interruptions. Games run in threads: engines are separate
+processes, and native players release the interpreter lock.
 """
 
 from __future__ import annotations
@@ -31,49 +31,33 @@ from rookery.data.tablebases import Tablebases, find_tablebases
 from rookery.engines.workers import run_workers
 from rookery.players.base import Player, capabilities_of
 
-PlayerFactory = Callable[[], Player]
-"""Makes a player for one worker; called once a worker, so players need not be thread-safe."""
+PlayerFactory = Callable[[], Player]  # called once per worker: players need not be thread-safe
 
 
 @dataclass(frozen=True)
 class MatchSettings:
-    """Everything about a match but its players.
+    """Everything about a match except its players."""
 
-    Fields:
-        games: how many; two make a pair, an odd last one stays single.
-        openings: `start`, `random:PLIES` or a file (`openings.load_openings`).
-        seed: of openings and players.
-        concurrency: games at the same time; 0 chooses by the number of cores.
-        limits: clocks and limits a move.
-        adjudication: when to end games early.
-        sprt: stop as soon as this test is decided.
-        pgn: journal; an existing one of the same match is continued.
-        event: the PGN tag.
-    """
-
-    games: int = 100
-    openings: str = "balanced:8"
+    games: int = 100  # two make a pair; an odd last one stays single
+    openings: str = "balanced:8"  # see `openings.load_openings`
     seed: int = 0
-    concurrency: int = 0
+    concurrency: int = 0  # games at once; 0: by the number of cores
     limits: MatchLimits = field(default_factory=MatchLimits)
     adjudication: Adjudication = field(default_factory=Adjudication)
-    sprt: Sprt | None = None
-    pgn: Path | None = None
-    event: str = "Rookery match"
+    sprt: Sprt | None = None  # stop once this test is decided
+    pgn: Path | None = None  # journal; an existing one of the same match is resumed
+    event: str = "Rookery match"  # PGN tag
 
     def __post_init__(self) -> None:
-        """Refuse impossible numbers."""
-        if self.games < 0:
-            raise ValueError(f"a match cannot have {self.games} games")
-        if self.concurrency < 0:
-            raise ValueError(f"concurrency {self.concurrency} is below 0")
-        if self.seed < 0:
-            raise ValueError(f"seed {self.seed} is below 0")
+        """Reject negative numbers."""
+        for name in ("games", "concurrency", "seed"):
+            if vars(self)[name] < 0:
+                raise ValueError(f"{name} is {vars(self)[name]}; it must be 0 or more")
 
     def workers(self, players: Sequence[Player] = ()) -> int:
-        """Games at the same time; timed games leave every player a core of its own.
+        """Return the number of games at once; timed games get one core per player.
 
-        A player may be timed by itself (`stockfish,movetime=50ms`): see `Capabilities.timed`.
+        A player may have its own time limit (`stockfish,movetime=50ms`, `Capabilities.timed`).
         """
         if self.concurrency:
             return self.concurrency
@@ -89,7 +73,7 @@ class MatchSettings:
 
 @dataclass
 class MatchResult:
-    """A match as far as it went."""
+    """The result of a match so far."""
 
     first: str
     second: str
@@ -97,15 +81,15 @@ class MatchResult:
     tally: Tally
     seconds: float
     interrupted: bool = False
-    resumed: int = 0  # games that had been played before
-    recovered_bytes: int = 0  # torn bytes cut off the journal
-    damaged_copy: Path | None = None  # where they were kept, if they were more than a torn game
-    opening_count: int | None = None  # different openings available; None: unlimited
+    resumed: int = 0  # games read from the journal
+    recovered_bytes: int = 0  # damaged bytes cut off the journal
+    damaged_copy: Path | None = None  # their copy, if they were more than an incomplete game
+    opening_count: int | None = None  # distinct openings available; None: unlimited
 
     def to_json(self) -> dict[str, object]:
-        """The object that `rookery arena --json` prints."""
-        summary = describe(self.first, self.second, self.tally, self.seconds, self.settings.sprt)
-        summary |= {
+        """Return the object that `rookery arena --json` prints."""
+        found = describe(self.first, self.second, self.tally, self.seconds, self.settings.sprt)
+        return found | {
             "seed": self.settings.seed,
             "openings": self.settings.openings,
             "opening_count": self.opening_count,
@@ -114,11 +98,10 @@ class MatchResult:
             "resumed": self.resumed,
             "interrupted": self.interrupted,
         }
-        return summary
 
 
 def game_rngs(seed: int, pair: int, index: int) -> tuple[np.random.Generator, np.random.Generator]:
-    """Randomness of White and Black in one game of a match."""
+    """Return the random streams of White and Black in one game of a match."""
     white, black = (
         np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(3, pair, index, side)))
         for side in range(2)
@@ -135,49 +118,37 @@ def run_match(
     progress: Callable[[MatchResult], None] | None = None,
     on_game: Callable[[PlayedGame], None] | None = None,
 ) -> MatchResult:
-    """Play a match.
+    """Play a match; results are those of the first player.
 
-    Args:
-        first: makes the first player, whose point of view all results take.
-        second: makes its opponent.
-        settings: games, openings, limits.
-        names: how both are called in PGN and results.
-        progress: called after every game with the result so far.
-        on_game: called with every game's record.
+    `progress` is called after every game with the result so far, `on_game` with its record.
     """
     book = load_openings(settings.openings, settings.seed)
-    match = _Match(first, second, settings, names, book)
-    match.progress, match.on_game = progress, on_game
-    return match.run()
+    return _Match((first, second), settings, names, book, progress, on_game).run()
 
 
+@dataclass
 class _Match:
-    """The shared state of the workers; all of it is touched under `_lock` only."""
+    """The shared state of the workers, accessed only under `_lock`."""
 
-    def __init__(
-        self,
-        first: PlayerFactory,
-        second: PlayerFactory,
-        settings: MatchSettings,
-        names: tuple[str, str],
-        book: OpeningBook,
-    ) -> None:
-        self._factories = (first, second)
-        self._settings = settings
-        self._names = names
-        self._book = book
+    _factories: tuple[PlayerFactory, PlayerFactory]
+    _settings: MatchSettings
+    _names: tuple[str, str]
+    _book: OpeningBook
+    _progress: Callable[[MatchResult], None] | None
+    _on_game: Callable[[PlayedGame], None] | None
+
+    def __post_init__(self) -> None:
         self._lock = threading.Lock()
-        self._stop = threading.Event()  # no new moves: the question is answered
-        self._abort = threading.Event()  # interrupted or broken: nothing counts any more
+        self._stop = threading.Event()  # the SPRT is decided
+        self._abort = threading.Event()  # interrupted or failed: nothing counts any more
         self._errors: list[BaseException] = []
-        self._pairs = 0  # finished ones at the last look
+        self._pairs = 0  # finished pairs when the SPRT was last computed
         self._started = time.monotonic()
         self._journal: Journal | None = None
         self._monitor: LoadMonitor | None = None
-        self._result = MatchResult(*names, settings, Tally(), 0.0, opening_count=book.size)
+        size = self._book.size
+        self._result = MatchResult(*self._names, self._settings, Tally(), 0.0, opening_count=size)
         self._tasks: Iterator[tuple[int, int]] = iter(())
-        self.progress: Callable[[MatchResult], None] | None = None
-        self.on_game: Callable[[PlayedGame], None] | None = None
 
     def run(self) -> MatchResult:
         settings = self._settings
@@ -222,7 +193,7 @@ class _Match:
             self._monitor.close()
 
     def _play_native(self, bots: tuple[str, str], tasks: list[tuple[int, int]]) -> None:
-        """Both players live in the core: whole batches of games are one call."""
+        """Play batches of games in the core, where both players live."""
         try:
             cap = self._settings.adjudication.max_plies
             games = play_native(bots, self._names, tasks, self._book, self._settings.seed, cap)
@@ -250,8 +221,7 @@ class _Match:
                 if record is not None:
                     self._store(record)
         except BaseException as error:
-            # The errors of a worker that was interrupted are of no interest.
-            if not self._abort.is_set():
+            if not self._abort.is_set():  # ignore errors of interrupted workers
                 self._errors.append(error)
             self._abort.set()
         finally:
@@ -287,20 +257,20 @@ class _Match:
     def _store(self, record: PlayedGame) -> None:
         with self._lock:
             if self._abort.is_set():
-                return  # its engines may have been killed by us
+                return  # we may have killed its engines
             if self._journal is not None:
                 self._journal.append(record)
             self._result.tally.add(stored(record))
             self._result.seconds = time.monotonic() - self._started
             pairs = sum(self._result.tally.pentanomial)
-            if pairs != self._pairs:  # the test is about pairs, and takes some milliseconds
+            if pairs != self._pairs:  # computing the SPRT takes milliseconds
                 self._pairs = pairs
                 if self._decided():
                     self._stop.set()
-            if self.on_game is not None:
-                self.on_game(record)
-            if self.progress is not None:
-                self.progress(self._result)
+            if self._on_game is not None:
+                self._on_game(record)
+            if self._progress is not None:
+                self._progress(self._result)
 
     def _decided(self) -> bool:
         sprt = self._settings.sprt
@@ -323,9 +293,9 @@ class _Match:
 
 
 def fingerprint(names: tuple[str, str], settings: MatchSettings) -> str:
-    """Identity of a match: what must be the same for its games to be added up.
+    """Hash what must agree for games to belong to one match.
 
-    The number of games is not part of it, so a finished match can be made longer.
+    The number of games is left out, so that a finished match can be extended.
     """
     openings = settings.openings
     path, plies = split_plies(openings)

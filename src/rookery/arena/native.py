@@ -1,7 +1,6 @@
-"""Games between players of the core, played there in batches.
+"""Games between native players, played in batches by the core.
 
-Random against random this way is some hundred times faster than a loop over python-chess, so
-that a thousand games are a matter of a second.
+About a hundred times faster than a python-chess loop: a thousand random games take a second.
 """
 
 from __future__ import annotations
@@ -18,14 +17,14 @@ from rookery.arena.limits import Adjudication
 from rookery.data.openings import OpeningBook
 from rookery.players.base import Player, capabilities_of
 
-BATCH = 128  # games a call: large enough to hide its cost, small enough for Ctrl-C and progress
+BATCH = 128  # games per call: hides the cost of a call but keeps Ctrl-C and progress responsive
 
 
 def native_bots(players: Sequence[Player], adjudication: Adjudication) -> tuple[str, str] | None:
-    """Names of both players in the core, or None if either is something else.
+    """Return the names of both players in the core, or None unless both are native.
 
-    Such players think for no time and have no values, so clocks and agreed endings do not apply;
-    only endgame tables would.
+    Native players take no time and report no values, so of all adjudication only the tablebases
+    would matter.
     """
     if adjudication.tablebase:
         return None
@@ -43,13 +42,8 @@ def play_native(
 ) -> Iterator[PlayedGame]:
     """Play the games (pair, index) of `tasks`; the first player has White where index is 0.
 
-    Args:
-        bots: names of first and second player in the core.
-        names: how they are called in the records.
-        tasks: which games.
-        book: openings of the pairs.
-        seed: of the match; each game has its own stream.
-        max_plies: games are drawn there, those of the opening included; 0: never.
+    `bots` are the players' names in the core, `names` those in the records. Games are drawn after
+    `max_plies` plies including the opening; 0: never.
     """
     remaining = iter(tasks)
     while batch := list(islice(remaining, BATCH)):
@@ -60,7 +54,7 @@ def play_native(
         white = [bots[index] for _, index in batch]
         black = [bots[1 - index] for _, index in batch]
         if max_plies:
-            # The core counts from the start that it is given, and openings differ in length.
+            # The core counts plies from the start position, and openings differ in length.
             played = [
                 play_bot_games([start], [w], [b], [s], max(1, max_plies - start.ply))[0]
                 for start, w, b, s in zip(starts, white, black, seeds, strict=True)

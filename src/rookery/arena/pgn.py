@@ -1,8 +1,8 @@
-"""Games as PGN, and the PGN file as the only journal of a match.
+"""Games as PGN, and the PGN file as the journal of a match.
 
-Results are not kept anywhere else: a match that resumes reads them back from its PGN, so that
-the number of games and the number of results cannot differ, wherever it was killed. Each game is
-appended by one write and ends in a checksum; a torn or damaged end is cut off on resuming.
+Results are stored nowhere else: a resumed match reads them from its PGN, so that games and results
+always agree, whenever it was killed. Each game is appended by one write and ends with a checksum;
+an incomplete or damaged tail is cut off when resuming.
 """
 
 from __future__ import annotations
@@ -32,28 +32,28 @@ _STANDARD_TERMINATIONS = {
 
 
 class PgnError(ValueError):
-    """A PGN file that cannot serve as this match's journal."""
+    """A PGN file that cannot be the journal of this match."""
 
 
 @dataclass(frozen=True)
 class StoredGame:
-    """What a match needs to know of a game already played."""
+    """The part of a game that the results need."""
 
     pair: int
     index: int
     result: str
     reason: str
-    fault_white: bool | None  # who was at fault; None: neither, or our own machine
+    fault_white: bool | None  # who was at fault; None: neither, or this machine
     fault_kind: str
     void: bool
-    line_hash: int  # of start position and moves, for noticing duplicates
+    line_hash: int  # of start position and moves, to detect duplicates
     plies: int
     seconds: float
-    other_kind: str = ""  # what the other player was at fault for, where neither could start
+    other_kind: str = ""  # fault of the other player, if neither could start
 
 
 def stored(record: PlayedGame) -> StoredGame:
-    """The part of a record that results are made of."""
+    """Return the part of a record that the results need."""
     fault = None if record.excused else record.fault
     line = f"{record.opening.fen} {' '.join(record.moves)}".encode()
     return StoredGame(
@@ -72,7 +72,7 @@ def stored(record: PlayedGame) -> StoredGame:
 
 
 def to_pgn(record: PlayedGame, headers: dict[str, str]) -> str:
-    """The game as PGN text, ending in a blank line."""
+    """Format the game as PGN, ending with a blank line."""
     game = stored(record)
     tags = {
         "Event": "Rookery match",
@@ -124,7 +124,7 @@ def _termination(record: PlayedGame) -> str:
 
 
 def read_games(text: str) -> Iterator[tuple[str, StoredGame, dict[str, str]]]:
-    """Whole games of a journal: text, result and headers; stops at the first damaged one."""
+    """Yield text, result and headers of a journal's games up to the first damaged one."""
     for chunk in split_games(text):
         ending = _ENDING.search(chunk)
         if ending is None:
@@ -158,22 +158,19 @@ class Journal:
     """The PGN file of one match, open for appending and locked against a second writer."""
 
     def __init__(self, path: Path, match: str, headers: dict[str, str]) -> None:
-        """Open or continue the file.
+        """Create or resume the file.
 
-        Args:
-            path: the PGN file; made if it does not exist.
-            match: fingerprint of players, openings, limits and seed; a file of another match is
-                refused.
-            headers: tags of every game.
+        `match` is the fingerprint of players, openings, limits and seed: the file of another match
+        is rejected. `headers` are the tags of every game.
         """
         self.path = path
         self.games: list[StoredGame] = []
         self.dropped_bytes = 0
-        self.damaged_copy: Path | None = None  # of what was cut off, if it was not a torn game
+        self.damaged_copy: Path | None = None  # of the tail, unless that was an incomplete game
         self._closed = False
         self._headers = {**headers, "Match": match}
         if path.exists() and not path.is_file() and not path.is_dir():
-            # A device may have no end, and keeps nothing that a match could resume from.
+            # A device may be endless, and a match cannot resume from it.
             raise PgnError(f"{path} is not a regular file; choose another for the games")
         path.parent.mkdir(parents=True, exist_ok=True)
         self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
@@ -185,17 +182,17 @@ class Journal:
             raise
 
     def append(self, record: PlayedGame) -> None:
-        """Add a finished game; it counts from the moment this returns."""
+        """Add a finished game; it is stored when this returns."""
         if self._closed:
-            # The number of the descriptor may belong to another file by now.
-            raise ValueError(f"{self.path}: the journal is closed; this game comes too late")
+            # The descriptor may belong to another file by now.
+            raise ValueError(f"{self.path}: the journal is closed, so the game is not stored")
         data = to_pgn(record, self._headers).encode()
         if os.write(self._file, data) != len(data):
-            raise OSError(f"{self.path}: the disk took only part of a game; free some space")
+            raise OSError(f"{self.path}: only part of a game was written; free some disk space")
         self.games.append(stored(record))
 
     def close(self) -> None:
-        """Flush to the disk and release the file; may be called more than once."""
+        """Sync and close the file; idempotent."""
         if self._closed:
             return
         self._closed = True
@@ -228,20 +225,20 @@ class Journal:
         if not self.games and f'[Match "{match}"]'.encode() not in rest:
             self._refuse()
         if not _is_torn_game(rest, match):
-            # Damage in the middle, or a foreign game: keep a copy of what is cut off.
+            # Damage in the middle, or a game of another match: keep a copy of the tail.
             self.damaged_copy = self.path.with_name(self.path.name + ".damaged")
             self.damaged_copy.write_bytes(rest)
         os.ftruncate(self._file, kept)
 
     def _refuse(self) -> NoReturn:
         raise PgnError(
-            f"{self.path} holds games of something else (other players, openings, limits or seed); "
-            "choose another file, or delete this one"
+            f"{self.path} belongs to another match (other players, openings, limits or seed); "
+            "choose another file or delete this one"
         )
 
 
 def _is_torn_game(rest: bytes, match: str) -> bool:
-    """Whether the end of a journal is nothing but the beginning of one of its own games."""
+    """Whether the tail of a journal is only the beginning of a game of this match."""
     if not rest.strip():
         return True
     if not rest.startswith(b"[Event ") or rest.count(b"[Event ") > 1:

@@ -1,4 +1,4 @@
-"""What a match says: counts, Elo with its interval, faults, duplicates, as one JSON object."""
+"""The result of a match: counts, Elo with its interval, faults and duplicates."""
 
 from __future__ import annotations
 
@@ -6,11 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from rookery.arena.elo import (
-    EloEstimate,
-    estimate_from_games,
-    estimate_from_pairs,
-)
+from rookery.arena.elo import EloEstimate, estimate_from_games, estimate_from_pairs
 from rookery.arena.pgn import StoredGame
 from rookery.arena.sprt import Sprt
 
@@ -18,13 +14,13 @@ _FIRST_POINTS = {("1-0", 0): 1.0, ("0-1", 0): 0.0, ("1-0", 1): 0.0, ("0-1", 1): 
 
 
 def first_points(game: StoredGame) -> float:
-    """Points of the match's first player in a game that counts."""
+    """Return the first player's points in a game that counts."""
     return _FIRST_POINTS.get((game.result, game.index), 0.5)
 
 
 @dataclass
 class Tally:
-    """Running sums over the games of a match, from the first player's point of view."""
+    """Running totals of a match from the first player's point of view."""
 
     as_white: Counter[str] = field(default_factory=Counter)  # wins, draws, losses
     as_black: Counter[str] = field(default_factory=Counter)
@@ -36,7 +32,9 @@ class Tally:
     duplicates: int = 0
     plies: int = 0
     _lines: set[tuple[int, int]] = field(default_factory=set)
-    _halves: dict[int, float] = field(default_factory=dict)  # first half of unfinished pairs
+    _halves: dict[int, float] = field(
+        default_factory=dict
+    )  # points in the first game of unfinished pairs
     _pairs: list[int] = field(default_factory=lambda: [0] * 5)  # finished pairs by half points
 
     def add(self, game: StoredGame) -> None:
@@ -51,8 +49,8 @@ class Tally:
         if game.void:
             self.void += 1
             return
-        # The same moves with the same colours: nothing new was learnt from it. Games that end
-        # in their opening (a player that never starts) are no evidence of repetition.
+        # A duplicate has the same moves and colours. Forfeits do not count: a player that never
+        # starts ends every game in its opening.
         line = (game.line_hash, game.index)
         if game.fault_white is None:
             self.duplicates += line in self._lines
@@ -66,7 +64,7 @@ class Tally:
             self._halves[game.pair] = points
 
     def count(self, key: str) -> int:
-        """Wins, draws or losses with both colours."""
+        """Return the wins, draws or losses with both colours."""
         return self.as_white[key] + self.as_black[key]
 
     @property
@@ -81,11 +79,11 @@ class Tally:
 
     @property
     def unpaired_games(self) -> int:
-        """Games that count but whose partner is missing, void or not yet finished."""
+        """Games that count whose partner is missing, void or unfinished."""
         return len(self._halves)
 
     def estimate(self) -> EloEstimate:
-        """From pairs; from single games only while no pair is finished."""
+        """Estimate from pairs, or from single games while no pair is finished."""
         if any(self._pairs):
             return estimate_from_pairs(self.pentanomial)
         return estimate_from_games(self.count("wins"), self.count("draws"), self.count("losses"))
@@ -94,7 +92,7 @@ class Tally:
 def describe(
     first: str, second: str, tally: Tally, seconds: float, sprt: Sprt | None = None
 ) -> dict[str, object]:
-    """The JSON object of `rookery arena`."""
+    """Return the part of the `rookery arena` JSON object that depends only on the games."""
     estimate = tally.estimate()
     count = tally.games
     points = tally.count("wins") + tally.count("draws") / 2
@@ -139,7 +137,7 @@ def describe(
 
 
 def missing_games(planned: int, games: Sequence[StoredGame]) -> list[tuple[int, int]]:
-    """(pair, index) of the planned games that have not been played, in order."""
+    """Return (pair, index) of the planned games that have not been played, in order."""
     played: defaultdict[int, set[int]] = defaultdict(set)
     for game in games:
         played[game.pair].add(game.index)

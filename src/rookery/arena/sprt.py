@@ -1,8 +1,8 @@
-"""Sequential probability ratio tests: stop a match as soon as it has answered its question.
+"""Sequential probability ratio tests, which stop a match as soon as it is decided.
 
-The generalised test (GSPRT): of all outcome distributions that satisfy a hypothesis take the one
-that makes the results seen most likely; the log of the ratio of the two likelihoods is compared
-with Wald's bounds. Both Elo models of the field are here:
+The generalised test (GSPRT) takes, for each hypothesis, the outcome distribution under which the
+results are most likely, and compares the log-likelihood ratio of the two with Wald's bounds. There
+are two Elo models:
 
 * `logistic`: a hypothesis fixes the expected score, whatever the draw rate;
 * `normalized`: it fixes the distance from one half in standard deviations of one game, so that
@@ -27,31 +27,21 @@ from rookery.arena.elo import (
 )
 
 MODELS = ("logistic", "normalized")
-
-EMPTY_COUNT = 1e-3
-"""Stands for a count of zero, so that one-sided results have a likelihood (fishtest's choice)."""
+EMPTY_COUNT = 1e-3  # replaces zero counts, so that one-sided results have a likelihood (fishtest)
 
 
 @dataclass(frozen=True)
 class Sprt:
-    """A test of `elo1` against `elo0` (first player's view) with two error rates.
+    """A test of `elo1` against `elo0`, for the first player."""
 
-    Fields:
-        elo0: the hypothesis that is accepted at the lower bound.
-        elo1: the one accepted at the upper bound; above `elo0`.
-        alpha: chance of accepting `elo1` when `elo0` holds.
-        beta: chance of accepting `elo0` when `elo1` holds.
-        model: `logistic` or `normalized`.
-    """
-
-    elo0: float
-    elo1: float
-    alpha: float = 0.05
-    beta: float = 0.05
-    model: str = "normalized"
+    elo0: float  # accepted at the lower bound
+    elo1: float  # accepted at the upper bound; above `elo0`
+    alpha: float = 0.05  # probability of accepting `elo1` when `elo0` holds
+    beta: float = 0.05  # probability of accepting `elo0` when `elo1` holds
+    model: str = "normalized"  # one of MODELS
 
     def __post_init__(self) -> None:
-        """Refuse hypotheses that cannot be told apart."""
+        """Reject hypotheses that cannot be distinguished."""
         if not max(abs(self.elo0), abs(self.elo1)) <= UNBOUNDED_ELO:
             raise ValueError(
                 f"SPRT needs ELO0 and ELO1 from -{UNBOUNDED_ELO:g} to {UNBOUNDED_ELO:g}, "
@@ -77,15 +67,15 @@ class Sprt:
         return math.log((1 - self.beta) / self.alpha)
 
     def llr_of_games(self, wins: int, draws: int, losses: int) -> float:
-        """Log-likelihood ratio of independent games."""
+        """Return the log-likelihood ratio of independent games."""
         return self._llr((losses, draws, wins), TRINOMIAL_SCORES, 1)
 
     def llr_of_pairs(self, pentanomial: Sequence[int]) -> float:
-        """Log-likelihood ratio of colour-swapped pairs (0, 1/2, 1, 3/2, 2 points)."""
+        """Return the log-likelihood ratio of colour-swapped pairs (0, 1/2, 1, 3/2, 2 points)."""
         return self._llr(pentanomial, PENTANOMIAL_SCORES, 2)
 
     def decision(self, llr: float) -> str:
-        """`"elo1"`, `"elo0"` or `"continue"`."""
+        """Return `"elo1"`, `"elo0"` or `"continue"`."""
         if llr >= self.upper:
             return "elo1"
         return "elo0" if llr <= self.lower else "continue"
@@ -114,7 +104,7 @@ class Sprt:
 def _likeliest_with_mean(
     observed: Sequence[float], scores: Sequence[float], mean: float
 ) -> list[float]:
-    """Distribution with the given mean under which `observed` is most likely.
+    """Return the distribution with the given mean under which `observed` is most likely.
 
     It is q_i = p_i / (1 + x (a_i - mean)), with x the only root at which the q_i have that mean.
     """
@@ -129,7 +119,7 @@ def _likeliest_with_mean(
             p * (a - mean) / (1 + x * (a - mean)) for p, a in zip(observed, scores, strict=True)
         )
 
-    # `excess` falls from +infinity to -infinity between the poles: bisection cannot fail.
+    # `excess` decreases from +infinity to -infinity between the poles, so bisection converges.
     for _ in range(200):
         middle = (low + high) / 2
         if excess(middle) > 0:
@@ -145,12 +135,12 @@ def _likeliest_with_mean(
 def _likeliest_with_distance(
     observed: Sequence[float], scores: Sequence[float], distance: float
 ) -> list[float]:
-    """Distribution whose mean lies `distance` standard deviations above one half.
+    """Return the likeliest distribution with a mean `distance` standard deviations above 1/2.
 
-    The condition is not linear; it is replaced by its tangent at the last solution, which turns
-    each round into a problem with a fixed mean. Every round starts from a distribution that meets
-    the condition, since only there the tangent is sure to have a solution, and steps that do not
-    raise the likelihood are halved: far hypotheses are left behind by whole ones.
+    The condition is nonlinear; linearising it at the last solution turns each round into a problem
+    with a fixed mean. Every round starts from a distribution that satisfies the condition, because
+    only there the linearised problem surely has a solution. Steps that do not raise the likelihood
+    are halved, since full steps diverge for distant hypotheses.
     """
 
     def likelihood(candidate: Sequence[float]) -> float:
@@ -168,7 +158,7 @@ def _likeliest_with_distance(
             following = _meet_distance(mixed, scores, distance)
             reached = likelihood(following)
             if abs(reached - best) < 1e-14:
-                return following  # the rest is rounding
+                return following  # converged up to rounding
             if reached > best:
                 break
             step /= 2
@@ -189,7 +179,7 @@ def _mean_and_sigma(shares: Sequence[float], scores: Sequence[float]) -> tuple[f
 def _meet_distance(
     shares: Sequence[float], scores: Sequence[float], distance: float
 ) -> list[float]:
-    """The nearest mixture of `shares` and nothing but wins (or losses) at that distance."""
+    """Mix `shares` with as few sure wins (or losses) as reach that distance."""
 
     def mixed(part: float, end: int) -> list[float]:
         whole = [(1 - part) * q for q in shares]
@@ -200,7 +190,7 @@ def _meet_distance(
         mean, sigma = _mean_and_sigma(candidate, scores)
         return mean - 0.5 - distance * sigma
 
-    # Wins alone lie above every distance, losses alone below: bisection cannot fail.
+    # Sure wins lie above every distance and sure losses below, so bisection converges.
     start = excess(shares)
     end = -1 if start < 0 else 0
     low, high = 0.0, 1.0

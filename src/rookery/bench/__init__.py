@@ -1,7 +1,6 @@
-"""`rookery bench`: how fast we are, and how fast others are, measured in the same run.
+"""`rookery bench`: the speed of Rookery and its peers, measured in the same run.
 
-Benchmarks are modules with a function `run() -> Result`; `BENCHMARKS` names them. Other parts of
-Rookery add theirs to that table.
+A benchmark is a module with a function `run() -> Result`, listed in `BENCHMARKS`.
 """
 
 from __future__ import annotations
@@ -18,27 +17,26 @@ from rookery.bench.measure import Comparison, Result
 # Name: (module, what it measures).
 BENCHMARKS = {
     "perft": ("rookery.bench.perft", "legal move generation"),
-    "env": ("rookery.bench.env", "random play in an environment"),
+    "env": ("rookery.bench.env", "random play in environments"),
     "encode": ("rookery.bench.encode", "observations in batches"),
-    "ppo": ("rookery.bench.ppo", "training by PPO, playing and learning together"),
+    "ppo": ("rookery.bench.ppo", "PPO training, rollouts and updates"),
     "arena": ("rookery.bench.arena", "whole games between native players"),
     "alphabeta": ("rookery.bench.alphabeta", "alpha-beta search with a network"),
-    "datagen": ("rookery.bench.datagen", "games of a network against itself"),
-    "nnue_learner": ("rookery.bench.nnue_learner", "learning of the engine's network"),
-    "mcts": ("rookery.bench.mcts", "simulations of tree search in self-play"),
-    "prediction": ("rookery.bench.prediction", "self-play processes that share one network"),
-    "dqn": ("rookery.bench.dqn", "deep Q-learning on king and pawn against king"),
+    "datagen": ("rookery.bench.datagen", "engine self-play"),
+    "nnue_learner": ("rookery.bench.nnue_learner", "training of the engine's network"),
+    "mcts": ("rookery.bench.mcts", "MCTS simulations in self-play"),
+    "prediction": (
+        "rookery.bench.prediction",
+        "self-play processes that share one inference server",
+    ),
+    "dqn": ("rookery.bench.dqn", "DQN on king and pawn against king"),
 }
 
 __all__ = ["BENCHMARKS", "Comparison", "Result", "main", "run"]
 
 
 def run(name: str) -> Result:
-    """Run one benchmark.
-
-    Raises:
-        ValueError: if there is none of that name.
-    """
+    """Run one benchmark; an unknown name is a `ValueError`."""
     if name not in BENCHMARKS:
         near = difflib.get_close_matches(name, BENCHMARKS, n=1)
         hint = f"; did you mean {near[0]!r}?" if near else ""
@@ -48,17 +46,16 @@ def run(name: str) -> Result:
 
 
 def main(names: Sequence[str], json: bool) -> int:
-    """Run the benchmarks named (all if none is); returns the exit status.
+    """Run the named benchmarks (default: all) and return the exit status.
 
-    With `json` one object goes to standard output: per benchmark its `value` and `unit`, and
-    where it compares `peer`, `peer_value`, `ratio` and the list `comparisons`.
+    With `json`, print one object with the `Result.as_json` of each benchmark.
     """
     from rookery.base.json_output import write_json
 
     chosen = list(dict.fromkeys(names)) or list(BENCHMARKS)
     for name in chosen:
         if name not in BENCHMARKS:
-            run(name)  # raises before anything is measured
+            run(name)  # raises before any measurement
     results: dict[str, object] = {}
     for name in chosen:
         print(f"measuring {name} ({BENCHMARKS[name][1]}) ...", file=sys.stderr, flush=True)
@@ -68,14 +65,14 @@ def main(names: Sequence[str], json: bool) -> int:
         except ImportError as error:
             if names:
                 raise
-            print(f"{name} was left out: {error}", file=sys.stderr)
+            print(f"{name} was skipped: {error}", file=sys.stderr)
             continue
         seconds = time.perf_counter() - begin
         load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
         extra = {"seconds": round(seconds, 1), "load": round(load, 2)}
         results[name] = result.as_json() | extra
         for peer, reason in result.missing.items():
-            print(f"{name}: {peer} was left out: {reason}", file=sys.stderr)
+            print(f"{name}: {peer} was skipped: {reason}", file=sys.stderr)
         if not json:
             _show(name, result)
     if json:
@@ -89,9 +86,9 @@ def _show(name: str, result: Result) -> None:
     from rich.table import Table
 
     table = Table(title=f"{name}: {BENCHMARKS[name][1]} ({result.unit})", title_justify="left")
-    table.add_column("who")
+    table.add_column("program")
     table.add_column("value", justify="right")
-    table.add_column("ours is", justify="right")
+    table.add_column("ratio", justify="right")
     table.add_column("conditions", overflow="fold")
     table.add_row("rookery", f"{result.value:,.0f}", "", result.conditions)
     for comparison in result.comparisons:

@@ -1,26 +1,24 @@
-"""Alpha-beta: nodes per second of one thread, on the positions of the bench signature.
+"""Alpha-beta: nodes per second of one thread on the positions of the bench signature.
 
-Peer: Stockfish on the same positions, each with the same time and an empty hash table of the same
-size. Ours searches with the shipped network, or with pseudo-random weights of the same size where
-none is shipped.
+Peer: Stockfish with the same time per position and an empty hash table of the same size. Rookery
+uses the shipped network, or pseudo-random weights if it is not installed.
 """
 
 from __future__ import annotations
 
 import time
-from typing import Any
 
 from rookery._core import Engine, Game, NnueNetwork, bench, bench_positions
-from rookery.bench.measure import Comparison, Result
+from rookery.bench.measure import Comparison, Participant, Result
 from rookery.bench.stockfish import Stockfish, interleave_with
 
-HIDDEN = 128  # of the network used where none is shipped
+HIDDEN = 128  # of the pseudo-random network
 BUCKETS = 8
 HASH = 16  # MiB
 
 
 def network_to_measure() -> tuple[NnueNetwork, str]:
-    """The shipped network if there is one, and what it is."""
+    """Return the shipped network or a pseudo-random one, and a description."""
     from rookery.nets.model_file import ModelFileError
     from rookery.players.alphabeta import SHIPPED, read_network
 
@@ -31,28 +29,26 @@ def network_to_measure() -> tuple[NnueNetwork, str]:
         return NnueNetwork.random(HIDDEN, BUCKETS, 1), f"pseudo-random network, {HIDDEN} wide"
 
 
-class OwnSearch:
-    """Our engine."""
+def own_search(network: NnueNetwork) -> Participant:
+    """Search all positions with our engine."""
+    engine = Engine(network, 1, HASH)
 
-    def __init__(self, network: NnueNetwork) -> None:
-        """Take the network."""
-        self._engine = Engine(network, 1, HASH)
-
-    def measure(self, seconds: float) -> float:
-        """One round over all positions within about so many seconds."""
+    def measure(seconds: float) -> float:
         fens = bench_positions()
         nodes, spent = 0, 0.0
         for fen in fens:
-            self._engine.new_game()
-            self._engine.prepare()
-            result = self._engine.search(Game(fen), movetime=seconds / len(fens))
+            engine.new_game()
+            engine.prepare()
+            result = engine.search(Game(fen), movetime=seconds / len(fens))
             nodes += result.nodes
             spent += result.seconds
         return nodes / spent
 
+    return measure
+
 
 class StockfishSearch(Stockfish):
-    """Answers `go movetime` with the same hash table."""
+    """Stockfish with the same hash table."""
 
     def __init__(self, program: str) -> None:
         """Start it."""
@@ -60,7 +56,7 @@ class StockfishSearch(Stockfish):
         self.send(f"setoption name Hash value {HASH}")
 
     def measure(self, seconds: float) -> float:
-        """One round over all positions within about so many seconds."""
+        """Search all positions within about `seconds`."""
         fens = bench_positions()
         nodes, spent = 0, 0.0
         for fen in fens:
@@ -77,13 +73,13 @@ class StockfishSearch(Stockfish):
 
 
 def run() -> Result:
-    """Measure both in turn."""
+    """Run the benchmark."""
     network, what = network_to_measure()
-    values, missing = interleave_with(StockfishSearch, {"rookery": OwnSearch(network).measure})
+    values, missing = interleave_with(StockfishSearch, {"rookery": own_search(network)})
     ours = values.pop("rookery")
     same = "the same positions, time and hash table, one thread"
     comparisons = [Comparison(name, value, ours, same) for name, value in values.items()]
     conditions = f"{len(bench_positions())} positions, one thread, {what}"
     signature, _ = bench()
-    details: dict[str, Any] = {"bench signature (nodes)": signature}
+    details = {"bench signature (nodes)": signature}
     return Result(ours, "nodes/s", conditions, comparisons, missing, details)

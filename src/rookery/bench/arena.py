@@ -1,7 +1,7 @@
-"""`rookery bench arena`: whole random games a second, through the match runner with all its books.
+"""Random games through the match runner, including openings and records.
 
-The peer is the loop that everybody writes first: python-chess boards, a random legal move, until
-the game is over or a draw can be claimed because it has occurred.
+Peer: a plain python-chess loop of random legal moves until the game is over or the position has
+occurred three times or the fifty-move rule applies.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from rookery.players.registry import make_player
 
 
 def measure_rookery(seconds: float) -> float:
-    """Plies a second of matches random against random: openings, records, results included."""
+    """Plies per second of matches between random players."""
     plies = seed = 0
     begin = now = time.perf_counter()
     while now - begin < seconds:
@@ -34,7 +34,7 @@ def measure_rookery(seconds: float) -> float:
 
 
 def measure_python_chess(seconds: float) -> float:
-    """Plies a second of the same games on python-chess boards."""
+    """Plies per second of random games on python-chess boards."""
     rng = random.Random(1)
     plies = 0
     begin = now = time.perf_counter()
@@ -48,7 +48,7 @@ def measure_python_chess(seconds: float) -> float:
 
 
 def run() -> Result:
-    """Measure both in turn."""
+    """Run the benchmark."""
     peer = "python-chess loop"
     found = interleave({"rookery": measure_rookery, peer: measure_python_chess})
     return Result(

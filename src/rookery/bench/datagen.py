@@ -1,6 +1,6 @@
-"""Games of a network against itself: positions kept per second, on all cores.
+"""Engine self-play: training positions per second, on all cores.
 
-There is no peer: what others publish depends on their machines and node limits.
+There is no peer: published numbers depend on the machine and the node limit.
 """
 
 from __future__ import annotations
@@ -16,19 +16,16 @@ from rookery.bench.measure import Participant, Result, interleave, rate
 
 HIDDEN = 64
 NODES = 200
-GAMES = 8  # of one call
+GAMES = 8  # per call
 
 
 def generator(threads: int, nodes: int) -> Participant:
-    """Games of a pseudo-random network."""
+    """Play games with a pseudo-random network."""
     weights = tensors_of(new_weights(HIDDEN, 8, torch.Generator().manual_seed(1)))
     games = DataGenerator(weights, seed=1, soft_nodes=nodes, adjudicate=False, threads=threads)
     numbers = itertools.count(0, GAMES)
 
-    def work() -> int:
-        return len(games.run(next(numbers), GAMES).samples)
-
-    return lambda seconds: rate(work, seconds)
+    return lambda seconds: rate(lambda: len(games.run(next(numbers), GAMES).samples), seconds)
 
 
 def run() -> Result:
@@ -41,6 +38,6 @@ def run() -> Result:
             "one thread, 1000 nodes": generator(1, 1000),
         }
     )
-    conditions = f"pseudo-random network, {HIDDEN} wide, {NODES} nodes a move, {cores} threads"
+    conditions = f"pseudo-random network, {HIDDEN} wide, {NODES} nodes per move, {cores} threads"
     details = {name: value for name, value in values.items() if name != "all"}
     return Result(values["all"], "positions/s", conditions, details=details)

@@ -1,22 +1,22 @@
-"""Paper 003's DQN: moves played and learnt from per second, ours and over python-chess.
+"""The DQN of Kanis 2016: moves played and trained on per second, ours and with python-chess.
 
-Both play against a random king and learn from 32 moves of the memory for each move played, with
-the same network, rewards and rules. Ours plays many games at once and learns in larger batches.
+Both play against a random king and train on 32 replayed moves per move played, with the same
+network, rewards and rules. Ours plays many games at once and trains in larger batches.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from rookery.bench.measure import Comparison, Participant, Result, interleave, rate
-from rookery.bench.peer_process import PeerMissingError, PeerProcess
+from rookery.bench.measure import Comparison, Participant, Result, rate
+from rookery.bench.peer_process import interleave_with_peers
 
 PEER = "python_chess_dqn"
 GAMES = 128
 
 
 def training(games: int = GAMES) -> Participant:
-    """The recipe `kpk-random-king`, one thread."""
+    """Train the recipe `kpk-random-king` on one thread."""
     import torch
 
     from rookery.papers.kanis2016.dqn import DQNTrainer
@@ -28,28 +28,16 @@ def training(games: int = GAMES) -> Participant:
     recipe = DQNRecipe(name="bench", algorithm="dqn", summary="", dqn=settings)
     trainer = DQNTrainer(Context(recipe, Path()))
 
-    def work() -> int:
-        return trainer.iterate().samples
-
-    work()  # fills the memory far enough to learn
-    return lambda seconds: rate(work, seconds)
+    trainer.iterate()  # fills the replay memory enough to train
+    return lambda seconds: rate(lambda: trainer.iterate().samples, seconds)
 
 
 def run() -> Result:
-    """Measure both in turn."""
-    participants: dict[str, Participant] = {"ours": training()}
-    missing: dict[str, str] = {}
-    comparisons: list[Comparison] = []
-    conditions = f"{GAMES} games at once, 32 moves learnt from per move, one thread"
-    try:
-        with PeerProcess(PEER) as peer:
-            participants[PEER] = peer.measure
-            values = interleave(participants)
-            comparisons = [
-                Comparison(peer.label, values[PEER], values["ours"], f"peer: {peer.conditions}")
-            ]
-    except PeerMissingError as error:
-        missing[PEER] = str(error)
-        del participants[PEER]
-        values = interleave(participants)
+    """Run the benchmark."""
+    values, peers, missing = interleave_with_peers({"ours": training()}, {PEER: [PEER]})
+    comparisons = [
+        Comparison(peer.label, values[PEER], values["ours"], f"peer: {peer.conditions}")
+        for peer in peers.values()
+    ]
+    conditions = f"{GAMES} games at once, 32 replayed moves per move, one thread"
     return Result(values["ours"], "moves/s", conditions, comparisons, missing)

@@ -1,4 +1,4 @@
-"""Observations per second of every layout, written in batches into one array of ours."""
+"""Observations per second of every layout, encoded in batches into one array."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MAIN_LAYOUT = "planes119"
 
 
 def make_games(layout: Layout) -> list[Game]:
-    """Positions from random games (for kpk3, random positions of that material)."""
+    """Make positions from random games (for kpk3, random KPK positions)."""
     if layout.name == "kpk3":
         return [Game(random_position("KPvK", seed, "random")) for seed in range(BATCH)]
     games = [Game() for _ in range(BATCH)]
@@ -24,7 +24,7 @@ def make_games(layout: Layout) -> list[Game]:
 
 
 def encoder(layout: Layout, dtype: str) -> Participant:
-    """Encode the same batch again and again."""
+    """Encode the same batch repeatedly."""
     games = make_games(layout)
     out = np.zeros((BATCH, *layout.shape), dtype=dtype)
 

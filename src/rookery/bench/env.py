@@ -1,24 +1,21 @@
-"""Random play in environments: steps per second with the observation and the legal list.
+"""Random play in environments: steps per second with observation and legal moves.
 
-Each peer is compared with the observation layout of ours that is nearest to its own. Choosing the
-random move is part of every measurement, ours included.
+Each peer is compared with our observation layout closest to its own. Choosing the random move is
+part of every measurement.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import ExitStack
-
 import numpy as np
 
 from rookery._core import VectorGames
-from rookery.bench.measure import Comparison, Participant, Result, interleave, rate
-from rookery.bench.peer_process import PeerMissingError, PeerProcess
+from rookery.bench.measure import Comparison, Participant, Result, rate
+from rookery.bench.peer_process import interleave_with_peers
 
-NUM_GAMES = 64  # few enough that the observations stay in the processor's caches
+NUM_GAMES = 64  # few enough for the observations to stay in the CPU caches
 STEPS_PER_CALL = 50
 MAIN_LAYOUT = "planes19"
-# Peer script: our layout that is nearest to its observation.
+# Peer script: our layout closest to its observation.
 PEERS = {
     "pettingzoo_chess": "planes119",
     "openspiel_chess": "planes19",
@@ -42,41 +39,22 @@ def random_play(observation: str, seed: int = 1) -> Participant:
     return lambda seconds: rate(work, seconds)
 
 
-def _measure(participants: Mapping[str, Participant], missing: dict[str, str]) -> dict[str, float]:
-    """Measure all in turn, anew without a peer that ends meanwhile; `missing` then says so."""
-    while True:
-        present = {name: run for name, run in participants.items() if name not in missing}
-        try:
-            return interleave(present)
-        except PeerMissingError as error:
-            missing[error.script] = str(error)
-
-
 def run() -> Result:
-    """Measure all in turn."""
+    """Run the benchmark."""
     layouts = sorted({MAIN_LAYOUT, *PEERS.values()})
-    participants: dict[str, Participant] = {name: random_play(name) for name in layouts}
-    missing: dict[str, str] = {}
-    with ExitStack() as stack:
-        peers: dict[str, PeerProcess] = {}
-        for script in PEERS:
-            try:
-                peers[script] = stack.enter_context(PeerProcess(script))
-            except PeerMissingError as error:
-                missing[script] = str(error)
-            else:
-                participants[script] = peers[script].measure
-        values = _measure(participants, missing)
+    participants = {name: random_play(name) for name in layouts}
+    values, peers, missing = interleave_with_peers(participants, {name: [name] for name in PEERS})
     comparisons = [
         Comparison(
             peer.label,
             values[script],
             values[PEERS[script]],
-            f"ours: {PEERS[script]} and legal list; peer: {peer.conditions}",
+            f"ours: {PEERS[script]} and legal moves; peer: {peer.conditions}",
         )
         for script, peer in peers.items()
-        if script in values
     ]
-    conditions = f"{MAIN_LAYOUT}, {NUM_GAMES} games at once, one thread, observation and legal list"
+    conditions = (
+        f"{MAIN_LAYOUT}, {NUM_GAMES} games at once, one thread, observation and legal moves"
+    )
     details = {f"{name} steps/s": values[name] for name in layouts}
     return Result(values[MAIN_LAYOUT], "steps/s", conditions, comparisons, missing, details)

@@ -1,7 +1,7 @@
-"""Simulations per second: the tree alone, the processor's network, residual networks.
+"""MCTS simulations per second: the tree alone, the `squares` network, residual networks.
 
-Everything is measured as self-play does it: many games at a time, one batch of leaves after the
-other. What the evaluator alone can do with batches of the same size stands beside it.
+Everything is measured as in self-play, with many games at once and batches of leaves. For
+comparison, the evaluator alone is measured with batches of the same size.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from rookery.bench.measure import Comparison, Participant, Result, interleave, r
 
 SECONDS = 2.0
 REPETITIONS = 3
-SIMULATIONS = 400  # a move, of the paper
+SIMULATIONS = 400  # per move, as in Vanhoutte 2022
 TREE_SIMULATIONS = 800
 POSITIONS = (
     "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
@@ -25,14 +25,14 @@ POSITIONS = (
     "r4rk1/1pp1qppp/p1np1n2/2b1p1B1/2B1P1b1/P1NP1N2/1PP1QPPP/R4RK1 w - - 0 10",
     "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1",
 )
-# Published figures; their authors' programs are not installed here.
-PAPER_PER_SECOND = 6.1  # paper 002's code with its 19x256 network, two cores like ours
+# Published numbers, not measured here.
+PAPER_PER_SECOND = 6.1  # Vanhoutte 2022 with its 19x256 network, two cores like ours
 OPENSPIEL_PER_SECOND = 26_500.0  # OpenSpiel's Python MCTS with a trivial evaluator
 BIG_GAMES, MIDDLE_GAMES, SMALL_GAMES = 16, 128, 256
 
 
 def tree_alone() -> Participant:
-    """Searches of one position after the other with an evaluator that costs next to nothing."""
+    """Search positions with an evaluator that costs almost nothing."""
     search = MctsSearch("", megabytes=64, cache_megabytes=0)
     evaluator = HashEvaluator()
 
@@ -48,7 +48,7 @@ def tree_alone() -> Participant:
 
 
 def games_of(count: int, observation: str) -> SelfPlay:
-    """Self-play as the paper has it, from random openings so that no two games are alike."""
+    """Set up self-play as in the paper, from random openings so that all games differ."""
     return SelfPlay(
         count, observation, 1, simulations=SIMULATIONS, random_share=1.0, random_plies=(4, 20),
         cache_megabytes=0,
@@ -56,13 +56,13 @@ def games_of(count: int, observation: str) -> SelfPlay:
 
 
 def torch_selfplay(evaluator: Any, count: int) -> Participant:
-    """Self-play through an `Evaluator`."""
+    """Run self-play with an `Evaluator`."""
     from rookery.selfplay.local import play_batch
 
     play = games_of(count, evaluator.observation)
 
     def work() -> int:
-        # Leaves that need no network (mates, draws) are simulations too, but too few to count.
+        # Ignores the few simulations that end in a terminal position.
         before = play.evaluations
         play_batch(play, evaluator)
         return int(play.evaluations - before)
@@ -71,7 +71,7 @@ def torch_selfplay(evaluator: Any, count: int) -> Participant:
 
 
 def torch_alone(evaluator: Any, count: int) -> Participant:
-    """The same network asked the same question again and again."""
+    """Evaluate the same batch repeatedly."""
     play = games_of(count, evaluator.observation)
     play.gather()
     batch = (play.observations.copy(), play.legal_actions.copy(), play.legal_offsets.copy())
@@ -84,7 +84,7 @@ def torch_alone(evaluator: Any, count: int) -> Participant:
 
 
 def native_selfplay(native: Any, cores: int) -> Participant:
-    """Self-play without Python, a thread and games of its own on each core."""
+    """Run native self-play, with one thread and its own games per core."""
     plays = [games_of(SMALL_GAMES, "tactical70") for _ in range(cores)]
 
     def measure(seconds: float) -> float:
@@ -107,7 +107,7 @@ def native_selfplay(native: Any, cores: int) -> Participant:
 
 
 def residual(observation: str, blocks: int, filters: int) -> Any:
-    """An evaluator of an untrained residual network, in the precision that suits the machine."""
+    """Make an evaluator of an untrained residual network in the fastest precision."""
     from rookery.nets import make_network
     from rookery.nets.evaluator import TorchEvaluator
     from rookery.nets.inference import InferenceNetwork, has_fast_bfloat16
@@ -119,7 +119,7 @@ def residual(observation: str, blocks: int, filters: int) -> Any:
 
 
 def participants(cores: int) -> dict[str, Callable[[float], float]]:
-    """Everything that is measured, by its name in the details."""
+    """Return everything that is measured, by its name in the details."""
     from rookery.nets import make_network
     from rookery.nets.native import native_network
 
@@ -137,7 +137,7 @@ def participants(cores: int) -> dict[str, Callable[[float], float]]:
 
 
 def run() -> Result:
-    """Measure all of them in turn."""
+    """Run the benchmark."""
     import torch
 
     cores = usable_cores()
@@ -152,12 +152,11 @@ def run() -> Result:
     return Result(
         squares,
         "simulations/s",
-        f"self-play with the network family squares, {SIMULATIONS} simulations a move, {cores} "
-        "cores; details for the others",
+        f"self-play with a squares network, {SIMULATIONS} simulations per move, {cores} cores",
         [
             Comparison("our own 6x64 network", middle, squares, "both in self-play"),
             Comparison(
-                "paper 002's code (published figure)", PAPER_PER_SECOND, big,
+                "Vanhoutte 2022 (published number)", PAPER_PER_SECOND, big,
                 "19x256 on 19 planes, in self-play",
             ),
             Comparison(
@@ -165,7 +164,7 @@ def run() -> Result:
                 f"batches of {MIDDLE_GAMES}",
             ),
             Comparison(
-                "OpenSpiel's Python MCTS (published figure)", OPENSPIEL_PER_SECOND,
+                "OpenSpiel's Python MCTS (published number)", OPENSPIEL_PER_SECOND,
                 values["tree alone, one core"], "the tree with a trivial evaluator",
             ),
         ],

@@ -1,7 +1,7 @@
-"""Fair timing on noisy machines: short repetitions in turn, the median of each participant.
+"""Fair timing on noisy machines: interleaved short repetitions, and their medians.
 
-A benchmark measures us and its peers in the same run. Every round gives each participant one
-repetition, so that a busy minute of the machine falls on all of them.
+In every round each participant gets one repetition, so that a busy phase of the machine affects
+all of them.
 """
 
 from __future__ import annotations
@@ -12,15 +12,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 REPETITIONS = 3
-SECONDS = 2.0  # of one repetition
-
-# Measures for about so many seconds and returns units per second.
-Participant = Callable[[float], float]
+SECONDS = 2.0  # per repetition
+Participant = Callable[[float], float]  # works for about so many seconds; returns units per second
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Us against one peer, both in the unit of the result."""
+    """Rookery and one peer, both in the unit of the result."""
 
     peer: str
     peer_value: float
@@ -29,23 +27,23 @@ class Comparison:
 
     @property
     def ratio(self) -> float:
-        """How many times the peer's value ours is."""
+        """Our value divided by the peer's."""
         return self.value / self.peer_value
 
 
 @dataclass
 class Result:
-    """What one benchmark found."""
+    """The result of one benchmark."""
 
     value: float
     unit: str
     conditions: str
     comparisons: list[Comparison] = field(default_factory=list)
-    missing: dict[str, str] = field(default_factory=dict)  # peer: why, and the way out
+    missing: dict[str, str] = field(default_factory=dict)  # peer: reason and remedy
     details: Mapping[str, float] = field(default_factory=dict)  # further values in the same unit
 
     def as_json(self) -> dict[str, object]:
-        """Plain data; `peer`, `peer_value` and `ratio` are those of the first comparison."""
+        """Return plain data; `peer`, `peer_value` and `ratio` are those of the first comparison."""
         rows: list[dict[str, object]] = [
             {
                 "peer": comparison.peer,
@@ -69,7 +67,7 @@ class Result:
 
 
 def rate(work: Callable[[], int], seconds: float) -> float:
-    """Repeat `work`, which returns how many units it did, for about `seconds`; units per second."""
+    """Repeat `work`, which returns its units, for about `seconds`; returns units per second."""
     done = 0
     begin = now = time.perf_counter()
     while now - begin < seconds:
@@ -83,7 +81,7 @@ def interleave(
     repetitions: int = REPETITIONS,
     seconds: float = SECONDS,
 ) -> dict[str, float]:
-    """Median of each participant's repetitions, taken in turn."""
+    """Return the median of each participant's interleaved repetitions."""
     values: dict[str, list[float]] = {name: [] for name in participants}
     for _ in range(repetitions):
         for name, participant in participants.items():

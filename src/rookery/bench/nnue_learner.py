@@ -1,7 +1,7 @@
-"""Learning an nnue768 network: positions per second of the native learner.
+"""Training an nnue768 network: positions per second of the native learner.
 
 Peer: the same network in torch (`rookery.nets.nnue`, embedding bags and fused AdamW) on the same
-batches, its features already extracted, which the native learner does on the way.
+batches. Its features are extracted beforehand; the native learner's time includes that.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from rookery.runs.positions import Samples, results
 
 HIDDEN = 64
 BATCH = 16384
-POSITIONS = 4096  # different ones, repeated to fill a batch
+POSITIONS = 4096  # distinct; repeated to fill a batch
 RATE = 1e-3
 
 
 def make_samples() -> Samples:
-    """Positions from random games with random results."""
+    """Make positions from random games with random results."""
     games: list[Game] = []
     seed = 0
     while len(games) < POSITIONS:
@@ -38,7 +38,7 @@ def make_samples() -> Samples:
 
 
 def native(samples: Samples, hidden: int, threads: int) -> Participant:
-    """Steps of the native learner."""
+    """Train with the native learner."""
     learner = NnueLearner(hidden, 8, threads)
     rng = np.random.default_rng(1)
     for array in learner.weights().values():
@@ -53,7 +53,7 @@ def native(samples: Samples, hidden: int, threads: int) -> Participant:
 
 
 def with_torch(samples: Samples) -> Participant:
-    """Steps of torch, on one thread."""
+    """Train with torch on one thread."""
     network = make_network("nnue", "nnue768", "none", {"hidden": HIDDEN})
     optimizer = torch.optim.AdamW(network.parameters(), lr=RATE, fused=True)
     rows = sparse_rows(samples[:POSITIONS]).repeat(BATCH // POSITIONS, 1)
@@ -71,7 +71,7 @@ def with_torch(samples: Samples) -> Participant:
 
 
 def run() -> Result:
-    """Measure both on one thread, and ours on all cores."""
+    """Run the benchmark."""
     torch.set_num_threads(1)
     samples, cores = make_samples(), usable_cores()
     participants = {

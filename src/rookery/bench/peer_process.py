@@ -1,7 +1,7 @@
-"""Other people's environments, measured in processes of their own.
+"""Peers, measured in separate processes.
 
-A peer runs under our own Python, as the extra `bench` installs it beside us. The protocol is one
-line each way: a number of seconds in, a JSON object with `value` out.
+A peer uses our Python environment, where the extra `bench` installs it. The protocol is one line
+each way: a number of seconds in, a JSON object with `value` out.
 """
 
 from __future__ import annotations
@@ -11,34 +11,36 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from rookery.base.closing import Closing
 from rookery.base.extras import how_to_install
+from rookery.bench.measure import Participant, interleave
 
 RUNNER = Path(__file__).parent / "peers" / "run.py"
-EXTRAS = {"maskable_ppo": "sb3,train"}  # that bring a peer; else `bench`
+EXTRAS = {"maskable_ppo": "sb3,train"}  # extras that install a peer; default: bench
 QUIT_SECONDS = 10.0
 
 
 class PeerMissingError(OSError):
-    """The peer cannot be measured; the text says why and what to do."""
+    """The peer cannot be measured; the text gives the reason and the remedy."""
 
     def __init__(self, script: str, reason: str) -> None:
-        """Say why the peer of `script` cannot be measured."""
+        """Add the remedy to the reason."""
         command = how_to_install(EXTRAS.get(script, "bench"))
         super().__init__(f"{reason}; make bench installs it (or: {command})")
         self.script = script
 
 
 class PeerProcess(Closing):
-    """One peer, started and ready; a context manager that ends it."""
+    """A running peer; a context manager that ends it."""
 
     def __init__(self, script: str, *arguments: str) -> None:
         """Start `peers/SCRIPT.py`; raises PeerMissingError if it cannot run."""
-        self._script = script
-        # One thread each, and no window or greeting from the peers' graphics library.
+        self.script = script
+        # One thread each, and neither window nor greeting from pygame.
         environment = os.environ | {
             "OMP_NUM_THREADS": "1",
             "OPENBLAS_NUM_THREADS": "1",
@@ -64,13 +66,13 @@ class PeerProcess(Closing):
         self.conditions = str(hello["conditions"])
 
     def measure(self, seconds: float) -> float:
-        """Let the peer work for about `seconds`; its units per second."""
+        """Let the peer work for about `seconds` and return its units per second."""
         assert self._process.stdin is not None
         try:
             self._process.stdin.write(f"{seconds}\n")
             self._process.stdin.flush()
         except BrokenPipeError:
-            raise PeerMissingError(self._script, "the peer ended unasked") from None
+            raise PeerMissingError(self.script, "the peer exited unexpectedly") from None
         return float(self._read()["value"])
 
     def close(self) -> None:
@@ -87,10 +89,35 @@ class PeerProcess(Closing):
             self._process.stdout.close()
 
     def _read(self) -> dict[str, Any]:
-        """Next JSON object; libraries may print other things in between."""
+        """Read the next JSON object, skipping what libraries print."""
         assert self._process.stdout is not None
         for line in self._process.stdout:
             if line.startswith("{"):
                 answer: dict[str, Any] = json.loads(line)
                 return answer
-        raise PeerMissingError(self._script, "the peer ended unasked")
+        raise PeerMissingError(self.script, "the peer exited unexpectedly")
+
+
+def interleave_with_peers(
+    participants: Mapping[str, Participant], commands: Mapping[str, Sequence[str]]
+) -> tuple[dict[str, float], dict[str, PeerProcess], dict[str, str]]:
+    """Measure the participants and all peers that run.
+
+    `commands` are the scripts and arguments of the peers by name. Returns the medians, the measured
+    peers, and the reasons why others are missing; if a peer dies, measures again without it.
+    """
+    peers: dict[str, PeerProcess] = {}
+    missing: dict[str, str] = {}
+    with contextlib.ExitStack() as stack:
+        for name, command in commands.items():
+            try:
+                peers[name] = stack.enter_context(PeerProcess(*command))
+            except PeerMissingError as error:
+                missing[error.script] = str(error)
+        while True:
+            running = {name: peer.measure for name, peer in peers.items()}
+            try:
+                return interleave({**participants, **running}), peers, missing
+            except PeerMissingError as error:
+                missing[error.script] = str(error)
+                peers = {n: peer for n, peer in peers.items() if peer.script != error.script}

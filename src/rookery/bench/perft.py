@@ -1,6 +1,6 @@
-"""Move generation: leaf nodes per second, bulk-counted, one thread.
+"""Perft: leaf nodes per second on one thread, with bulk counting.
 
-Peers: Stockfish's own `go perft` and a straightforward perft in python-chess, also bulk-counted.
+Peers: Stockfish's `go perft` and a simple perft with python-chess, also with bulk counting.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ POSITIONS = (
 
 
 def count_nodes(board: chess.Board, depth: int) -> int:
-    """Perft on a python-chess board."""
+    """Compute perft on a python-chess board."""
     if depth <= 1:
         return board.legal_moves.count() if depth == 1 else 1
     nodes = 0
@@ -35,41 +35,41 @@ def count_nodes(board: chess.Board, depth: int) -> int:
 
 
 def measure_rookery(_seconds: float) -> float:
-    """One round over all positions, which takes about as long as the others'."""
+    """Count all positions once, which takes about as long as for the peers."""
     begin = time.perf_counter()
     nodes = sum(_core.perft(fen, depth) for fen, depth, _ in POSITIONS)
     return nodes / (time.perf_counter() - begin)
 
 
 def measure_python_chess(_seconds: float) -> float:
-    """The same positions, less deep."""
+    """Count the same positions at lower depth."""
     begin = time.perf_counter()
     nodes = sum(count_nodes(chess.Board(fen), depth) for fen, _, depth in POSITIONS)
     return nodes / (time.perf_counter() - begin)
 
 
 class StockfishPerft(Stockfish):
-    """Answers `go perft`."""
+    """Stockfish's `go perft`."""
 
     def count(self, fen: str, depth: int) -> int:
-        """Leaf nodes as Stockfish counts them."""
+        """Return the number of leaf nodes."""
         self.send(f"position fen {fen}")
         self.send(f"go perft {depth}")
         return int(self.read_until("Nodes searched")[-1].split(":")[1])
 
     def measure(self, _seconds: float) -> float:
-        """One round over all positions."""
+        """Count all positions once."""
         begin = time.perf_counter()
         nodes = sum(self.count(fen, depth) for fen, depth, _ in POSITIONS)
         return nodes / (time.perf_counter() - begin)
 
 
 def run() -> Result:
-    """Measure all in turn."""
+    """Run the benchmark."""
     participants = {"rookery": measure_rookery, "python-chess": measure_python_chess}
     values, missing = interleave_with(StockfishPerft, participants)
     ours = values.pop("rookery")
-    less = {"python-chess": "the same positions, less deep"}
+    less = {"python-chess": "the same positions at lower depth"}
     same = "the same positions and depths, one thread"
     comparisons = [
         Comparison(name, value, ours, less.get(name, same)) for name, value in values.items()

@@ -1,32 +1,31 @@
-"""Training by PPO: samples per second, playing and learning together, one thread.
+"""PPO training: samples per second of rollouts and updates together, on one thread.
 
-Ours and sb3-contrib's MaskablePPO, on the same environment (chess against a random mover, inputs
-`vector66`, actions `az4672`), with the network of paper 000 (1,366,849 parameters), the same number
-of games at a time and the same batch. A sample is a move of the learner.
+Peer: MaskablePPO from sb3-contrib, on the same environment (chess against random moves, observation
+`vector66`, actions `az4672`), with the network of Salisch 2023 (1,366,849 parameters) and the same
+number of games and batch sizes. A sample is one move of the learner.
 
-Ours are whole iterations. Thirty passes of the peer would take a minute; since all its passes are
-alike, one rollout and one pass are measured, from which follows the time of an iteration.
+Ours are whole iterations. Thirty epochs of the peer would take a minute; since they are all alike,
+the time of an iteration is extrapolated from one rollout and one epoch.
 """
 
 from __future__ import annotations
 
 import tempfile
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from rookery.bench.measure import Comparison, Participant, Result, interleave, rate
-from rookery.bench.peer_process import PeerMissingError, PeerProcess
+from rookery.bench.measure import Comparison, Participant, Result, rate
+from rookery.bench.peer_process import interleave_with_peers
 
 GAMES = 32
-STEPS = 4000  # samples of an iteration
-# Minibatch, passes: RLlib's defaults, as paper 000 has them, and a lighter pair of usual size.
+STEPS = 4000  # samples per iteration
+# Minibatch size and epochs: RLlib's defaults, as in Salisch 2023, and a more common pair.
 BATCHES = ((128, 30), (512, 4))
 PEER = "maskable_ppo"
 
 
 def training(minibatch: int, passes: int) -> Participant:
-    """Our PPO, in whole iterations."""
+    """Run whole iterations of our PPO."""
     from rookery.training import require_extra
 
     require_extra()
@@ -40,12 +39,12 @@ def training(minibatch: int, passes: int) -> Participant:
 
     changes: dict[str, Any] = {
         "ppo.games": GAMES,
-        "ppo.plies": 2 * STEPS // GAMES,  # every other ply is the random mover's
+        "ppo.plies": 2 * STEPS // GAMES,  # every other ply is the opponent's
         "ppo.minibatch": minibatch,
         "ppo.passes": passes,
         "ppo.learning_rate": 3e-4,
         "ppo.kl_coefficient": 0.0,
-        # As the peer has it: no limit of the value error, gradients scaled down.
+        # As in the peer: no value clipping, gradients clipped by norm.
         "ppo.value_clip": 0.0,
         "ppo.gradient_norm": 0.5,
         "game.win": 1.0,
@@ -56,36 +55,28 @@ def training(minibatch: int, passes: int) -> Participant:
     torch.set_num_threads(1)
     keep_freed_memory()
     trainer = PPOTrainer(Context(recipe=recipe, folder=Path(tempfile.gettempdir())))
-    trainer.iterate()  # warm up, as the peer does
+    trainer.iterate()  # warm-up, as in the peer
 
     return lambda seconds: rate(lambda: trainer.iterate().samples, seconds)
 
 
 def run() -> Result:
-    """Measure all in turn."""
-    participants: dict[str, Participant] = {}
-    missing: dict[str, str] = {}
-    with ExitStack() as stack:
-        peers: dict[tuple[int, int], PeerProcess] = {}
-        for minibatch, passes in BATCHES:
-            participants[f"ours {minibatch}"] = training(minibatch, passes)
-            words = [str(number) for number in (GAMES, STEPS, minibatch, passes)]
-            try:
-                peer = stack.enter_context(PeerProcess(PEER, *words))
-            except PeerMissingError as error:
-                missing[PEER] = str(error)
-            else:
-                peers[minibatch, passes] = peer
-                participants[f"peer {minibatch}"] = peer.measure
-        values = interleave(participants)
+    """Run the benchmark."""
+    participants = {f"ours {minibatch}": training(minibatch, n) for minibatch, n in BATCHES}
+    commands = {
+        f"peer {minibatch}": [PEER, *(str(number) for number in (GAMES, STEPS, minibatch, passes))]
+        for minibatch, passes in BATCHES
+    }
+    values, peers, missing = interleave_with_peers(participants, commands)
     comparisons = [
         Comparison(
-            peer.label,
+            peers[f"peer {minibatch}"].label,
             values[f"peer {minibatch}"],
             values[f"ours {minibatch}"],
-            f"{_batch(minibatch, passes)}; peer: {peer.conditions}",
+            f"{_batch(minibatch, passes)}; peer: {peers[f'peer {minibatch}'].conditions}",
         )
-        for (minibatch, passes), peer in peers.items()
+        for minibatch, passes in BATCHES
+        if f"peer {minibatch}" in peers
     ]
     conditions = (
         f"{GAMES} games against random, vector66, 1,366,849 parameters, "

@@ -1,9 +1,9 @@
-"""Self-play processes that share one network against all games in one process (paper 002, 3.8).
+"""An inference server with self-play processes against one process (Vanhoutte 2022, 3.8).
 
-The same games, the same network and the same batches through each collector of AlphaZero. Besides
-wall-clock time the processor time of all processes is measured: on a busy machine it says more, and
-it shows what the processes cost. What they gain (trees are searched while the network works) only
-the clock shows, on a machine with cores to spare.
+Every collector of AlphaZero gets the same games, network and batches. Besides wall-clock time the
+CPU time of all processes is measured: it is more reliable on a busy machine and shows the cost of
+the processes. Their gain (tree search overlaps with inference) shows only in wall-clock time, on a
+machine with spare cores.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from rookery.bench.measure import Comparison, Result
 from rookery.selfplay.collector import Collector, Weights, make_collector
 from rookery.selfplay.trees import TreeHarvest, TreeOrder, TreePlan
 
-Measured = tuple[Collector[TreeOrder, TreeHarvest], Weights, int]  # and samples of an order
+Measured = tuple[Collector[TreeOrder, TreeHarvest], Weights, int]  # samples per order
 
 RESIDUAL = {"blocks": 6, "filters": 64}
 SECONDS = 2.0
 REPETITIONS = 3
-# Games from random openings that soon end, so that some end in every order.
-RESIDUAL_GAMES, SQUARES_GAMES = 128, 512  # leaves of a batch
+# Short games from random openings, so that some end in every order.
+RESIDUAL_GAMES, SQUARES_GAMES = 128, 512  # leaves per batch
 SIMULATIONS, MAX_PLIES = 16, 24
-# Samples of an order: about two seconds, so that loading the weights does not count.
+# Samples per order: about two seconds, so that loading the weights hardly matters.
 ORDER = {"6x64": 512, "squares": 16384}
 
 
 def cpu_seconds(children: list[int]) -> float:
-    """Processor time of this process and of children that still run."""
+    """Return the CPU time of this process and of running children."""
     total = time.process_time()
     ticks = os.sysconf("SC_CLK_TCK")
     for pid in children:
@@ -44,7 +44,7 @@ def cpu_seconds(children: list[int]) -> float:
 def measure(
     collector: Collector[TreeOrder, TreeHarvest], weights: Weights, samples: int, seconds: float
 ) -> tuple[float, float]:
-    """Evaluations per second, and per second of processor time."""
+    """Return evaluations per second of wall-clock time and of CPU time."""
     from rookery.selfplay.server import ServerCollector
 
     order = TreeOrder(samples, SIMULATIONS, SIMULATIONS, -2.0, 1.0)
@@ -60,7 +60,7 @@ def measure(
 
 
 def collectors(cores: int) -> dict[str, Measured]:
-    """All that is measured, by name."""
+    """Return the collectors to measure, by name."""
     from rookery.nets import make_network
     from rookery.nets.inference import Precision, has_fast_bfloat16
     from rookery.selfplay.networks import weights_of
@@ -77,7 +77,7 @@ def collectors(cores: int) -> dict[str, Measured]:
         plan = TreePlan(options, games, 0, cores, cores, precision)
         return make_collector("trees", backend, plan), weights_of(network), samples
 
-    threads = SQUARES_GAMES // cores  # games of each
+    threads = SQUARES_GAMES // cores  # games per thread
     served = f"{cores} processes and a server"
     return {
         "6x64, one process": measured("batches", residual, RESIDUAL_GAMES, ORDER["6x64"]),
@@ -88,7 +88,7 @@ def collectors(cores: int) -> dict[str, Measured]:
 
 
 def run() -> Result:
-    """Measure all collectors in turn."""
+    """Run the benchmark."""
     import torch
 
     cores = usable_cores()
@@ -112,7 +112,7 @@ def run() -> Result:
     return Result(
         served,
         "evaluations/s",
-        f"self-play with a 6x64 network, {cores} processes that search and one that evaluates",
+        f"self-play with a 6x64 network, {cores} search processes and an inference server",
         [
             Comparison(
                 "the same in one process", one, served,

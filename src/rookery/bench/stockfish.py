@@ -1,4 +1,4 @@
-"""Stockfish as a peer: a process of its own, asked in turn with us."""
+"""Stockfish as a peer."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Stockfish(Closing):
         self.send("setoption name Threads value 1")
 
     def measure(self, seconds: float) -> float:
-        """Units per second in about so many seconds."""
+        """Work for about `seconds` and return units per second."""
         raise NotImplementedError
 
     def send(self, command: str) -> None:
@@ -39,14 +39,14 @@ class Stockfish(Closing):
         self._process.stdin.flush()
 
     def read_until(self, word: str) -> list[str]:
-        """Lines up to the one that begins with `word`."""
+        """Read lines up to the one that begins with `word`."""
         assert self._process.stdout is not None
         lines = []
         for line in self._process.stdout:
             lines.append(line)
             if line.startswith(word):
                 return lines
-        raise OSError(f"{self.name} ended before it said {word!r}")
+        raise OSError(f"{self.name} exited before it sent {word!r}")
 
     def close(self) -> None:
         """End the process."""
@@ -62,7 +62,7 @@ class Stockfish(Closing):
 def interleave_with(
     peer: type[Stockfish], participants: Mapping[str, Participant]
 ) -> tuple[dict[str, float], dict[str, str]]:
-    """Medians of the participants, Stockfish among them if it is installed; and what is missing."""
+    """Measure the participants and, if installed, Stockfish; returns medians and missing peers."""
     from rookery.engines.find import find_stockfish
 
     program = find_stockfish()

@@ -1,4 +1,9 @@
-"""`rookery arena`: play a match between two players and say what it proves."""
+"""Play a match between two players.
+
+Play colour-swapped pairs of games and report the Elo difference with its 95 % interval.
+A PLAYER is a name with options, such as random or stockfish,depth=1; 'rookery players' lists
+them. With --pgn, the same command resumes an interrupted match.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +12,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from rookery.base.json_output import write_json
-from rookery.commands._match_options import (
+from rookery.commands._common import (
     ProgressLine,
     add_adjudication_options,
     add_limit_options,
@@ -20,45 +25,42 @@ if TYPE_CHECKING:
     from rookery.arena.game import PlayedGame
     from rookery.arena.match import MatchResult
 
-HELP = "play a match between two players"
-DESCRIPTION = (
-    "Play colour-swapped pairs of games and report the Elo difference with its "
-    "95 % interval. A PLAYER is a name with options, such as random or stockfish,depth=1; "
-    "'rookery players' lists them. With --pgn an interrupted match is continued."
-)
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options."""
-    parser.add_argument("first", metavar="PLAYER", help="results are from this player's view")
+    """Add the arguments."""
+    parser.add_argument("first", metavar="PLAYER", help="the player whose score is reported")
     parser.add_argument("second", metavar="PLAYER", help="its opponent")
-    parser.add_argument("--games", type=int, default=100, metavar="N", help="games (100)")
+    parser.add_argument("--games", type=int, default=100, metavar="N", help="number of games")
     parser.add_argument(
         "--openings",
         default="balanced:8",
         metavar="WHAT",
-        help="balanced:PLIES or random:PLIES (drawn once a pair; balanced: no side is more than a "
-        "pawn ahead), start, an EPD or PGN file, or FILE.pgn:PLIES (balanced:8)",
+        help="balanced:PLIES or random:PLIES (random moves, new for each pair; balanced: neither "
+        "side is more than a pawn ahead), start, an EPD or PGN file, or FILE.pgn:PLIES",
     )
     parser.add_argument(
         "--concurrency",
         type=int,
         default=0,
         metavar="N",
-        help="games at once (cores; half if timed)",
+        help="games at once; 0: one per core, half of that if timed",
     )
     parser.add_argument(
-        "--sprt", type=float, nargs=2, metavar=("ELO0", "ELO1"), help="stop when this is decided"
+        "--sprt",
+        type=float,
+        nargs=2,
+        metavar=("ELO0", "ELO1"),
+        help="stop once a sequential test of ELO1 against ELO0 is decided",
     )
     parser.add_argument(
         "--sprt-model",
         default="normalized",
         choices=["normalized", "logistic"],
-        help="Elo of --sprt",
+        help="Elo model of --sprt",
     )
-    parser.add_argument("--pgn", metavar="FILE", help="write the games; continue if it exists")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed (0)")
-    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    parser.add_argument("--pgn", metavar="FILE", help="write the games here; resume if it exists")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="random seed")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
     add_limit_options(parser)
     add_adjudication_options(parser)
 
@@ -72,7 +74,7 @@ def run(args: argparse.Namespace) -> int:
     from rookery.players.registry import check_player, make_player
 
     check_numbers(args)
-    names = (check_player(args.first), check_player(args.second))  # who cannot start forfeits
+    names = (check_player(args.first), check_player(args.second))
     settings = MatchSettings(
         games=args.games,
         openings=args.openings,
@@ -112,36 +114,34 @@ def run(args: argparse.Namespace) -> int:
 
 
 def warnings(result: MatchResult, evidence: dict[str, str]) -> list[str]:
-    """What a reader must know before trusting the numbers."""
+    """List what a reader must know before trusting the numbers."""
     tally, settings = result.tally, result.settings
-    found = [
-        f"{player} lost by its own fault, for example {text}" for player, text in evidence.items()
-    ]
+    found = [f"{player} forfeited games, for example {text}" for player, text in evidence.items()]
     if tally.void:
-        found.append(f"{tally.void} games are void (both players or this machine at fault)")
+        found.append(f"{tally.void} games are void (both players failed, or this machine stalled)")
     if tally.duplicates:
         found.append(
-            f"{tally.duplicates} games repeat another move for move: use more or longer openings"
+            f"{tally.duplicates} games are move-for-move repeats; use more or longer openings"
         )
     unpaired = tally.unpaired_games
     if unpaired and any(tally.pentanomial):
         which = "1 game counts" if unpaired == 1 else f"{unpaired} games count"
-        found.append(f"{which} in the score but, without a partner, not in the Elo difference")
+        found.append(f"{which} in the score but not in the Elo difference: the pair is incomplete")
     pairs = (settings.games + 1) // 2
     if result.opening_count is not None and 1 < result.opening_count < pairs:
-        found.append(f"only {result.opening_count} openings for {pairs} pairs: they repeat")
+        found.append(f"only {result.opening_count} openings for {pairs} pairs, so they repeat")
     if result.recovered_bytes:
         what = (
-            "of a torn game were cut off"
+            "of an incomplete game were cut off"
             if result.damaged_copy is None
-            else f"were no game of this match and cut off; they are kept in {result.damaged_copy}"
+            else f"that do not belong to this match were moved to {result.damaged_copy}"
         )
         found.append(f"{settings.pgn}: {result.recovered_bytes} bytes {what}")
     return found
 
 
 def report(summary: dict[str, Any]) -> str:
-    """The result for people."""
+    """Format the result as text."""
     white, black = summary["as_white"], summary["as_black"]
     high = "no bound" if summary["unbounded"] == "above" else f"{summary['elo_high']:+.1f}"
     low = "no bound" if summary["unbounded"] == "below" else f"{summary['elo_low']:+.1f}"

@@ -1,25 +1,22 @@
-"""`rookery bench`: measure speed, ours and that of peers, in the same run."""
+"""Benchmark Rookery against other libraries.
+
+Run the named benchmarks, or all of them. Rookery and its peers are measured in turn during the
+same run; peers that are not installed are skipped with a message.
+"""
 
 from __future__ import annotations
 
 import argparse
 
-HELP = "measure speed against peers, in the same run"
-DESCRIPTION = (
-    "Run benchmarks: all of them, or those named. Peers that are not installed "
-    "are left out, with a message."
-)
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options."""
-    parser.add_argument("names", metavar="NAME", nargs="*", help="a benchmark; default: all")
-    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    """Add the arguments."""
+    parser.add_argument("names", metavar="NAME", nargs="*", help="benchmark; default: all")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Hand over to the benchmarks."""
+    """Run the benchmarks."""
     from rookery import bench
 
-    status: int = bench.main(args.names, args.json)
-    return status
+    return int(bench.main(args.names, args.json))

@@ -1,4 +1,7 @@
-"""`rookery data`: samples for supervised learning, from games, puzzles or an engine; books."""
+"""Make training samples or an opening book.
+
+Write samples for 'rookery train supervised' as Parquet shards, or a Polyglot opening book.
+"""
 
 from __future__ import annotations
 
@@ -8,94 +11,104 @@ import time
 from typing import TYPE_CHECKING
 
 from rookery.base.json_output import write_json
-from rookery.commands._match_options import check_numbers
+from rookery.commands._common import check_numbers
 
 if TYPE_CHECKING:
     from rookery.data.sample_writer import SampleWriter
 
 LEAST = dict.fromkeys(("limit", "count", "nodes", "lines", "workers", "plies", "least_games"), 1)
 LEAST |= {"skip": 0, "least_elo": 0}
-HELP = "make samples for supervised learning, or an opening book"
-DESCRIPTION = (
-    "Write samples as Parquet shards that 'rookery train supervised' learns, or an opening book."
-)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options."""
+    """Add the arguments."""
     kinds = parser.add_subparsers(title="sources", metavar="SOURCE", required=True)
-    pgn = kinds.add_parser("pgn", help="moves and results of games")
-    pgn.add_argument("files", metavar="FILE", nargs="+", help="PGN, plain or gzipped")
-    pgn.add_argument("--limit", type=int, metavar="N", help="most games")
-    pgn.add_argument("--least-elo", type=int, default=0, metavar="ELO", help="of both players (0)")
+    pgn = kinds.add_parser("pgn", help="samples from the moves and results of games")
+    pgn.add_argument("files", metavar="FILE", nargs="+", help="PGN file, plain or gzipped")
+    pgn.add_argument("--limit", type=int, metavar="N", help="maximum number of games")
     pgn.add_argument(
-        "--skip", type=int, default=0, metavar="PLIES", help="plies left out at the start (0)"
+        "--least-elo", type=int, default=0, metavar="ELO", help="minimum rating of both"
+    )
+    pgn.add_argument(
+        "--skip",
+        type=int,
+        default=0,
+        metavar="PLIES",
+        help="skip this many plies at the start of each game",
     )
     pgn.set_defaults(source=_pgn)
-    puzzles = kinds.add_parser("puzzles", help="solutions of puzzles")
-    puzzles.add_argument("files", metavar="FILE", nargs=1, help="CSV, plain or gzipped")
+    puzzles = kinds.add_parser("puzzles", help="samples from the solutions of puzzles")
+    puzzles.add_argument("files", metavar="FILE", nargs=1, help="CSV file, plain or gzipped")
     puzzles.add_argument(
         "--themes",
         default="mateIn1,mateIn2",
-        help="puzzles with any of these, separated by commas; '' for all (mateIn1,mateIn2)",
+        help="use puzzles with any of these themes, separated by commas; '': all",
     )
-    puzzles.add_argument("--limit", type=int, metavar="N", help="most puzzles")
+    puzzles.add_argument("--limit", type=int, metavar="N", help="maximum number of puzzles")
     puzzles.set_defaults(source=_puzzles)
-    label = kinds.add_parser("label", help="best moves and scores of an engine")
-    label.add_argument("files", metavar="FILE", nargs="*", help="PGN; without: games of the engine")
-    label.add_argument("--engine", default="stockfish", help="name or command (stockfish)")
-    label.add_argument("--nodes", type=int, default=2000, metavar="N", help="a position (2000)")
-    label.add_argument("--count", type=int, default=100_000, metavar="N", help="positions (100000)")
-    label.add_argument("--lines", type=int, default=4, metavar="N", help="moves ranked (4)")
-    label.add_argument("--temperature", type=float, default=0.3, help="in pawns (0.3)")
+    label = kinds.add_parser(
+        "label", help="samples labelled with an engine's best moves and scores"
+    )
+    label.add_argument(
+        "files", metavar="FILE", nargs="*", help="PGN file; default: engine self-play"
+    )
+    label.add_argument("--engine", default="stockfish", help="engine name or command")
+    label.add_argument("--nodes", type=int, default=2000, metavar="N", help="nodes per position")
+    label.add_argument("--count", type=int, default=100_000, metavar="N", help="positions")
+    label.add_argument(
+        "--lines", type=int, default=4, metavar="N", help="best moves to label (MultiPV)"
+    )
+    label.add_argument(
+        "--temperature", type=float, default=0.3, help="policy softmax temperature, in pawns"
+    )
     label.add_argument(
         "--random-share",
         type=float,
         default=0.1,
         metavar="SHARE",
-        help="of the moves that are any legal one, in games of the engine (0.1)",
+        help="share of random moves in engine self-play",
     )
     label.add_argument(
         "--chances",
         action="store_true",
-        help="values are the engine's chances to win, draw and lose, not its score",
+        help="use the engine's win, draw and loss probabilities as value, not its score",
     )
-    label.add_argument("--workers", type=int, default=1, metavar="N", help="engines at a time (1)")
+    label.add_argument("--workers", type=int, default=1, metavar="N", help="engines at once")
     label.set_defaults(source=_label)
     for source in (pgn, puzzles, label):
         source.add_argument(
-            "--out", default="data/samples", metavar="FOLDER", help="where to (data/samples)"
+            "--out", default="data/samples", metavar="FOLDER", help="folder to write"
         )
-        source.add_argument("--observation", default="tactical70", help="layout (tactical70)")
-        source.add_argument(
-            "--seed", type=int, default=0, metavar="N", help="source of all randomness (0)"
-        )
-        source.add_argument("--json", action="store_true", help="one JSON object on stdout")
+        source.add_argument("--observation", default="tactical70", help="observation layout")
+        source.add_argument("--seed", type=int, default=0, metavar="N", help="random seed")
+        source.add_argument("--json", action="store_true", help="print one JSON object")
     _add_book_arguments(
         kinds.add_parser(
             "book",
-            help="an opening book of the moves of games",
-            description="Make a Polyglot opening book. The weight of a move is 2 for each game "
-            "that its side won and 1 for each draw; moves of weight 0 are left out.",
+            help="an opening book from games",
+            description="Make a Polyglot opening book. A move gets weight 2 for each game that its "
+            "side won and 1 for each draw; moves with weight 0 are left out.",
         )
     )
 
 
 def _add_book_arguments(book: argparse.ArgumentParser) -> None:
-    book.add_argument("files", metavar="FILE", nargs="+", help="PGN, plain or gzipped")
-    book.add_argument("--out", required=True, metavar="FILE.bin", help="the book")
-    book.add_argument("--plies", type=int, default=20, metavar="N", help="of each game (20)")
+    book.add_argument("files", metavar="FILE", nargs="+", help="PGN file, plain or gzipped")
+    book.add_argument("--out", required=True, metavar="FILE.bin", help="file to write")
+    book.add_argument("--plies", type=int, default=20, metavar="N", help="plies used of each game")
     book.add_argument(
-        "--least-games", type=int, default=2, metavar="N", help="with a move, to keep it (2)"
+        "--least-games", type=int, default=2, metavar="N", help="drop moves seen in fewer games"
     )
-    book.add_argument("--least-elo", type=int, default=0, metavar="ELO", help="of both players (0)")
-    book.add_argument("--limit", type=int, metavar="N", help="most games")
-    book.add_argument("--json", action="store_true", help="one JSON object on stdout")
+    book.add_argument(
+        "--least-elo", type=int, default=0, metavar="ELO", help="minimum rating of both"
+    )
+    book.add_argument("--limit", type=int, metavar="N", help="maximum number of games")
+    book.add_argument("--json", action="store_true", help="print one JSON object")
     book.set_defaults(run=run_book)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Make the samples and say how many."""
+    """Write the samples and print their number."""
     from pathlib import Path
 
     from rookery.data.sample_writer import SampleWriter
@@ -112,20 +125,21 @@ def run(args: argparse.Namespace) -> int:
     counts = args.source(args, writer)
     counts["samples"] = writer.close()
     if not counts["samples"]:
-        raise ValueError(f"no samples came out of {' '.join(args.files) or 'nothing'}")
+        raise ValueError(f"there are no samples in {' '.join(args.files) or 'the games'}")
     if args.json:
         write_json({"out": args.out, "observation": args.observation, **counts})
     else:
         text = ", ".join(f"{count} {name}" for name, count in counts.items())
         print(f"{args.out}: {text}")
         print(
-            f"learn them: rookery train supervised --set data.samples={args.out}", file=sys.stderr
+            f"train on them: rookery train supervised --set data.samples={args.out}",
+            file=sys.stderr,
         )
     return 0
 
 
 def run_book(args: argparse.Namespace) -> int:
-    """Make the book and say how large it is."""
+    """Write the book and print its size."""
     from pathlib import Path
 
     from rookery.base.storage import atomic_write
@@ -140,7 +154,7 @@ def run_book(args: argparse.Namespace) -> int:
     paths = [Path(name) for name in args.files]
     content, counts = book_from_pgn(paths, args.plies, args.least_games, args.least_elo, args.limit)
     if not counts["games"]:
-        raise ValueError(f"no game with a result came out of {' '.join(args.files)}")
+        raise ValueError(f"there is no game with a result in {' '.join(args.files)}")
     if not content:
         raise ValueError(
             f"no move has points in {args.least_games} or more of {counts['games']} games; lower "

@@ -1,30 +1,34 @@
-"""`rookery demo`: train an engine before your eyes, measure it, play it."""
+"""Train an engine for five minutes, then play it.
+
+Train an engine from random weights by self-play while the browser shows its progress, measure
+it before and after, and open a board to play it or any of its checkpoints. Ctrl-C during
+training ends it early.
+"""
 
 from __future__ import annotations
 
 import argparse
 
-HELP = "train an engine for five minutes, then play it"
-DESCRIPTION = (
-    "Train an engine from random weights by self-play, with everything to be "
-    "watched in the browser; measure it before and after; open a board to play it and all "
-    "its checkpoints. Ctrl-C during training ends it early."
-)
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options."""
-    parser.add_argument("--budget", default="5m", metavar="B", help="length of training (5m)")
-    parser.add_argument("--recipe", default="engine", help="what to train (engine)")
-    parser.add_argument("--run", dest="folder", metavar="DIR", help="run folder (runs/demo)")
-    parser.add_argument("--seed", type=int, metavar="N", help="source of all randomness")
-    parser.add_argument("--games", type=int, default=40, metavar="N", help="of a match (40)")
-    parser.add_argument("--host", default="127.0.0.1", help="address to listen on (127.0.0.1)")
-    parser.add_argument("--port", type=int, default=8000, help="port (8000, or the next free one)")
-    parser.add_argument("--token", default="", metavar="WORD", help="needed with another --host")
-    parser.add_argument("--no-browser", action="store_true", help="only print addresses")
+    """Add the arguments."""
+    parser.add_argument("--budget", default="5m", metavar="B", help="length of training")
+    parser.add_argument("--recipe", default="engine", help="recipe to train")
     parser.add_argument(
-        "--json", action="store_true", help="train and measure without a page; one JSON object"
+        "--run", dest="folder", metavar="DIR", help="run folder; default: runs/demo"
+    )
+    parser.add_argument("--seed", type=int, metavar="N", help="random seed")
+    parser.add_argument("--games", type=int, default=40, metavar="N", help="games per match")
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen on")
+    parser.add_argument("--port", type=int, default=8000, help="port, or the next free one")
+    parser.add_argument(
+        "--token", default="", metavar="WORD", help="password; required with a public --host"
+    )
+    parser.add_argument("--no-browser", action="store_true", help="only print the address")
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        help="train and measure without a page; print one JSON object",
     )
 
 

@@ -1,27 +1,25 @@
-"""`rookery doctor`: tell what is installed, what is missing, and what this machine can do."""
+"""Show what is installed, what is missing and how to get it.
+
+Check this machine and every optional package, engine, book and tablebase that Rookery can use.
+The exit status is 1 if something that is installed does not work.
+"""
 
 from __future__ import annotations
 
 import argparse
 
-from rookery.base.json_output import write_json
-
-HELP = "tell what is installed, what is missing and how to get it"
-DESCRIPTION = "Look at this machine and at everything optional that Rookery can use."
+from rookery.commands._common import print_result
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options."""
-    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    """Add the arguments."""
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Examine and report; the status is 0 unless something that is there is broken."""
+    """Examine this machine and report."""
     from rookery.doctor import examine, report
 
     result = examine()
-    if args.json:
-        write_json(result)
-    else:
-        print(report(result))
+    print_result(args, result, report(result))
     return 1 if result["problems"] else 0

@@ -1,74 +1,71 @@
-"""`rookery endgame`: play endings against the truth of the tables."""
+"""Test a player in an endgame against the tablebases.
+
+Let a player play an ending (KPK, KQK, KRK, KRPvK, ...) as White, from every position with White
+to move or from a sample, and compare with the tablebases. Reports the columns of Tables 4 to 7
+of Kanis 2016 and the share of moves that keep the win.
+"""
 
 from __future__ import annotations
 
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from rookery.base.json_output import write_json
-from rookery.commands._match_options import ProgressLine, check_numbers, ready_player
+from rookery.commands._common import ProgressLine, check_numbers, print_result, ready_player
 
 if TYPE_CHECKING:
     from rookery.exams.endgames import EndgameResult, Outcome, Referee
     from rookery.exams.endings import EndgamePosition
     from rookery.players.base import Player
 
-HELP = "play an ending against perfect defence, exhaustively or on a sample"
-DESCRIPTION = (
-    "Let a player play an ending (KPK, KQK, KRK, KRPvK, ...) as White to move "
-    "from every position or a sample, and compare with the endgame tables: the columns of "
-    "paper 003's Tables 4 to 7, and the share of moves that keep the win."
-)
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options."""
-    parser.add_argument("ending", metavar="ENDING", help="KPK, KQK, KRK, or as KQvKR")
-    parser.add_argument("player", metavar="PLAYER", help="the player that is examined")
+    """Add the arguments."""
+    parser.add_argument(
+        "ending", metavar="ENDING", help="KPK, KQK, KRK, or with both sides as in KQvKR"
+    )
+    parser.add_argument("player", metavar="PLAYER", help="the player to test")
     parser.add_argument(
         "--against",
         default="perfect",
         metavar="WHO",
-        help="perfect (resists longest), worst (every defence at once; players without memory "
-        "only) or any PLAYER (perfect)",
+        help="perfect (delays the loss as long as possible), worst (every defence at once; only "
+        "for memoryless players) or any PLAYER",
     )
     parser.add_argument(
-        "--positions", default="1000", metavar="all|N", help="every position, or N random (1000)"
+        "--positions", default="1000", metavar="all|N", help="every position, or N random ones"
     )
     parser.add_argument(
         "--goal",
         choices=["promotion", "mate"],
-        help="what counts as winning (promotion where there is a pawn, else mate)",
+        help="what counts as a win; default: promotion if White has a pawn, otherwise mate",
     )
     parser.add_argument(
         "--side",
         choices=["attack", "defend"],
         default="attack",
-        help="defend: the player has Black and should hold the drawn positions (attack)",
+        help="defend: the player has Black and must hold the drawn positions",
     )
     parser.add_argument(
-        "--max-moves", type=int, default=100, metavar="N", help="no win after N moves (100)"
+        "--max-moves", type=int, default=100, metavar="N", help="no win after N moves"
     )
-    parser.add_argument(
-        "--concurrency", type=int, default=1, metavar="N", help="positions at once (1)"
-    )
+    parser.add_argument("--concurrency", type=int, default=1, metavar="N", help="positions at once")
     parser.add_argument(
         "--level",
         choices=["all", "easy", "intermediate", "hard"],
-        help="KPK: only the start positions of paper 003's level; all: its whole set, with the "
-        "pawn on the ranks 2 to 6",
+        help="KPK only: start positions of this level of Kanis 2016; all: its whole set, with the "
+        "pawn on ranks 2 to 6",
     )
     parser.add_argument(
         "--no-history",
         action="store_true",
-        help="games played out continue after repetitions and fifty moves, as in paper 003",
+        help="games ignore repetitions and the fifty-move rule, as in Kanis 2016",
     )
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed (0)")
-    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="random seed")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Examine and report."""
+    """Test the player and report."""
     from rookery.data.tablebases import HOW_TO_GET, find_tablebases
     from rookery.exams.endgames import Referee
     from rookery.exams.endings import parse_ending
@@ -98,11 +95,7 @@ def run(args: argparse.Namespace) -> int:
                 summary = _attack(args, name, ending, player, positions, referee).to_json()
         finally:
             player.close()
-    if args.json:
-        write_json(summary)
-    else:
-        print(report(summary))
-    return 0
+    return print_result(args, summary, report(summary))
 
 
 def _positions(args: argparse.Namespace, ending: str, cached: Any) -> list[EndgamePosition]:
@@ -152,7 +145,7 @@ def _attack(
     follow = memoryless and args.against in ("perfect", "worst")
     if args.against == "worst" and not memoryless:
         raise ValueError(
-            f"--against worst needs a player without memory; {name!r} is not marked so"
+            f"--against worst needs a memoryless player; {name!r} is not marked as one"
         )
     method = "follow" if follow else "play out"
     result = EndgameResult(ending, name, args.against, referee.goal, method)
@@ -168,8 +161,7 @@ def _attack(
                 line.write(f"{number}/{len(positions)} positions")
         result.fault_example = questions.example
     else:
-        outcomes = _play_all(args, positions, referee, args.player, args.against, line)
-        for outcome in outcomes:
+        for outcome in _play_all(args, positions, referee, args.player, args.against, line):
             result.add(outcome)
     line.clear()
     return result
@@ -193,7 +185,7 @@ def _defend(
     result = DefenceResult(ending, name, args.against, referee.goal, "play out")
     result.levels = {level: DefenceLevel() for level in _levels(ending)}
     drawn = [position for position in positions if position.result == 0]
-    played = [position for position in positions if position.result < 0]  # the player should win
+    played = [position for position in positions if position.result < 0]  # Black can win
     line = ProgressLine(f"{args.ending} {name}: ")
     if capabilities_of(player).memoryless and args.against in ("perfect", "worst"):
         result.method = "every attack"
@@ -208,7 +200,7 @@ def _defend(
         played += drawn
     for position in positions:
         if position.result > 0:
-            result.add(Outcome(position, won=True))  # lost from the start: not played
+            result.add(Outcome(position, won=True))  # lost from the start, so not played
     attacker = "perfect" if args.against == "worst" else args.against
     for outcome in _play_all(args, played, referee, attacker, args.player, line, examined=1):
         result.add(outcome)
@@ -217,23 +209,22 @@ def _defend(
 
 
 def _levels(ending: str) -> tuple[str, ...]:
-    """The levels of an ending, whether or not the sample has positions of each."""
+    """Return the levels of an ending, even those without positions in the sample."""
     from rookery.exams.endings import LEVELS
 
     return LEVELS if ending == "KPvK" else ()
 
 
 class _Board:
-    """What a worker needs to play positions out: both players."""
+    """Both players of one worker."""
 
     def __init__(self, attacker: str, defender: str) -> None:
-        self.attacker = _make(attacker)
-        self.defender = _make(defender)
+        self.players = _make(attacker), _make(defender)
 
     def close(self) -> None:
         """Close both."""
-        self.attacker.close()
-        self.defender.close()
+        for player in self.players:
+            player.close()
 
 
 def _play_all(
@@ -245,18 +236,18 @@ def _play_all(
     line: ProgressLine,
     examined: int = 0,
 ) -> list[Outcome]:
+    import numpy as np
+
     from rookery.engines.workers import ask_all
     from rookery.exams.endgames import play_out
 
     def ask(board: _Board, position: EndgamePosition, number: int) -> Outcome:
-        rngs = _rngs(args.seed, number)
-        return play_out(
-            position, board.attacker, board.defender, referee, rngs, args.max_moves, examined
-        )
+        seeds = [np.random.SeedSequence(args.seed, spawn_key=(5, number, side)) for side in (0, 1)]
+        rngs = np.random.default_rng(seeds[0]), np.random.default_rng(seeds[1])
+        return play_out(position, *board.players, referee, rngs, args.max_moves, examined)
 
     if not positions:
         return []
-
     return ask_all(
         lambda: _Board(attacker, defender),
         positions,
@@ -270,22 +261,12 @@ def _make(player: str) -> Player:
     from rookery.players.registry import make_player
 
     if player == "worst":
-        raise ValueError("--against worst needs a player without memory")
+        raise ValueError("--against worst needs a memoryless player")
     return make_player("tablebase" if player == "perfect" else player)
 
 
-def _rngs(seed: int, number: int) -> tuple[Any, Any]:
-    import numpy as np
-
-    white, black = (
-        np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(5, number, side)))
-        for side in range(2)
-    )
-    return white, black
-
-
 def report(summary: dict[str, Any]) -> str:
-    """The result for people: the paper's tables as one."""
+    """Format the result as text: the tables of Kanis 2016 in one."""
     head = f"{summary['ending']} {summary['player']} against {summary['against']}"
     if summary.get("side") == "defend":
         rate = summary["hold_rate"]
@@ -322,12 +303,12 @@ def report(summary: dict[str, Any]) -> str:
 
 
 def _faults(summary: dict[str, Any]) -> list[str]:
-    """Broken rules in words: the player's own failed, the opponent's are left out."""
+    """Describe the faults of the player and of its opponent."""
     found = []
     if summary["faults"]:
-        found.append(f"{summary['faults']} positions failed by a fault of the player")
+        found.append(f"{summary['faults']} positions failed because of a fault of the player")
     if summary["opponent_faults"]:
-        found.append(f"{summary['opponent_faults']} not counted for a fault of its opponent")
+        found.append(f"{summary['opponent_faults']} not counted because of a fault of its opponent")
     if found:
         found[-1] += f", for example {summary['fault_example']}"
     return found

@@ -1,29 +1,27 @@
-"""`rookery export`: write a network in a form that other programs read."""
+"""Export a network to ONNX.
+
+Write an ONNX model that maps observations to logits over all actions and to values, for any
+batch size.
+"""
 
 from __future__ import annotations
 
 import argparse
 
-from rookery.base.json_output import write_json
-
-HELP = "write a network as ONNX"
-DESCRIPTION = (
-    "Write a network as an ONNX file: observations in, logits over all actions "
-    "and values out, for batches of any size."
-)
+from rookery.commands._common import print_result
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options."""
+    """Add the arguments."""
     parser.add_argument(
         "player", metavar="PLAYER", help="model file, run folder or shipped network"
     )
-    parser.add_argument("--onnx", metavar="FILE", required=True, help="the file to write")
-    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    parser.add_argument("--onnx", metavar="FILE", required=True, help="file to write")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Export and say what was written."""
+    """Export the network."""
     from pathlib import Path
 
     from rookery.nets.onnx_export import export_onnx
@@ -33,9 +31,7 @@ def run(args: argparse.Namespace) -> int:
         raise ValueError(f"--onnx {args.onnx!r} must end in .onnx")
     info = export_onnx(args.player, path)
     size = path.stat().st_size
-    if args.json:
-        layouts = {"observation": info.observation, "actions": info.actions}
-        write_json({"file": str(path), "bytes": size, "family": info.family, **layouts})
-    else:
-        print(f"{path}: {info.family} on {info.observation}, {info.actions}, {size:,} bytes")
-    return 0
+    layouts = {"observation": info.observation, "actions": info.actions}
+    result = {"file": str(path), "bytes": size, "family": info.family, **layouts}
+    text = f"{path}: {info.family} on {info.observation}, {info.actions}, {size:,} bytes"
+    return print_result(args, result, text)

@@ -1,4 +1,8 @@
-"""`rookery perft`: count the leaves of the tree of legal moves."""
+"""Count the leaf nodes of the legal move tree.
+
+Count the positions reached by all sequences of DEPTH legal moves, to check the move generator
+and measure its speed.
+"""
 
 from __future__ import annotations
 
@@ -10,28 +14,25 @@ from rookery.base.json_output import write_json
 if TYPE_CHECKING:
     from rookery._core import Game
 
-MOST_PLIES = 64  # as the core
-# A call into C++ cannot be interrupted: by this estimate none takes long.
+MOST_PLIES = 64  # as in the core
+# Calls into C++ cannot be interrupted, so deep counts are split into calls of about this size.
 MOST_NODES = 10**8
-USUAL_MOVES = 30  # of a position; one with fewer moves, a check for example, leads to others
-
-HELP = "count the positions reached by all legal move sequences of a length"
-DESCRIPTION = (
-    "Count the leaves of the tree of legal moves, to check the rules and to measure their speed."
-)
+USUAL_MOVES = 30  # assumed branching factor after a position with few moves, such as a check
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options."""
+    """Add the arguments."""
     parser.add_argument("fen", metavar="FEN", help="position in quotes, or 'startpos'")
     parser.add_argument("depth", metavar="DEPTH", type=int, help=f"plies, 0 to {MOST_PLIES}")
-    parser.add_argument("--divide", action="store_true", help="a count per first move as well")
+    parser.add_argument(
+        "--divide", action="store_true", help="also print the count of each root move"
+    )
     parser.add_argument("--chess960", action="store_true", help="Chess960 castling rules")
-    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Count, and print the count with its speed."""
+    """Count, and print the count and speed."""
     import time
 
     from rookery._core import STARTING_FEN, Game
@@ -65,10 +66,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def leaves(game: Game, depth: int, move: str | None = None) -> int:
-    """Leaves `depth` plies from a game's position; with a move, only those after it.
-
-    Calls into C++ are kept short, so that Ctrl-C is heard between them.
-    """
+    """Count the leaves `depth` plies below a game's position; with a move, only those after it."""
     from rookery._core import perft
 
     if move is not None:

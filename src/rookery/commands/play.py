@@ -1,4 +1,9 @@
-"""`rookery play`: play against any player, in the browser or in the terminal."""
+"""Play against any player.
+
+Play in the browser or, with --terminal, in this terminal. The default opponent is the engine
+that comes with Rookery; the page also offers all other players and levels and shows training
+runs.
+"""
 
 from __future__ import annotations
 
@@ -7,46 +12,39 @@ import sys
 
 FALLBACK = "greedy-safe"
 
-HELP = "play against any player"
-DESCRIPTION = (
-    "Play in the browser (or, with --terminal, here). Without PLAYER the engine "
-    "that comes with Rookery plays. The page offers all other players and levels, too, and "
-    "shows training runs."
-)
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options."""
-    parser.add_argument("player", metavar="PLAYER", nargs="?", help="'rookery players' lists them")
+    """Add the arguments."""
     parser.add_argument(
-        "--color", choices=("white", "black", "random"), default="white", help="yours (white)"
+        "player", metavar="PLAYER", nargs="?", help="opponent; see 'rookery players'"
     )
-    parser.add_argument("--terminal", action="store_true", help="play here, without a browser")
+    parser.add_argument(
+        "--color", choices=("white", "black", "random"), default="white", help="your colour"
+    )
+    parser.add_argument("--terminal", action="store_true", help="play in the terminal")
     add_server_options(parser)
 
 
 def add_server_options(parser: argparse.ArgumentParser) -> None:
-    """Options of all commands that serve the page."""
+    """Add the options of commands that serve the web page."""
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen on")
+    parser.add_argument("--port", type=int, default=8000, help="port, or the next free one")
     parser.add_argument(
-        "--host", default="127.0.0.1", help="address to listen on (127.0.0.1: this machine only)"
-    )
-    parser.add_argument("--port", type=int, default=8000, help="port (8000, or the next free one)")
-    parser.add_argument(
-        "--token", default="", metavar="WORD", help="what other machines must know to get in"
+        "--token", default="", metavar="WORD", help="password; required with a public --host"
     )
     parser.add_argument(
         "--allow-host",
         action="append",
         default=[],
         metavar="NAME",
-        help="a further name of this machine; may be repeated",
+        help="additional host name of this machine; repeatable",
     )
     parser.add_argument("--no-browser", action="store_true", help="only print the address")
-    parser.add_argument("--runs", default="runs", metavar="DIR", help="folder of runs (runs)")
+    parser.add_argument("--runs", default="runs", metavar="DIR", help="folder with training runs")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Serve until Ctrl-C, or play here."""
+    """Serve until Ctrl-C, or play in the terminal."""
     from pathlib import Path
 
     player = args.player or default_player()
@@ -54,35 +52,28 @@ def run(args: argparse.Namespace) -> int:
         from rookery.terminal import play as terminal_play
 
         return terminal_play.run(player, args.color)
-    from rookery.players.registry import check_player
+    from rookery.players.registry import KINDS, check_player
     from rookery.web.serve import run_until_interrupted, start
 
     if args.player:
-        player = check_player(args.player)  # mistakes show now, not at the first move
+        player = check_player(args.player)  # fail now, not at the first move
     running = start(
         args.host,
         args.port,
         args.token,
         given=player,
         runs=Path(args.runs),
-        first={"player": first_choice(player), "color": args.color},
+        first={"player": player if player in KINDS else "given", "color": args.color},
         names=args.allow_host,
     )
     return run_until_interrupted(running, not args.no_browser, token=args.token)
 
 
 def default_player() -> str:
-    """The shipped engine if it is there."""
+    """Return the shipped engine if it is installed."""
     from rookery.web.choices import shipped_engine
 
     if shipped_engine() is not None:
         return "rookery"
-    print(f"note: the shipped engine is not there; {FALLBACK} plays instead", file=sys.stderr)
+    print(f"note: the shipped engine is not installed; {FALLBACK} plays instead", file=sys.stderr)
     return FALLBACK
-
-
-def first_choice(player: str) -> str:
-    """The id under which the page knows a player that was given in words."""
-    from rookery.players.registry import KINDS
-
-    return player if player in KINDS else "given"

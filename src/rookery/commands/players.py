@@ -1,4 +1,7 @@
-"""`rookery players`: which players there are and which options they take."""
+"""List the players and their options.
+
+List everything that can be given as PLAYER, with its options.
+"""
 
 from __future__ import annotations
 
@@ -6,22 +9,18 @@ import argparse
 
 from rookery.base.json_output import write_json
 
-HELP = "list the players and their options"
-DESCRIPTION = "List everything that can be given as PLAYER, with its options."
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options."""
-    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    """Add the arguments."""
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def run(args: argparse.Namespace) -> int:
-    """List them."""
+    """Print the list."""
     from rookery.players.options import MODIFIERS, Option
     from rookery.players.registry import KINDS, named_kinds
 
     networks = [kind for kind in KINDS.values() if kind.networks]
-
     if args.json:
 
         def explained(options: tuple[Option, ...]) -> dict[str, str]:
@@ -47,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
     print(f"{'a network':12} FILE.safetensors, FILE.onnx or a run such as runs/ppo")
     for kind in networks:
         print(f"{'':12}   {kind.summary}: {', '.join(f'{o.name}=' for o in kind.options)}")
-    print(f"{'any of them':12}")
+    print("with any player")
     for option in MODIFIERS:
         print(f"{'':12}   {option.name}= {option.help}")
     examples = ("stockfish,depth=1,random=0.5", "uci,command=./engine", "runs/ppo,temperature=1")

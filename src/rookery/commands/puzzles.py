@@ -1,42 +1,35 @@
-"""`rookery puzzles`: solve tactics puzzles."""
+"""Solve tactics puzzles.
+
+Let a player solve puzzles from a Lichess CSV file (or one with the columns fen and
+solution_uci). It must find the whole line; any checkmate counts as correct. With --mate N, only
+mates in at most N moves are used, only the first move counts, and a search stops as soon as it
+announces a mate.
+"""
 
 from __future__ import annotations
 
 import argparse
 from typing import Any
 
-from rookery.base.json_output import write_json
-from rookery.commands._match_options import (
+from rookery.commands._common import (
     add_exam_options,
     add_limit_options,
     exam_player,
+    print_result,
     sit_exam,
-)
-
-HELP = "solve tactics puzzles"
-DESCRIPTION = (
-    "Let a player solve puzzles of a Lichess CSV file (or one with the columns fen "
-    "and solution_uci). The whole line must be found; any checkmate is right. With --mate N, "
-    "only mates in at most N moves are asked for, by their first move; searches end when they "
-    "see one."
 )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options."""
-    parser.add_argument("player", metavar="PLAYER")
+    """Add the arguments."""
+    parser.add_argument("player", metavar="PLAYER", help="see 'rookery players'")
     parser.add_argument(
         "file", metavar="FILE", help="CSV file, plain or gzipped; with --mate also .fen or .epd"
     )
-    parser.add_argument(
-        "--mate",
-        type=int,
-        metavar="N",
-        help="only mates in N moves or fewer, any of which is right",
-    )
-    parser.add_argument("--missed", action="store_true", help="with --mate: list what was missed")
-    add_exam_options(parser, "N puzzles drawn by the seed")
-    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    parser.add_argument("--mate", type=int, metavar="N", help="only mates in at most N moves")
+    parser.add_argument("--missed", action="store_true", help="with --mate: list the missed mates")
+    add_exam_options(parser, "use N puzzles chosen at random")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
     add_limit_options(parser)
 
 
@@ -59,15 +52,11 @@ def run(args: argparse.Namespace) -> int:
         positions = mates.read_mates(path, args.mate, args.limit, args.seed)
         summary = mates.summarise_mates(name, sit_exam(args, name, mates.run_mates, positions))
         text = mate_report(summary, args.missed)
-    if args.json:
-        write_json(summary | {"file": args.file})
-    else:
-        print(text)
-    return 0
+    return print_result(args, summary | {"file": args.file}, text)
 
 
 def mate_report(summary: dict[str, Any], missed: bool) -> str:
-    """The result for people."""
+    """Format the result of --mate as text."""
 
     def row(title: str, counts: dict[str, Any]) -> str:
         return (
@@ -85,7 +74,7 @@ def mate_report(summary: dict[str, Any], missed: bool) -> str:
 
 
 def report(summary: dict[str, Any]) -> str:
-    """The result for people: bands, and the themes with enough puzzles."""
+    """Format the result as text: rating bands, and themes with enough puzzles."""
     lines = [
         f"{summary['player']}: {summary['solved']} of {summary['total']} solved "
         f"({100 * summary['rate']:.1f} %)"

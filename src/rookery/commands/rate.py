@@ -1,4 +1,9 @@
-"""`rookery rate`: how strong is a player, on a scale with known opponents."""
+"""Rate players against a ladder of known opponents.
+
+Climb the ladder (random, greedy-safe, Stockfish at depth 1 mixed with random moves, Stockfish by
+Skill Level, then by nodes) until the player is bracketed from above and below, then play on
+until the 95 % interval is narrow enough.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +12,12 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from rookery.base.json_output import write_json
-from rookery.commands._match_options import (
+from rookery.commands._common import (
     ProgressLine,
     add_limit_options,
     check_numbers,
     limits_of,
+    print_result,
     ready_player,
 )
 
@@ -19,47 +25,46 @@ if TYPE_CHECKING:
     from rookery.rating.ladder import PlayerRating
     from rookery.rating.rungs import Rung
 
-HELP = "rate players against a ladder of known opponents"
-DESCRIPTION = (
-    "Climb the ladder (random, greedy-safe, Stockfish at depth 1 with random moves "
-    "mixed in, Stockfish by Skill Level, by nodes) until the player is bracketed from both "
-    "sides, then measure until the 95 % interval is narrow enough."
-)
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options."""
-    parser.add_argument("players", metavar="PLAYER", nargs="*", help="players to rate")
-    parser.add_argument("--games", type=int, default=400, metavar="N", help="at most N games (400)")
+    """Add the arguments."""
+    parser.add_argument("players", metavar="PLAYER", nargs="*", help="player to rate")
     parser.add_argument(
-        "--width", type=float, default=90.0, metavar="ELO", help="wanted width of the interval (90)"
-    )
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed (0)")
-    parser.add_argument(
-        "--concurrency", type=int, default=0, metavar="N", help="games at once (cores; 1 if timed)"
+        "--games", type=int, default=400, metavar="N", help="maximum number of games"
     )
     parser.add_argument(
-        "--openings", default="random:6", metavar="WHAT", help="as for 'rookery arena' (random:6)"
+        "--width", type=float, default=90.0, metavar="ELO", help="target width of the interval"
+    )
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="random seed")
+    parser.add_argument(
+        "--concurrency",
+        type=int,
+        default=0,
+        metavar="N",
+        help="games at once; 0: one per core, 1 if timed",
     )
     parser.add_argument(
-        "--start", metavar="RUNG", help="where to begin climbing; see --ladder (near 950 Elo)"
+        "--openings", default="random:6", metavar="WHAT", help="as for 'rookery arena'"
+    )
+    parser.add_argument(
+        "--start", metavar="RUNG", help="first opponent, see --ladder; default: near 950 Elo"
     )
     parser.add_argument(
         "--checkpoints", action="store_true", help="rate every checkpoint of the run folders"
     )
     parser.add_argument(
-        "--journal", metavar="FILE", help="keep the games in FILE; the same command continues there"
+        "--journal", metavar="FILE", help="keep results in FILE; the same command resumes from it"
     )
-    parser.add_argument("--ladder", action="store_true", help="show the rungs and their ratings")
+    parser.add_argument("--ladder", action="store_true", help="print the rungs and their ratings")
     parser.add_argument(
         "--calibrate", metavar="FILE", help="play the rungs against each other and write FILE"
     )
-    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
     add_limit_options(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Rate, show the ladder, or calibrate it."""
+    """Rate players, print the ladder, or calibrate it."""
     check_numbers(args)
     if not 0 < args.width < float("inf"):
         raise ValueError(f"--width is {args.width:g}; it must be above 0, in Elo")
@@ -68,11 +73,11 @@ def run(args: argparse.Namespace) -> int:
     if args.ladder:
         return show_ladder(args)
     if not args.players:
-        raise ValueError("which player? for example: rookery rate greedy-safe")
+        raise ValueError("name a player to rate, for example: rookery rate greedy-safe")
 
     players = expand(args.players, args.checkpoints)
     for player in players:
-        ready_player(player)  # a mistake in the last one must not cost the hours of the first
+        ready_player(player)  # fail before hours of games, not after them
     objects = []
     for player in players:
         objects.append(rate_one(args, player).to_json())
@@ -84,7 +89,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def expand(players: list[str], checkpoints: bool) -> list[str]:
-    """Replace run folders by their checkpoints where that is wanted."""
+    """Replace run folders by their checkpoints if `checkpoints` is set."""
     if not checkpoints:
         return players
     from rookery.rating.runs import checkpoint_players
@@ -140,41 +145,35 @@ def rate_one(args: argparse.Namespace, player: str) -> PlayerRating:
 
 
 def usable_rungs() -> list[Rung]:
-    """The rungs whose engines are installed; a note says what is missing."""
+    """Return the rungs whose engines are installed, with a warning about the others."""
     from rookery.players.spec import parse_spec
     from rookery.rating.rungs import ladder
 
-    # One rung tells for all of the same program, and starting it takes a moment.
-    problems: dict[str, str] = {}
+    problems: dict[str, str] = {}  # by program: starting it once is enough
     usable = []
     for rung in ladder():
         program = parse_spec(rung.player).name
         if program not in problems:
-            problems[program] = _problem(rung.player)
+            try:
+                ready_player(rung.player)
+                problems[program] = ""
+            except ValueError as error:
+                problems[program] = str(error)
         if not problems[program]:
             usable.append(rung)
     for text in filter(None, problems.values()):
-        print(f"rookery: warning: rungs left out: {text}", file=sys.stderr)
+        print(f"rookery: warning: rungs skipped: {text}", file=sys.stderr)
     return usable
 
 
-def _problem(player: str) -> str:
-    """Why a player cannot play; "" if it can."""
-    try:
-        ready_player(player)
-    except ValueError as error:
-        return str(error)
-    return ""
-
-
 def report(rating: dict[str, Any]) -> str:
-    """The rating for people."""
+    """Format the rating as text."""
     low, high = f"{rating['elo_low']:.0f}", f"{rating['elo_high']:.0f}"
     found = f"{rating['elo']:.0f} Elo, 95 % interval {low} to {high}"
     if rating["unbounded"] == "above":
-        found = f"above {low} Elo: no rung played holds it"
+        found = f"above {low} Elo: it beat every rung it played"
     elif rating["unbounded"] == "below":
-        found = f"below {high} Elo: it holds no rung played"
+        found = f"below {high} Elo: it lost to every rung it played"
     lines = [
         f"{rating['player']}: {found}, {rating['games']} games in {rating['seconds']:.0f} s"
         + ("" if rating["bracketed"] else "; NOT bracketed: outside the ladder, or too few games"),
@@ -189,8 +188,8 @@ def report(rating: dict[str, Any]) -> str:
     lines.append(f"    conditions: {rating['conditions']}")
     lines.append(f"    scale: {rating['scale']} (P)")
     lines.append(
-        "    the interval is that of the games, +- the rung's own error; t: timed, weaker on a "
-        "busy machine"
+        "    the interval covers these games only; +- is the rung's own error; t: timed, so it is "
+        "weaker on a busy machine"
     )
     return "\n".join(lines)
 
@@ -200,18 +199,16 @@ def show_ladder(args: argparse.Namespace) -> int:
     from rookery.rating.rungs import SOURCE, ladder
 
     rungs = ladder()
-    if args.json:
-        write_json({"scale": SOURCE, "rungs": [vars(rung) for rung in rungs]})
-        return 0
+    lines = []
     for rung in rungs:
         how = "published" if rung.published else f"+-{rung.error:.0f}"
-        print(f"{rung.elo:6.0f}  {rung.player:40}{how:12}{'timed' * rung.load_dependent}")
-    print(f"scale: {SOURCE}")
-    return 0
+        lines.append(f"{rung.elo:6.0f}  {rung.player:40}{how:12}{'timed' * rung.load_dependent}")
+    result = {"scale": SOURCE, "rungs": [vars(rung) for rung in rungs]}
+    return print_result(args, result, "\n".join([*lines, f"scale: {SOURCE}"]))
 
 
 def calibrate(args: argparse.Namespace) -> int:
-    """Play the rungs against each other and write the counts."""
+    """Play the rungs against each other and write the results."""
     from pathlib import Path
 
     from rookery.arena.match import MatchSettings, run_match

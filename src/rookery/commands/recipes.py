@@ -1,51 +1,41 @@
-"""`rookery recipes`: list the recipes, or explain one."""
+"""List the training recipes and their results.
+
+List the recipes. With NAME, print every key that 'rookery train NAME --set KEY=VALUE' can
+change.
+"""
 
 from __future__ import annotations
 
 import argparse
 
-from rookery.base.json_output import write_json
-
-HELP = "list what can be trained, what it is for and what it reached"
-DESCRIPTION = (
-    "List the recipes; with a name, show everything that can be changed by "
-    "'rookery train NAME --set KEY=VALUE'."
-)
+from rookery.commands._common import print_result
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options."""
-    parser.add_argument("name", metavar="NAME", nargs="?", help="a recipe, or a .toml file")
-    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    """Add the arguments."""
+    parser.add_argument("name", metavar="NAME", nargs="?", help="recipe or .toml file")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def run(args: argparse.Namespace) -> int:
-    """List all recipes, or print one with all its keys."""
+    """List all recipes, or print one of them with all its keys."""
     from rookery.training.listing import list_recipes
 
     if args.name is not None:
-        return _explain(args.name, args.json)
+        return _print_recipe(args)
     rows = list_recipes()
-    if args.json:
-        write_json({"recipes": rows})
-        return 0
-    if not rows:
-        print("there are no recipes")
-    for row in rows:
-        print(f"{row['name']} ({row['algorithm']}): {row['summary']}")
-        print(f"    result: {row['result']}")
-    return 0
+    lines = [
+        f"{row['name']} ({row['algorithm']}): {row['summary']}\n    result: {row['result']}"
+        for row in rows
+    ]
+    return print_result(args, {"recipes": rows}, "\n".join(lines))
 
 
-def _explain(name: str, as_json: bool) -> int:
+def _print_recipe(args: argparse.Namespace) -> int:
     from rookery.training import require_extra
 
     require_extra()
     from rookery.training.recipe import dump_recipe, load_recipe
 
-    recipe = load_recipe(name)
-    if as_json:
-        write_json(recipe.model_dump(mode="json"))
-    else:
-        print(dump_recipe(recipe), end="")
-    return 0
+    recipe = load_recipe(args.name)
+    return print_result(args, recipe.model_dump(mode="json"), dump_recipe(recipe).rstrip("\n"))

@@ -1,24 +1,22 @@
-"""`rookery report`: one page about any set of runs."""
+"""Write an HTML report about training runs.
+
+Write one self-contained HTML page that compares runs: evaluations, curves, sample games on a
+board, and the differences between their configurations.
+"""
 
 from __future__ import annotations
 
 import argparse
 
-from rookery.base.json_output import write_json
-
-HELP = "make a page of curves, tables and games out of runs"
-DESCRIPTION = (
-    "Make one self-contained HTML page that compares runs: evaluations, curves, "
-    "sample games on a board, and configurations with their differences."
-)
+from rookery.commands._common import print_result
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options."""
+    """Add the arguments."""
     parser.add_argument("runs", metavar="RUN", nargs="+", help="run folders")
-    parser.add_argument("--out", metavar="FILE", required=True, help="the .html file to write")
-    parser.add_argument("--title", default="Training report", help="heading of the page")
-    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    parser.add_argument("--out", metavar="FILE", required=True, help=".html file to write")
+    parser.add_argument("--title", default="Training report", help="page heading")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -35,8 +33,6 @@ def run(args: argparse.Namespace) -> int:
     out = Path(args.out)
     page = make_page(read_runs([Path(name) for name in args.runs]), args.title)
     atomic_write(out, page)
-    if args.json:
-        write_json({"file": str(out), "bytes": out.stat().st_size, "runs": len(args.runs)})
-    else:
-        print(f"{out}: {len(args.runs)} {'run' if len(args.runs) == 1 else 'runs'}")
-    return 0
+    result = {"file": str(out), "bytes": out.stat().st_size, "runs": len(args.runs)}
+    text = f"{out}: {len(args.runs)} {'run' if len(args.runs) == 1 else 'runs'}"
+    return print_result(args, result, text)

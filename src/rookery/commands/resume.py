@@ -1,4 +1,8 @@
-"""`rookery resume`: continue a run."""
+"""Resume a training run.
+
+Resume a run from its newest valid checkpoint, as if it had never stopped. The budget is
+the total over all sessions of the run; '+1h' adds one hour to it.
+"""
 
 from __future__ import annotations
 
@@ -6,26 +10,22 @@ import argparse
 
 from rookery.commands.train import add_settings, report
 
-HELP = "continue a run as if it had never stopped"
-DESCRIPTION = (
-    "Continue a run from its newest sound checkpoint. A budget is the total of "
-    "the run, over all its sessions; '+1h' means one hour more."
-)
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options."""
+    """Add the arguments."""
     parser.add_argument(
-        "folder", metavar="RUN", nargs="?", help="run folder; default: the last one in runs/"
+        "folder", metavar="RUN", nargs="?", help="run folder; default: the most recent in runs/"
     )
-    parser.add_argument("--budget", metavar="B", help="new total: 3h, 2000it; or more: +1h, +100it")
+    parser.add_argument(
+        "--budget", metavar="B", help="new total (3h, 2000it) or extension (+1h, +100it)"
+    )
     add_settings(parser)
     parser.add_argument(
         "--accept-changes",
         action="store_true",
-        help="continue although the recipe is not that of the checkpoint",
+        help="resume even though the recipe differs from the checkpoint's",
     )
-    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def run(args: argparse.Namespace) -> int:

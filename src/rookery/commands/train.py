@@ -1,4 +1,8 @@
-"""`rookery train`: run a recipe in a new run folder."""
+"""Train a network from a recipe.
+
+Train a network and keep everything in one run folder. Ctrl-C saves a checkpoint and stops;
+'rookery resume RUN' continues as if the run had never stopped.
+"""
 
 from __future__ import annotations
 
@@ -12,39 +16,35 @@ from rookery.base.json_output import write_json
 if TYPE_CHECKING:
     from rookery.training.loop import Outcome
 
-HELP = "train a network by a recipe"
-DESCRIPTION = (
-    "Train a network. Everything goes into one run folder. Ctrl-C saves and "
-    "stops; 'rookery resume RUN' continues as if nothing had happened."
-)
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options."""
-    parser.add_argument("recipe", metavar="RECIPE", help="a name ('rookery recipes') or a .toml")
+    """Add the arguments."""
+    parser.add_argument(
+        "recipe", metavar="RECIPE", help="name (see 'rookery recipes') or .toml file"
+    )
     parser.add_argument(
         "--run",
         metavar="DIR",
         dest="folder",
-        help="default: runs/RECIPE, or RECIPE-2, ... if that is taken",
+        help="run folder; default: runs/RECIPE, or RECIPE-2, ... if that exists",
     )
-    parser.add_argument("--budget", metavar="B", help="total length: 30m, 2h, 1000it")
-    parser.add_argument("--seed", metavar="N", type=int, help="source of all randomness")
+    parser.add_argument("--budget", metavar="B", help="length of training: 30m, 2h, 1000it")
+    parser.add_argument("--seed", metavar="N", type=int, help="random seed")
     add_settings(parser)
-    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def add_settings(parser: argparse.ArgumentParser) -> None:
-    """Options that `train` and `resume` share."""
+    """Add the options that `train` and `resume` share."""
     parser.add_argument(
         "--set",
         metavar="KEY=VALUE",
         action="append",
         default=[],
         dest="settings",
-        help="change a key of the recipe, as in --set ppo.learning_rate=3e-4; may be repeated",
+        help="override a recipe key, as in --set ppo.learning_rate=3e-4; repeatable",
     )
-    parser.add_argument("--workers", metavar="N", type=int, help="cores to use; 0: all")
+    parser.add_argument("--workers", metavar="N", type=int, help="number of cores; 0: all")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -56,13 +56,13 @@ def run(args: argparse.Namespace) -> int:
 
 
 def report(outcome: Outcome, as_json: bool) -> int:
-    """Say how a session ended, and how to continue."""
+    """Report how the session ended and how to resume it."""
     if as_json:
         write_json(asdict(outcome))
     stream = sys.stderr if as_json else sys.stdout
     if outcome.finished:
         print(f"finished: {outcome.run}/model.safetensors", file=stream)
-        print(f"for more: rookery resume {outcome.run} --budget +1h", file=stream)
+        print(f"to train longer: rookery resume {outcome.run} --budget +1h", file=stream)
     else:
-        print(f"saved; continue with: rookery resume {outcome.run}", file=stream)
+        print(f"saved; resume with: rookery resume {outcome.run}", file=stream)
     return 0

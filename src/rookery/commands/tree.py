@@ -1,29 +1,32 @@
-"""`rookery tree`: what a search looked at, as a picture."""
+"""Draw a search tree as SVG.
+
+Search a position with a network and draw the most visited part of the search tree.
+"""
 
 from __future__ import annotations
 
 import argparse
 
-from rookery.base.json_output import write_json
-from rookery.commands._match_options import check_numbers
-
-HELP = "draw the search tree of a player as SVG"
-DESCRIPTION = "Search a position with a network and draw the most visited part of the tree."
+from rookery.commands._common import check_numbers, print_result
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options."""
+    """Add the arguments."""
     parser.add_argument(
-        "player", metavar="PLAYER", help="a network with options: runs/az,simulations=400"
+        "player", metavar="PLAYER", help="network with options, such as runs/az,simulations=400"
     )
-    parser.add_argument("fen", metavar="FEN", nargs="?", default="startpos", help="in quotes")
-    parser.add_argument("--out", required=True, metavar="FILE.svg", help="the picture")
-    parser.add_argument("--nodes", type=int, default=60, metavar="N", help="drawn (60)")
-    parser.add_argument("--depth", type=int, default=8, metavar="PLIES", help="drawn (8)")
     parser.add_argument(
-        "--policy", metavar="FILE.svg", help="draw the policy too, before and after masking"
+        "fen", metavar="FEN", nargs="?", default="startpos", help="position, in quotes"
     )
-    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    parser.add_argument("--out", required=True, metavar="FILE.svg", help="file to write")
+    parser.add_argument("--nodes", type=int, default=60, metavar="N", help="nodes to draw")
+    parser.add_argument("--depth", type=int, default=8, metavar="PLIES", help="plies to draw")
+    parser.add_argument(
+        "--policy",
+        metavar="FILE.svg",
+        help="also draw the policy before and after masking illegal moves",
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -43,7 +46,6 @@ def run(args: argparse.Namespace) -> int:
         if file is not None and Path(file).suffix != ".svg":
             raise ValueError(f"--{name} {file!r} must end in .svg")
     spec = parse_spec(args.player)
-    # Any network can be searched with; without options by the player's defaults.
     player = search_player(spec, parse_options(spec, TREE_SEARCH))
     fen = STARTING_FEN if args.fen == "startpos" else args.fen
     game = Game(fen)
@@ -56,19 +58,14 @@ def run(args: argparse.Namespace) -> int:
         from rookery.report.policy import policy_svg
 
         Path(args.policy).write_text(policy_svg(player.evaluator, game, player.name))
-    if args.json:
-        write_json(
-            {
-                "out": args.out,
-                "policy": args.policy,
-                "fen": fen,
-                "move": decision.move,
-                "value": decision.value,
-                "line": list(decision.line),
-                "simulations": simulations,
-                "visits": decision.details["visits"],
-            }
-        )
-    else:
-        print(f"{args.out}: {title}, value {decision.value:+.3f}")
-    return 0
+    result = {
+        "out": args.out,
+        "policy": args.policy,
+        "fen": fen,
+        "move": decision.move,
+        "value": decision.value,
+        "line": list(decision.line),
+        "simulations": simulations,
+        "visits": decision.details["visits"],
+    }
+    return print_result(args, result, f"{args.out}: {title}, value {decision.value:+.3f}")

@@ -1,4 +1,8 @@
-"""`rookery watch`: watch training runs in the browser."""
+"""Watch a training run in the browser.
+
+Show curves, results, ratings and current games of a run while it trains, and play against its
+checkpoints. The default is the run in runs/ with the most recent activity.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +10,10 @@ import argparse
 
 from rookery.commands.play import add_server_options
 
-HELP = "watch a training run in the browser"
-DESCRIPTION = (
-    "Show curves, results, ratings and current games of a run during training, "
-    "and play against its checkpoints. Without RUN the one in runs/ that was worked on last."
-)
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options."""
-    parser.add_argument("folder", metavar="RUN", nargs="?", help="a run folder")
+    """Add the arguments."""
+    parser.add_argument("folder", metavar="RUN", nargs="?", help="run folder")
     add_server_options(parser)
 
 

@@ -1,1 +1,1 @@
-"""Positions with a known answer: puzzles, test suites, mates, endgames against the tables."""
+"""Tests on positions with known answers: puzzles, mates, EPD suites and endgames."""

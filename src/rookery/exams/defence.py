@@ -1,8 +1,8 @@
-"""Holding a draw: does a defender without memory hold every drawn position against every attack?
+"""Does a memoryless defender hold every drawn position against every attack?
 
 A drawn position is held unless some sequence of White's moves, each answered by the defender,
-reaches a position that the tables call won. That is a question of reachability: build the graph
-of all attacks, mark the errors, and go back from them.
+reaches a position that the tablebases call won. This is reachability: build the graph of all
+attacks, mark the errors, and propagate them backwards.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from rookery.exams.endings import LEVELS
 
 @dataclass
 class DefenceLevel:
-    """The counts of one level (or all), from the defender's point of view: it has Black."""
+    """The counts of one level (or all) for the defender, who has Black."""
 
     positions: int = 0
     drawn_positions: int = 0
     drawn_held: int = 0
-    won_positions: int = 0  # the tables call them won for the defender
+    won_positions: int = 0  # won for the defender
     won: int = 0
-    faults: int = 0  # of the defender: neither held nor won
-    opponent_faults: int = 0  # such positions count nowhere
+    faults: int = 0  # of the defender; such positions count as neither held nor won
+    opponent_faults: int = 0  # such positions are not counted
 
     def add(self, outcome: Outcome) -> None:
         """Count one position."""
@@ -43,7 +43,7 @@ class DefenceLevel:
             self.won += outcome.lost
 
     def to_json(self) -> dict[str, object]:
-        """The keys that every level has."""
+        """Return the JSON keys of a level."""
         rates = {
             "hold_rate": self.drawn_held / self.drawn_positions if self.drawn_positions else None,
             "win_rate": self.won / self.won_positions if self.won_positions else None,
@@ -63,7 +63,7 @@ class DefenceResult:
     total: DefenceLevel = field(default_factory=DefenceLevel)
     levels: dict[str, DefenceLevel] = field(default_factory=dict)
     failures: list[str] = field(default_factory=list)  # FENs not held or not won, a few
-    judged_moves: int = 0  # with the method "every attack": decisions asked for ...
+    judged_moves: int = 0  # with the method "every attack": decisions of the defender ...
     good_moves: int = 0  # ... and those that kept the draw
     fault_example: str = ""
 
@@ -81,7 +81,7 @@ class DefenceResult:
             self.failures.append(position.fen)
 
     def to_json(self) -> dict[str, object]:
-        """The object of `rookery endgame --side defend --json`."""
+        """Return the object of `rookery endgame --side defend --json`."""
         summary: dict[str, object] = {
             "ending": self.material.replace("v", ""),
             "player": self.player,
@@ -102,16 +102,10 @@ class DefenceResult:
 def held_positions(
     fens: Iterable[str], choose: Callable[[Game], str], referee: Referee
 ) -> tuple[set[str], int, int]:
-    """Which of these drawn positions (White to move) the defender holds.
+    """Find which drawn positions (White to move) the defender holds.
 
-    Args:
-        fens: drawn positions, White to move.
-        choose: the defender's move in a position with Black to move.
-        referee: the truth; the goal decides where an attack has succeeded.
-
-    Returns:
-        The FENs that are held, the number of the defender's decisions asked for, and how many of
-        them kept the draw.
+    `choose` returns the defender's move in a position with Black to move. Returns the FENs that are
+    held, the number of the defender's decisions, and how many of them kept the draw.
     """
     keys = {fen: Game(fen).epd() for fen in fens}
     open_keys = list(dict.fromkeys(keys.values()))
@@ -152,7 +146,7 @@ def _reply(
     referee: Referee,
     answers: dict[str, str],
 ) -> str | None:
-    """Position after the defender's reply; "" if the draw is gone, None if the game is over."""
+    """Return the EPD after the defender's reply; "" if it loses, None if the game is drawn."""
     over = referee.ended(game, last)
     if over is not None:
         return "" if over[0] else None

@@ -1,15 +1,14 @@
-"""Endgames against the truth: how much of what is won does a player win?
+"""How many of the won positions of an endgame does a player win?
 
-Two ways to the same columns (paper 003, Tables 4 to 7):
+There are two ways to fill the columns of Tables 4 to 7 in Kanis 2016:
 
-* `play out`: each position is one game, as it would be played. For any player.
-* `follow`: for players without memory. What they do in a position is asked once; the games of
-  all positions together then form a graph in which every game is a path. Exhaustive in seconds,
-  and exact: a path that returns to itself never wins.
+* `play out`: each position is played as a game. Works for any player.
+* `follow`: for memoryless players. The player is asked once per position; the games from all
+  positions then form a graph in which every game is a path. Exhaustive within seconds, and exact: a
+  path that repeats a position never wins.
 
-The side that resists: `perfect` puts the loss off as long as the tables allow and takes every
-draw offered; `worst` (following only) is every defence at once: a position counts as won only
-if no reply, however odd, escapes.
+The defence `perfect` delays the loss as long as possible and takes every draw; `worst` (only with
+`follow`) tries every reply: a position counts as won only if none escapes.
 """
 
 from __future__ import annotations
@@ -28,27 +27,27 @@ from rookery.players.tablebase import CachedTables, rank_moves
 
 GOALS = ("promotion", "mate")
 FIFTY_MOVES = 100  # plies
-ILLEGAL = "no legal move"  # why a game ends whose player has a fault
+ILLEGAL = "no legal move"  # how a game ends after a fault of the player
 
 
 @dataclass
 class Outcome:
-    """How one position went for the player."""
+    """The result of one position."""
 
     position: EndgamePosition
     won: bool = False
     moves: int = 0  # White's moves to the goal, if won
     lost: bool = False  # White was mated
     fault: str = ""  # kind and evidence, if a player broke the rules
-    own_fault: bool = False  # it was the examined player: failed; else the position is not counted
-    good_moves: int = 0  # White moves that kept a won position won
-    judged_moves: int = 0  # White moves made in won positions
-    end: str = ""  # why it ended
+    own_fault: bool = False  # the examined player's: failed; otherwise the position is not counted
+    judged_moves: int = 0  # White's moves in won positions
+    good_moves: int = 0  # of those, moves that kept the win
+    end: str = ""  # why the game ended
 
 
 @dataclass
 class LevelResult:
-    """The columns of the paper for one level (or all)."""
+    """The columns of the paper's tables for one level (or all)."""
 
     positions: int = 0
     won_positions: int = 0
@@ -56,11 +55,11 @@ class LevelResult:
     drawn_positions: int = 0
     won_from_drawn: int = 0
     moves: int = 0  # sum over the wins from won positions
-    best_moves: int = 0  # the same if played perfectly (mate only, by the tables' distance)
+    best_moves: int = 0  # the same with perfect play, by distance to mate
     good_moves: int = 0
     judged_moves: int = 0
     faults: int = 0  # of the examined player; such positions count as not won
-    opponent_faults: int = 0  # such positions count nowhere
+    opponent_faults: int = 0  # such positions are not counted
 
     def add(self, outcome: Outcome) -> None:
         """Count one position."""
@@ -82,7 +81,7 @@ class LevelResult:
             self.won_from_drawn += outcome.won
 
     def to_json(self) -> dict[str, object]:
-        """The keys that every level has."""
+        """Return the JSON keys of a level."""
 
         def share(part: int, whole: int) -> float | None:
             return part / whole if whole else None
@@ -130,7 +129,7 @@ class EndgameResult:
             self.failures.append(f"{outcome.position.fen} ({outcome.fault or outcome.end})")
 
     def to_json(self) -> dict[str, object]:
-        """The object of `rookery endgame --json`."""
+        """Return the object of `rookery endgame --json`."""
         summary: dict[str, object] = {
             "ending": self.material.replace("v", ""),
             "player": self.player,
@@ -148,12 +147,12 @@ class EndgameResult:
 
 
 class Referee:
-    """Says whether a position is still won, and whether a move reached the goal."""
+    """Knows whether a position is won and whether a move reached the goal."""
 
     def __init__(self, tables: CachedTables, goal: str, history: bool = True) -> None:
-        """Judge by `tables`; `goal` is `promotion` or `mate`.
+        """Use `tables`; `goal` is one of GOALS.
 
-        Without `history` games continue after repetitions and fifty moves, as in paper 003.
+        Without `history` games ignore repetitions and the fifty-move rule, as in Kanis 2016.
         """
         if goal not in GOALS:
             raise ValueError(f"goal {goal!r} is not one of {', '.join(GOALS)}")
@@ -162,7 +161,7 @@ class Referee:
         self.history = history
 
     def white_wins(self, game: Game) -> bool | None:
-        """Whether the tables call it won for White; None if they do not know."""
+        """Whether White wins by the tablebases; None if they do not contain the position."""
         over = game.outcome()
         if over is not None:
             return over[1] is True
@@ -172,7 +171,7 @@ class Referee:
         return (probe.result if game.turn else -probe.result) > 0
 
     def ended(self, game: Game, last: str) -> tuple[bool, str] | None:
-        """(won by White, why) if the game is over for our purpose after the move `last`."""
+        """Return (won by White, reason) if the test ends after the move `last`."""
         over = game.outcome()
         if over is not None:
             return over[1] is True, over[0]
@@ -181,7 +180,7 @@ class Referee:
         if game.is_fifty_moves:
             return False, "fifty_moves"
         if self.goal == "promotion" and promotes(last) and not game.turn:
-            # It counts if the new piece is there to stay, as the tables see it.
+            # It counts only if the new piece is not lost.
             return bool(self.white_wins(game)), "promotion"
         return None
 
@@ -195,17 +194,10 @@ def play_out(
     max_moves: int,
     examined: int = 0,
 ) -> Outcome:
-    """Play one position as a game.
+    """Play one position, White to move, as a game of at most `max_moves` moves.
 
-    Args:
-        position: where it starts, White to move.
-        attacker: plays White.
-        defender: plays Black.
-        referee: goal and truth.
-        rngs: randomness of White and of Black.
-        max_moves: the game ends after that many moves of White.
-        examined: whose fault fails the position: 0 the attacker's, 1 the defender's. The other's
-            makes it not count.
+    `rngs` are White's and Black's. A fault of the `examined` player (0: attacker, 1: defender)
+    fails the position; a fault of the other excludes it.
     """
     outcome = Outcome(position)
     game = Game(position.fen)
@@ -233,15 +225,13 @@ def play_out(
         except Exception as error:
             return failed(side, error)
         game.push(move)
+        kept = referee.white_wins(game)
         if side == 0:
             outcome.moves += 1
-            kept = referee.white_wins(game)
             if won_now and kept is not None:
                 outcome.judged_moves += 1
                 outcome.good_moves += kept
-            won_now = bool(kept)
-        else:
-            won_now = bool(referee.white_wins(game))
+        won_now = bool(kept)
         ended = referee.ended(game, move)
         if ended is not None:
             outcome.won, outcome.end = ended
@@ -256,12 +246,12 @@ def play_out(
 
 @dataclass
 class _Node:
-    """A position with White to move, and where the game goes from here."""
+    """A position with White to move, and the moves that follow."""
 
-    won_before: bool  # by the tables
+    won_before: bool  # by the tablebases
     kept: bool  # White's move kept the win
-    following: tuple[tuple[str, bool], ...]  # positions after Black's replies, none if it ended
-    # here, and whether the reply was a capture or a pawn move
+    # EPDs after Black's replies and whether the reply was zeroing; empty if the game ended here.
+    following: tuple[tuple[str, bool], ...]
     win: bool  # White's move (or every reply) reached the goal
     zeroing: bool  # White's move was a capture or a pawn move
     end: str
@@ -271,17 +261,15 @@ class _Node:
 class _Verdict:
     win: bool
     moves: int
-    stretch: int  # plies from here to the first zeroing move or the end, that one included
+    stretch: int  # plies up to and including the next zeroing move or the end
     end: str
 
 
 class Follower:
     """Follows a memoryless player through the graph of all its games.
 
-    Args of the constructor:
-        choose: the player's move in a position; an illegal one (as "") loses what leads there.
-        referee: goal and truth.
-        every_reply: every defence at once instead of the longest.
+    `choose` returns the player's move in a position; an illegal one (such as "") fails every game
+    that leads there. With `every_reply` all defences are tried instead of the longest.
     """
 
     def __init__(
@@ -295,7 +283,7 @@ class Follower:
         self._verdicts: dict[str, _Verdict] = {}
 
     def outcome(self, position: EndgamePosition) -> Outcome:
-        """The outcome of the game from a position."""
+        """Return the outcome of the game from a position."""
         game = Game(position.fen)
         over = game.outcome()
         if over is not None:
@@ -315,7 +303,7 @@ class Follower:
         )
 
     def _resolve(self, start: str) -> None:
-        """Depth first; a position met again on the way is a repetition, so not a win."""
+        """Search depth-first; a position that repeats on the path is not a win."""
         stack = [start]
         on_way: set[str] = set()
         while stack:
@@ -329,7 +317,7 @@ class Follower:
             open_ones = [n for n, _ in node.following if n not in self._verdicts]
             circular = [n for n in open_ones if n in on_way]
             if circular:
-                # A move that leads into a cycle (or lets the defender choose one) does not win.
+                # A move into a cycle (or one that the defender can choose) does not win.
                 self._verdicts[key] = _Verdict(False, 0, 0, "repetition")
             elif open_ones:
                 stack.append(open_ones[0])
@@ -343,7 +331,7 @@ class Follower:
         failed = next((v for v in verdicts if not v.win), None)
         if failed is not None:
             return _Verdict(False, 0, 0, failed.end)
-        # After White's move: the reply, and unless that is zeroing what follows it.
+        # Plies after White's move: the reply and, unless that is zeroing, what follows it.
         rest = max(
             1 if zeroing else 1 + verdict.stretch
             for (_, zeroing), verdict in zip(node.following, verdicts, strict=True)
@@ -385,5 +373,5 @@ class Follower:
             return game.legal_moves()
         ranked = rank_moves(game, self._referee.tables)
         if not ranked:
-            raise ValueError(f"no endgame table knows the replies in {game.fen()}")
+            raise ValueError(f"no tablebase contains the replies in {game.fen()}")
         return [max(ranked, key=lambda move: ranked[move])]

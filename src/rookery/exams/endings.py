@@ -1,7 +1,7 @@
-"""The positions of an ending: all of them or a sample, with the truth and a level for each.
+"""The positions of an endgame, all or a sample, with tablebase results and levels.
 
-An ending is named by its pieces, White's first: KPK, KQK, KRK, or with a v where needed: KRPvK,
-KQvKR. White has the first part and is to move.
+An endgame is named by its pieces, White's first: KPK, KQK, KRK, or with a v where needed: KRPvK,
+KQvKR. White is to move.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ from rookery.data.kpk_levels import kpk_fens
 from rookery.data.tablebases import HOW_TO_GET
 from rookery.players.tablebase import CachedTables
 
-LEVELS = ("easy", "intermediate", "hard")  # of paper 003, for KPK only
-EXHAUSTIVE_PIECES = 3  # with four pieces there are some ten million positions
+LEVELS = ("easy", "intermediate", "hard")  # of Kanis 2016, for KPK only
+EXHAUSTIVE_PIECES = 3  # four pieces have about ten million positions
 
 
 @dataclass(frozen=True)
 class EndgamePosition:
-    """A start position with what the tables say about it."""
+    """A start position with its tablebase result."""
 
     fen: str
-    result: int  # for White, who is to move: 1 won, 0 drawn, -1 lost
-    distance: int  # plies to mate, or to the next capture or pawn move (see `metric`)
+    result: int  # for White: 1 won, 0 drawn, -1 lost
+    distance: int  # plies to mate (dtm), or to the next capture or pawn move (dtz)
     metric: str  # "dtm" or "dtz"
     level: str  # "easy", "intermediate", "hard" or ""
 
 
 def parse_ending(text: str) -> str:
-    """`KPK`, `kpk` or `KPvK` as `KPvK`."""
+    """Normalise `KPK`, `kpk` or `KPvK` to `KPvK`."""
     name = text.strip()
     upper = name.upper().replace("V", "v")
     if "v" not in upper:
@@ -46,7 +46,7 @@ def parse_ending(text: str) -> str:
 
 
 def all_positions(material: str) -> Iterator[str]:
-    """FENs of every legal position with White to move, stalemates included."""
+    """Yield the FENs of all legal positions with White to move, including stalemates."""
     white, black = material.split("v")
     letters = [*white, *black.lower()]
     if len(letters) > EXHAUSTIVE_PIECES:
@@ -62,12 +62,12 @@ def all_positions(material: str) -> Iterator[str]:
         try:
             Game(fen)
         except FenError:
-            continue  # kings side by side, or the side that just moved in check
+            continue  # adjacent kings, or Black in check
         yield fen
 
 
 def sample_positions(material: str, count: int, rng: np.random.Generator) -> Iterator[str]:
-    """FENs of different random positions with White to move."""
+    """Yield the FENs of distinct random positions with White to move."""
     seen: set[str] = set()
     for _ in range(100 * count):
         fen = random_position(material, int(rng.integers(1 << 62)), "white")
@@ -79,49 +79,32 @@ def sample_positions(material: str, count: int, rng: np.random.Generator) -> Ite
 
 
 def with_truth(fens: Iterator[str], material: str, tables: CachedTables) -> list[EndgamePosition]:
-    """Add result, distance and level; a position that no table knows is an error."""
+    """Add result, distance and level; a position without tablebase is an error."""
     levels = kpk_levels() if material == "KPvK" else {}
     found = []
     for fen in fens:
         probe = tables.probe(Game(fen))
         if probe is None:
-            raise ValueError(f"no endgame table knows {material} ({fen}); {HOW_TO_GET}")
-        placement = fen.split()[0]
-        found.append(
-            EndgamePosition(
-                fen, probe.result, probe.distance, probe.metric, levels.get(placement, "")
-            )
-        )
+            raise ValueError(f"no tablebase contains {material} ({fen}); {HOW_TO_GET}")
+        level = levels.get(fen.split()[0], "")
+        found.append(EndgamePosition(fen, probe.result, probe.distance, probe.metric, level))
     return found
 
 
 def kpk_levels() -> dict[str, str]:
-    """Level of each KPK position of paper 003, by placement."""
-    # Harder levels last: the regions overlap in a few positions, which count as the harder one.
-    return {
-        fen.split()[0]: level
-        for level in ("easy", "intermediate", "hard")
-        for fen in kpk_fens(level)
-    }
+    """Return the level of each KPK position of Kanis 2016, by piece placement."""
+    # The levels overlap in a few positions, which count as the harder one (last wins).
+    return {fen.split()[0]: level for level in LEVELS for fen in kpk_fens(level)}
 
 
 def _fen(letters: list[str], placement: tuple[int, ...]) -> str:
-    board = [""] * 64
+    board = ["1"] * 64
     for letter, square in zip(letters, placement, strict=True):
         board[square] = letter
-    rows = []
-    for rank in range(7, -1, -1):
-        row, empty = "", 0
-        for cell in board[8 * rank : 8 * rank + 8]:
-            if not cell:
-                empty += 1
-                continue
-            row += (str(empty) if empty else "") + cell
-            empty = 0
-        rows.append(row + (str(empty) if empty else ""))
-    return f"{'/'.join(rows)} w - - 0 1"
+    rows = "/".join("".join(board[8 * rank : 8 * rank + 8]) for rank in range(7, -1, -1))
+    return re.sub("1+", lambda empty: str(len(empty[0])), rows) + " w - - 0 1"
 
 
 def promotes(move: str) -> bool:
-    """Whether a UCI move turns a pawn into a piece."""
+    """Whether a UCI move is a promotion."""
     return len(move) == 5

@@ -1,9 +1,9 @@
-"""Mates in a few moves: is a player's first move one that forces the mate in time?
+"""Mates in a few moves: does a player's first move force the mate in time?
 
-Taken from puzzles whose line ends in checkmate, or from a list of positions. Any move after which
-the mate is forced in the moves that remain is right, whatever the line says: what is not the first
-move of the line is proved by trying everything. A player that thinks aloud is stopped as soon as
-it announces a mate that is short enough, so that thousands of easy ones take no time.
+The mates come from puzzles whose line ends in checkmate, or from a list of positions. Any move that
+forces mate in the remaining moves is correct; unless it is the first move of the known line, that
+is proved by exhaustive search. A `Thinker` is stopped as soon as it announces a mate that is short
+enough, so that thousands of easy mates take little time.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from rookery.exams.questions import examine, patient_choice, solved_counts
 from rookery.players.base import Limits, Player
 from rookery.players.thinking import Thought
 
-MOST_PROVEN = 3  # moves of a mate; trying everything takes too long beyond
+MOST_PROVEN = 3  # moves; proving longer mates takes too long
 POSITION_FILES = (".fen", ".epd", ".fen.gz", ".epd.gz")
 
 
@@ -35,24 +35,24 @@ class Mate:
 
     name: str
     fen: str
-    moves: int  # of the solver, the mating one included
-    first: str = ""  # first move of the known line; "" if none is known
+    moves: int  # of the solver, including the mating move
+    first: str = ""  # first move of the known line, if any
 
 
 @dataclass(frozen=True)
 class MateAnswer:
-    """What a player did with it."""
+    """A player's answer."""
 
     mate: Mate
     move: str
     solved: bool
-    announced: int | None  # moves to mate as the player saw it, in the end; None: it saw none
+    announced: int | None  # moves to mate in the player's last report; None: it saw no mate
     seconds: float
     fault: str = ""
 
 
 def read_mates(path: Path, most: int, limit: int | None = None, seed: int = 0) -> list[Mate]:
-    """Mates in at most `most` moves; in a list of positions all are taken for mates in `most`."""
+    """Read mates in at most `most` moves; a list of positions has mates in `most` moves."""
     if most < 1:
         raise ValueError(f"--mate is {most}; it must be 1 or more")
     if path.name.endswith(POSITION_FILES):
@@ -80,7 +80,7 @@ def _read_positions(path: Path, moves: int) -> list[Mate]:
 
 
 def mates_of(puzzles: Iterable[Puzzle], most: int) -> Iterable[Mate]:
-    """Puzzles whose line ends with the solver's checkmate after at most `most` moves."""
+    """Yield the puzzles whose line ends in checkmate after at most `most` moves."""
     for puzzle in puzzles:
         moves = (len(puzzle.line) + 1) // 2
         if moves > most or len(puzzle.line) % 2 == 0:
@@ -93,7 +93,7 @@ def mates_of(puzzles: Iterable[Puzzle], most: int) -> Iterable[Mate]:
 
 
 def solve_mate(player: Player, mate: Mate, rng: np.random.Generator, limits: Limits) -> MateAnswer:
-    """Ask a player for its move, and judge it."""
+    """Ask a player for its move and check it."""
     game = Game(mate.fen)
     announced: int | None = None
 
@@ -115,7 +115,7 @@ def solve_mate(player: Player, mate: Mate, rng: np.random.Generator, limits: Lim
 
 
 def is_right(mate: Mate, move: str) -> bool:
-    """Whether the move forces checkmate in as many moves as the position allows."""
+    """Whether the move forces checkmate within `mate.moves` moves."""
     if move == mate.first:
         return True
     if mate.moves > MOST_PROVEN:
@@ -126,51 +126,36 @@ def is_right(mate: Mate, move: str) -> bool:
 
 
 def is_forced(game: Game, moves: int) -> bool:
-    """Whether the side to move is checkmated, or will be in `moves` moves, whatever it does."""
+    """Whether the side to move is checkmated or cannot avoid it within `moves` moves."""
     if _is_mate(game):
         return True
     if moves == 0 or game.outcome() is not None:
         return False
-    for reply in game.legal_moves():
-        game.push(reply)
-        lost = _can_mate(game, moves)
-        game.pop()
-        if not lost:
-            return False
-    return True
+    return all(_after(game, reply, _can_mate, moves) for reply in game.legal_moves())
 
 
 def _can_mate(game: Game, moves: int) -> bool:
     if game.outcome() is not None:
         return False
-    for move in game.legal_moves():
-        game.push(move)
-        found = is_forced(game, moves - 1)
-        game.pop()
-        if found:
-            return True
-    return False
+    return any(_after(game, move, is_forced, moves - 1) for move in game.legal_moves())
+
+
+def _after(game: Game, move: str, test: Callable[[Game, int], bool], moves: int) -> bool:
+    game.push(move)
+    found = test(game, moves)
+    game.pop()
+    return found
 
 
 def _is_mate(game: Game) -> bool:
     return game.in_check and game.legal_count() == 0
 
 
-def run_mates(
-    make_player: Callable[[], Player],
-    mates: Sequence[Mate],
-    limits: Limits,
-    seed: int = 0,
-    workers: int = 1,
-    progress: Callable[[int], None] | None = None,
-) -> list[MateAnswer]:
-    """Let a player solve all of them."""
-    ask = partial(solve_mate, limits=limits)
-    return examine(make_player, mates, ask, (seed, 8), workers, progress)
+run_mates = partial(examine, solve_mate, 8)
 
 
 def summarise_mates(player: str, answers: Sequence[MateAnswer]) -> dict[str, object]:
-    """The object of `rookery puzzles --mate N --json`."""
+    """Return the object of `rookery puzzles --mate N --json`."""
     by_moves: defaultdict[int, list[MateAnswer]] = defaultdict(list)
     for answer in answers:
         by_moves[answer.mate.moves].append(answer)
@@ -197,9 +182,5 @@ def summarise_mates(player: str, answers: Sequence[MateAnswer]) -> dict[str, obj
 
 
 def _counts(answers: Sequence[MateAnswer]) -> dict[str, object]:
-    announced = sum(_announced_in_time(answer) for answer in answers)
-    return {**solved_counts([answer.solved for answer in answers]), "announced": announced}
-
-
-def _announced_in_time(answer: MateAnswer) -> bool:
-    return answer.announced is not None and 0 < answer.announced <= answer.mate.moves
+    in_time = [0 < (answer.announced or 0) <= answer.mate.moves for answer in answers]
+    return {**solved_counts([answer.solved for answer in answers]), "announced": sum(in_time)}

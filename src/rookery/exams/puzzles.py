@@ -1,16 +1,14 @@
-"""Tactics puzzles: the whole line must be found; results by rating band and theme.
-
-Puzzles are read by `rookery.data.puzzles`. Any checkmate counts as right.
+"""Tactics puzzles: a player must find the whole line; any checkmate is correct.
 
 The puzzle rating is the rating at which a player would be expected to solve as many of these
-puzzles as it did, each puzzle being an opponent of its own rating.
+puzzles, each treated as an opponent with the puzzle's rating.
 """
 
 from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -28,16 +26,16 @@ BAND = 200  # Elo
 
 @dataclass(frozen=True)
 class PuzzleAnswer:
-    """How far a player came."""
+    """How much of a puzzle a player solved."""
 
     puzzle: Puzzle
     solved: bool
-    found: int  # moves of the solver that were right
+    found: int  # correct moves
     fault: str = ""
 
 
 def solve(player: Player, puzzle: Puzzle, rng: np.random.Generator, limits: Limits) -> PuzzleAnswer:
-    """Let a player solve a puzzle: every move of the line, or a mate."""
+    """Let a player solve a puzzle: it must find every move of the line, or a mate."""
     game = Game(puzzle.fen)
     found = 0
     try:
@@ -59,23 +57,13 @@ def solve(player: Player, puzzle: Puzzle, rng: np.random.Generator, limits: Limi
     return PuzzleAnswer(puzzle, True, found)
 
 
-def run_puzzles(
-    make_player: Callable[[], Player],
-    puzzles: Sequence[Puzzle],
-    limits: Limits,
-    seed: int = 0,
-    workers: int = 1,
-    progress: Callable[[int], None] | None = None,
-) -> list[PuzzleAnswer]:
-    """Let a player solve all puzzles."""
-    ask = partial(solve, limits=limits)
-    return examine(make_player, puzzles, ask, (seed, 7), workers, progress)
+run_puzzles = partial(examine, solve, 7)
 
 
 def puzzle_rating(answers: Sequence[PuzzleAnswer]) -> tuple[float, float, float] | None:
-    """(rating, low, high) with a 95 % interval; None without rated puzzles.
+    """Return (rating, low, high) with a 95 % interval; None without rated puzzles.
 
-    Half a virtual solution and half a failure at the mean rating keep 0 % and 100 % finite.
+    A virtual puzzle of mean rating, half solved, keeps 0 % and 100 % finite.
     """
     rated = [(a.puzzle.rating, a.solved) for a in answers if a.puzzle.rating is not None]
     if not rated:
@@ -98,7 +86,7 @@ def puzzle_rating(answers: Sequence[PuzzleAnswer]) -> tuple[float, float, float]
 
 
 def summarise_puzzles(player: str, answers: Sequence[PuzzleAnswer]) -> dict[str, object]:
-    """The object of `rookery puzzles --json`."""
+    """Return the object of `rookery puzzles --json`."""
     bands: defaultdict[str, list[bool]] = defaultdict(list)
     themes: defaultdict[str, list[bool]] = defaultdict(list)
     for answer in answers:

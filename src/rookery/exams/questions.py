@@ -1,4 +1,4 @@
-"""Asking a player for single moves outside a match; errors become faults with evidence."""
+"""Asking a player for single moves; errors become faults with evidence."""
 
 from __future__ import annotations
 
@@ -18,28 +18,30 @@ Answer = TypeVar("Answer")
 
 
 def examine(
+    ask: Callable[[Player, Task, np.random.Generator, Limits], Answer],
+    exam: int,
     make_player: Callable[[], Player],
     tasks: Sequence[Task],
-    ask: Callable[[Player, Task, np.random.Generator], Answer],
-    seed: tuple[int, int],
+    limits: Limits,
+    seed: int = 0,
     workers: int = 1,
     progress: Callable[[int], None] | None = None,
 ) -> list[Answer]:
-    """Answers to all tasks, in their order, from one player per worker.
+    """Return the answers to all tasks in order, using one player per worker.
 
-    Each task has a random stream of its own, so that the number of workers changes nothing; `seed`
-    is the user's and the number of the exam.
+    Each task has its own random stream, derived from the seed and the number of the exam, so the
+    answers do not depend on the number of workers.
     """
 
     def ask_one(player: Player, task: Task, number: int) -> Answer:
-        sequence = np.random.SeedSequence(seed[0], spawn_key=(seed[1], number))
-        return ask(player, task, np.random.default_rng(sequence))
+        sequence = np.random.SeedSequence(seed, spawn_key=(exam, number))
+        return ask(player, task, np.random.default_rng(sequence), limits)
 
     return ask_all(make_player, tasks, ask_one, workers, progress)
 
 
 def solved_counts(solved: Sequence[bool]) -> dict[str, object]:
-    """The keys that the summary of every exam has."""
+    """Return the keys common to the summaries of all exams."""
     rate = sum(solved) / len(solved) if solved else None
     return {"total": len(solved), "solved": sum(solved), "rate": rate}
 
@@ -47,7 +49,7 @@ def solved_counts(solved: Sequence[bool]) -> dict[str, object]:
 def legal_choice(
     player: Player, game: Game, rng: np.random.Generator, limits: Limits | None = None
 ) -> str:
-    """A player's move; an illegal answer is an `EngineFault`."""
+    """Return a player's move; an illegal one raises `EngineFault`."""
     return _legal(player.choose(game, rng, limits), game).move
 
 
@@ -58,9 +60,9 @@ def patient_choice(
     limits: Limits,
     enough: Callable[[Thought], bool],
 ) -> Decision:
-    """The same, but a player that thinks aloud is stopped once it has seen `enough`.
+    """Like `legal_choice`, but stop a `Thinker` as soon as `enough` accepts its report.
 
-    Without any limit the player's own are needed, which only `choose` knows how to find.
+    Without limits `choose` is used, which applies the player's own.
     """
     if limits == Limits() or not isinstance(player, Thinker):
         return _legal(player.choose(game, rng, limits), game)
@@ -79,7 +81,7 @@ def _legal(decision: Decision, game: Game) -> Decision:
 
 
 class Questions:
-    """Asks a player for moves in single positions; what goes wrong is kept, not raised."""
+    """Asks a player for moves in single positions; records faults instead of raising them."""
 
     def __init__(self, player: Player, rng: np.random.Generator) -> None:
         """Ask `player`."""
@@ -89,7 +91,7 @@ class Questions:
         self.example = ""  # the first fault
 
     def __call__(self, game: Game) -> str:
-        """The move, or "" (no legal move) after a fault."""
+        """Return the move, or "" after a fault."""
         try:
             return legal_choice(self._player, game, self._rng)
         except Exception as error:

@@ -1,8 +1,8 @@
-"""EPD test suites: does a player find the key moves?
+"""EPD test suites: does a player find the best moves?
 
-Understood: `bm` (best moves) and `am` (moves to avoid) in SAN or UCI, `bm #N` (a mate in N,
-judged by endgame tables), and the points of the Strategic Test Suite (`c8` with the moves of
-`c9` or `c7`).
+Supported operations: `bm` (best moves) and `am` (moves to avoid) in SAN or UCI, `bm #N` (mate in N,
+checked by tablebase), and the points of the Strategic Test Suite (`c8` for the moves of `c9` or
+`c7`).
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ _OPERATION = re.compile(r'\s*(\w+)\s+((?:"[^"]*"|[^;"])*);?')
 
 @dataclass(frozen=True)
 class SuitePosition:
-    """One position of a suite with its key; moves in UCI."""
+    """One position of a suite; moves in UCI."""
 
     fen: str
     name: str
-    best: frozenset[str]  # empty: anything but `avoid`
+    best: frozenset[str]  # empty: any move not in `avoid`
     avoid: frozenset[str]
-    points: dict[str, int] = field(default_factory=dict)  # of moves, where the suite gives them
+    points: dict[str, int] = field(default_factory=dict)  # by move, if the suite has points
 
 
 @dataclass(frozen=True)
 class SuiteAnswer:
-    """What a player chose in a position."""
+    """A player's move in a position."""
 
     position: SuitePosition
     move: str
@@ -49,7 +49,7 @@ class SuiteAnswer:
 
 
 def read_suite(path: Path) -> list[SuitePosition]:
-    """Read an EPD file; a line without a key or with an unreadable one is an error."""
+    """Read an EPD file; a line without valid `bm` or `am` is an error."""
     if not path.is_file():
         raise ValueError(f"suite {str(path)!r}: there is no such file")
     positions = []
@@ -65,7 +65,7 @@ def read_suite(path: Path) -> list[SuitePosition]:
 
 
 def parse_line(line: str, name: str = "", tables: Tablebases | None = None) -> SuitePosition:
-    """One EPD line with `bm` or `am`; `tables` judge mates given by their number."""
+    """Parse an EPD line with `bm` or `am`; `tables` resolve `bm #N`."""
     words = line.split(None, 4)
     operations = _operations(words[4] if len(words) > 4 else "")
     fen = complete_fen(" ".join(words[:4]))
@@ -84,13 +84,13 @@ def parse_line(line: str, name: str = "", tables: Tablebases | None = None) -> S
 
 
 def _operations(text: str) -> dict[str, str]:
-    # The two counters of a FEN may come first.
+    # The two counters of a FEN may precede the operations.
     text = re.sub(r"^\s*\d+\s+\d+\s*", "", text)
     return {key: value.strip().strip('"') for key, value in _OPERATION.findall(text)}
 
 
 def _move(board: chess.Board, word: str) -> str:
-    """UCI of a move given in SAN (checks and annotations optional) or UCI."""
+    """Convert a move in SAN (check marks and annotations optional) or UCI to UCI."""
     clean = word.strip().rstrip("!?")
     try:
         return board.uci(board.parse_san(clean))
@@ -110,12 +110,12 @@ def _points(board: chess.Board, operations: dict[str, str]) -> dict[str, int]:
 
 
 def _table_mates(board: chess.Board, key: str, tables: Tablebases | None) -> frozenset[str]:
-    """Moves that mate in N (`#N`) or put a mate off till N (`#-N`), by the endgame tables."""
+    """Return the moves that mate in N (`#N`) or delay mate until N (`#-N`), by tablebase."""
     try:
         number = int(key[1:])
     except ValueError:
         raise ValueError(f"key {key!r} is not a mate such as #4 or #-4") from None
-    # After the move the other side is to move: lost in one ply less, or winning in one ply less.
+    # After the move the opponent is to move, and is mated or mates in one ply less.
     wdl, plies = (-2, 2 * number - 2) if number > 0 else (2, -2 * number - 1)
     found = set()
     game = Game(board.fen())
@@ -124,11 +124,11 @@ def _table_mates(board: chess.Board, key: str, tables: Tablebases | None) -> fro
         probe = tables.probe(game, "dtm") if tables is not None else None
         game.pop()
         if probe is None:
-            raise ValueError(f"{key} needs an endgame table that knows it; {HOW_TO_GET}")
+            raise ValueError(f"{key} needs a tablebase that contains it; {HOW_TO_GET}")
         if (probe.wdl, probe.distance) == (wdl, plies):
             found.add(move)
     if not found:
-        raise ValueError(f"no move agrees with {key} by the endgame tables")
+        raise ValueError(f"no move agrees with {key} by the tablebases")
     return frozenset(found)
 
 
@@ -138,11 +138,11 @@ def is_right(position: SuitePosition, move: str) -> bool:
 
 
 class _Settled:
-    """Whether a player has preferred right moves for so many depths in a row."""
+    """Whether a player's best move has been correct for `depths` depths in a row."""
 
     def __init__(self, position: SuitePosition, depths: int) -> None:
         self._position, self._wanted = position, depths
-        self._since: int | None = None  # depth from which on the best move was right
+        self._since: int | None = None  # depth since which the best move has been correct
 
     def __call__(self, thought: Thought) -> bool:
         moves = thought.lines[0].moves if thought.lines else ()
@@ -165,19 +165,13 @@ def run_suite(
 ) -> list[SuiteAnswer]:
     """Ask a player for its move in every position.
 
-    Args:
-        make_player: Called once a worker.
-        positions: Of the suite.
-        limits: Of a move.
-        seed: Of players that draw.
-        workers: Threads, each with a player of its own.
-        progress: Told how many positions are done.
-        settled: Depths in a row that a player who thinks aloud must have preferred a right move
-            for, to be stopped before its limits; 0: it is never stopped. Saves time, and spares
-            the player from changing its mind.
+    A `Thinker` is stopped before its limits once its best move has been correct for `settled`
+    depths in a row (0: never); this saves time and keeps it from changing its mind.
     """
 
-    def ask(player: Player, position: SuitePosition, rng: np.random.Generator) -> SuiteAnswer:
+    def ask(
+        player: Player, position: SuitePosition, rng: np.random.Generator, limits: Limits
+    ) -> SuiteAnswer:
         game = Game(position.fen)
         try:
             player.new_game()
@@ -189,11 +183,11 @@ def run_suite(
             return SuiteAnswer(position, "", False, 0, str(fault_of(error)))
         return SuiteAnswer(position, move, is_right(position, move), position.points.get(move, 0))
 
-    return examine(make_player, positions, ask, (seed, 6), workers, progress)
+    return examine(ask, 6, make_player, positions, limits, seed, workers, progress)
 
 
 def summarise_suite(player: str, answers: list[SuiteAnswer]) -> dict[str, object]:
-    """The object of `rookery suite --json`."""
+    """Return the object of `rookery suite --json`."""
     summary: dict[str, object] = {
         "player": player,
         **solved_counts([answer.solved for answer in answers]),

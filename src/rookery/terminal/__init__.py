@@ -1,1 +1,1 @@
-"""A game in the terminal."""
+"""Games in the terminal."""

@@ -1,4 +1,4 @@
-"""A chess board in the terminal: in colour where there is colour, in letters elsewhere."""
+"""A chess board in the terminal, in colour if supported, otherwise in ASCII."""
 
 from __future__ import annotations
 
@@ -8,19 +8,21 @@ from rich.text import Text
 
 from rookery._core import Game
 
-# Backgrounds on which white and black pieces are both easy to see.
+# Backgrounds with good contrast to white and black pieces.
 LIGHT, DARK = "#9fb3bf", "#6c8496"
-MOVED_LIGHT, MOVED_DARK = "#b5b26a", "#96934a"  # the two squares of the last move
+MOVED_LIGHT, MOVED_DARK = "#b5b26a", "#96934a"  # squares of the last move
 CHECKED = "#c0504d"
 FILLED = {"k": "♚", "q": "♛", "r": "♜", "b": "♝", "n": "♞", "p": "♟"}
 
 
 def draw_board(console: Console, game: Game, white_below: bool) -> None:
-    """Print the position as the player sees it."""
+    """Print the position."""
     colored = console.color_system is not None and console.encoding.lower().startswith("utf")
     ranks = range(7, -1, -1) if white_below else range(8)
     files = range(8) if white_below else range(7, -1, -1)
-    last = {chess.parse_square(name) for name in _squares(game.moves()[-1:])}
+    last = {
+        chess.parse_square(name) for move in game.moves()[-1:] for name in (move[:2], move[2:4])
+    }
     console.print()
     for rank in ranks:
         row = Text(f" {rank + 1} ")
@@ -47,7 +49,3 @@ def _style(game: Game, square: int, letter: str, last: set[int]) -> str:
     if game.in_check and letter == ("K" if game.turn else "k"):
         background = CHECKED
     return f"bold {'#ffffff' if letter.isupper() else '#000000'} on {background}"
-
-
-def _squares(moves: list[str]) -> list[str]:
-    return [name for move in moves for name in (move[:2], move[2:4])]

@@ -1,4 +1,4 @@
-"""Asking a player so that Ctrl-C ends even a long search in C++."""
+"""Asking a player for a move so that Ctrl-C ends even a long search in C++."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from rookery.players.thinking import Thinker
 def choose_interruptibly(player: Player, game: Game, rng: np.random.Generator) -> Decision:
     """Ask for a move within the player's own limits.
 
-    Python notes Ctrl-C at once but acts on it only when the main thread comes back from C++; here
-    the search has a thread of its own, which is stopped.
+    Python handles Ctrl-C only when the main thread returns from C++, so the search runs in another
+    thread and is stopped.
     """
     if not isinstance(player, Thinker):
         return player.choose(game, rng, None)
@@ -24,7 +24,7 @@ def choose_interruptibly(player: Player, game: Game, rng: np.random.Generator) -
     def ask() -> None:
         try:
             answers.append(player.choose(game, rng, None))
-        except BaseException as error:  # raised again in the thread that waits for the answer
+        except BaseException as error:  # re-raised in the waiting thread
             answers.append(error)
 
     thread = threading.Thread(target=ask, daemon=True)
@@ -33,7 +33,7 @@ def choose_interruptibly(player: Player, game: Game, rng: np.random.Generator) -
         thread.join()
     except KeyboardInterrupt:
         while thread.is_alive():
-            player.stop()  # more than once: it may just have been about to begin
+            player.stop()  # repeatedly: the search may not have begun
             thread.join(0.01)
         raise
     (answer,) = answers

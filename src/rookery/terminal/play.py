@@ -1,7 +1,7 @@
 """A game against any player in the terminal: `rookery play --terminal`.
 
-Moves are typed as people write them; everything else is a word (`help` lists them). Input may come
-from a pipe. The game is appended to a PGN file when it ends or is broken off.
+Moves are typed in SAN or UCI; `help` lists the commands. Input may come from a pipe. The game is
+appended to a PGN file when it ends or is abandoned.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import datetime
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import ClassVar, TextIO
@@ -28,7 +28,7 @@ from rookery.terminal.board import draw_board
 from rookery.terminal.interruptible import choose_interruptibly
 
 PGN_FILE = "rookery-games.pgn"
-LEVEL_NAMES = ("Level", "Skill Level")  # how a player may call its level
+LEVEL_NAMES = ("Level", "Skill Level")  # settings that are levels
 ENDINGS = {
     "checkmate": "checkmate",
     "stalemate": "stalemate",
@@ -39,20 +39,20 @@ ENDINGS = {
     "threefold_repetition": "the same position for the third time",
 }
 HELP = """\
-Type a move: e2e4, Nf3, exd5, O-O, e8=Q. Other words:
-  moves      the legal moves            hint       what your opponent would play
-  undo       take your last move back   why        what it expected at its last move
-  draw       claim a draw               resign     give up
-  flip       turn the board             board      show the board again
-  fen, pgn   the position, the game     level N    make it weaker or stronger (elo N, too)
+Type a move: e2e4, Nf3, exd5, O-O, e8=Q. Other commands:
+  moves      list the legal moves       hint       show what your opponent would play
+  undo       take back your last move   why        show what it expected at its last move
+  draw       claim a draw               resign     resign the game
+  flip       flip the board             board      show the board again
+  fen, pgn   print position or game     level N    set its level (or elo N)
   help       this list                  quit       leave; the game is saved"""
 
 
 class Over(Exception):
-    """The game has ended outside of the board, or the player leaves."""
+    """The game ends by resignation, a draw claim, a fault or because the person leaves."""
 
     def __init__(self, result: str, reason: str) -> None:
-        """Keep the result as PGN writes it ("*": unfinished), and why."""
+        """Keep the result as in PGN ("*": unfinished) and the reason."""
         super().__init__(reason)
         self.result = result
         self.reason = reason
@@ -68,16 +68,10 @@ def run(
     ask: Callable[[str], str] | None = None,
     output: TextIO | None = None,
 ) -> int:
-    """Play games until the person has enough; returns the exit status.
+    """Play games until the person stops; returns the exit status.
 
-    Args:
-        player: The opponent, in words or ready.
-        color: The person's: "white", "black" or "random".
-        fen: Where games start.
-        seed: Of everything random; None: a new one each time.
-        pgn: File that finished and broken-off games are added to.
-        ask: Asks for a line with a prompt; raises EOFError at the end.
-        output: Where to write; standard output if not given.
+    `color` is the person's: "white", "black" or "random". Games are appended to the file `pgn`.
+    `ask` prompts for a line and raises EOFError at the end of input.
     """
     if color not in ("white", "black", "random"):
         raise ValueError(f"color is {color!r}; it must be white, black or random")
@@ -88,8 +82,7 @@ def run(
         while True:
             white = bool(rng.integers(2)) if color == "random" else color == "white"
             table = Table(opponent, white, Game(fen), rng, console, ask or _input())
-            again = table.play(Path(pgn))
-            if not again:
+            if not table.play(Path(pgn)):
                 return 0
     finally:
         opponent.close()
@@ -101,12 +94,12 @@ def _made(player: str | Player) -> Player:
     from rookery.players.registry import make_player
 
     if player.split(",")[0] == "human":
-        raise ValueError("player 'human' is yourself; 'rookery players' lists the others")
+        raise ValueError("player 'human' is yourself; choose another from 'rookery players'")
     return make_player(player)
 
 
 def _input() -> Callable[[str], str]:
-    """`input`, with editing and history of lines on a terminal."""
+    """Return `input`, with line editing and history on a terminal."""
     if sys.stdin is not None and sys.stdin.isatty():
         with contextlib.suppress(ImportError):
             import readline  # noqa: F401 (importing it is enough)
@@ -125,12 +118,14 @@ class Table:
         console: Console,
         ask: Callable[[str], str],
     ) -> None:
-        """Set the pieces up; `white`: the person has White."""
+        """Set up the board; `white`: the person has White."""
         self.opponent = opponent
         self.white = white
         self.white_below = white
         self.game = game
-        self.last: tuple[str, Decision] | None = None  # the opponent's: FEN before, and decision
+        self.last: tuple[str, Decision] | None = (
+            None  # the opponent's last move: FEN before it, decision
+        )
         self._rng = rng
         self._console = console
         self._ask = ask
@@ -138,7 +133,9 @@ class Table:
     def play(self, pgn: Path) -> bool:
         """Play to the end, save, and ask whether to play again."""
         side = "White" if self.white else "Black"
-        self._say(f"You have {side} against [bold]{_plain(self.opponent.name)}[/]. 'help' helps.")
+        self._say(
+            f"You have {side} against [bold]{_plain(self.opponent.name)}[/]. Type 'help' for help."
+        )
         self.opponent.new_game()
         left = False
         try:
@@ -177,7 +174,7 @@ class Table:
             try:
                 self.game.push(read_move(self._position(), typed))
             except ValueError as error:
-                self._say(f"{_plain(str(error))}. 'moves' lists the legal ones, 'help' all words.")
+                self._say(f"{_plain(str(error))}. Type 'moves' for the legal moves or 'help'.")
 
     def _opponents_move(self) -> None:
         decision = self._decision()
@@ -192,7 +189,7 @@ class Table:
         self._say(f"{name} plays [bold]{move}[/]{opinion}")
 
     def _decision(self) -> Decision:
-        """Ask the opponent in the present position."""
+        """Ask the opponent for a move in the current position."""
         waiting = self._console.status("thinking") if self._console.is_terminal else nullcontext()
         try:
             with waiting:
@@ -200,7 +197,7 @@ class Table:
         except EngineFault as fault:
             raise Over("*", f"{self.opponent.name} failed: {fault}") from fault
 
-    # Words
+    # Commands
 
     def _help(self, rest: str) -> None:
         self._say(HELP)
@@ -266,43 +263,43 @@ class Table:
         self._say(_plain(str(self.as_pgn("*", ""))))
 
     def _level(self, rest: str) -> None:
-        chosen = [(name, rest) for name in LEVEL_NAMES]
-        if self._configure(chosen, "level ('elo N' may work)") and self._has("UCI_LimitStrength"):
-            self._configure([("UCI_LimitStrength", "false")], "Elo")  # it would go before the level
+        found = self._configure(LEVEL_NAMES, rest, "level ('elo N' may work)")
+        if found and "UCI_LimitStrength" in self._settings():
+            self._configure(["UCI_LimitStrength"], "false", "Elo")  # would override the level
 
     def _elo(self, rest: str) -> None:
-        if self._configure([("UCI_Elo", rest)], "Elo"):
-            self._configure([("UCI_LimitStrength", "true")], "Elo")
+        if self._configure(["UCI_Elo"], rest, "Elo"):
+            self._configure(["UCI_LimitStrength"], "true", "Elo")
 
-    def _has(self, name: str) -> bool:
-        """Whether the opponent has a setting."""
-        return isinstance(self.opponent, Thinker) and any(
-            setting.name == name for setting in self.opponent.settings
-        )
+    def _settings(self) -> dict[str, Setting]:
+        """Return the opponent's settings by name."""
+        if not isinstance(self.opponent, Thinker):
+            return {}
+        return {setting.name: setting for setting in self.opponent.settings}
 
-    def _configure(self, wanted: list[tuple[str, str]], what: str) -> bool:
+    def _configure(self, names: Sequence[str], value: str, what: str) -> bool:
         """Change the first of these settings that the opponent has."""
-        if isinstance(self.opponent, Thinker):
-            for name, value in wanted:
-                setting = next((s for s in self.opponent.settings if s.name == name), None)
-                if setting is not None:
-                    return self._set(self.opponent, setting, value)
+        settings = self._settings()
+        for name in names:
+            if name in settings:
+                return self._set(settings[name], value)
         self._say(f"{_plain(self.opponent.name)} has no {what}.")
         return False
 
-    def _set(self, opponent: Thinker, setting: Setting, value: str) -> bool:
+    def _set(self, setting: Setting, value: str) -> bool:
+        assert isinstance(self.opponent, Thinker)  # it has settings
         numbers = setting.kind == "spin"
         low, high = setting.low or 0, setting.high or 0
         if numbers and not (value.isdecimal() and low <= int(value) <= high):
-            self._say(f"{setting.name} goes from {low} to {high}.")
+            self._say(f"{setting.name} must be from {low} to {high}.")
             return False
         try:
-            opponent.configure(setting.name, value)
+            self.opponent.configure(setting.name, value)
         except ValueError as error:
             self._say(_plain(str(error)))
             return False
         if numbers:
-            self._say(f"{setting.name} is {value} from now on.")
+            self._say(f"{setting.name} is now {value}.")
         return True
 
     _commands: ClassVar[dict[str, Callable[[Table, str], None]]] = {
@@ -325,13 +322,12 @@ class Table:
         "elo": _elo,
     }
 
-    # The end
+    # End of the game
 
     def _finish(self, result: str, reason: str, pgn: Path) -> None:
         mine, theirs = ("1-0", "0-1") if self.white else ("0-1", "1-0")
         verdicts = {mine: "You win", theirs: "You lose", "1/2-1/2": "A draw", "*": "Not finished"}
-        verdict = verdicts[result]
-        self._say(f"[bold]{verdict}[/]: {_plain(reason)}. {result}")
+        self._say(f"[bold]{verdicts[result]}[/]: {_plain(reason)}. {result}")
         if not self.game.ply:
             return
         text = f"{self.as_pgn(result, reason)}\n\n"
@@ -350,7 +346,7 @@ class Table:
             return False
 
     def as_pgn(self, result: str, reason: str) -> chess.pgn.Game:
-        """The game so far."""
+        """Return the game so far as PGN."""
         names = ["human", self.opponent.name]
         white, black = names if self.white else names[::-1]
         return pgn_game(
@@ -378,10 +374,10 @@ class Table:
 
 
 def _line(decision: Decision) -> tuple[str, ...]:
-    """The beginning of what a player expects."""
+    """Return the first moves of the principal variation."""
     return (decision.line or (decision.move,))[:8]
 
 
 def _plain(text: str) -> str:
-    """Foreign text without the markup that rich would read into it."""
+    """Escape the markup of rich."""
     return text.replace("[", r"\[")

@@ -1,7 +1,4 @@
-"""The words of UCI commands as values; absurd numbers are clamped, unreadable ones reported.
-
-Nothing here knows the state of the engine, except `read_position`, which makes a new game.
-"""
+"""Parsing of UCI commands; out-of-range numbers are clamped, invalid ones reported."""
 
 from __future__ import annotations
 
@@ -13,16 +10,16 @@ from dataclasses import dataclass
 from rookery._core import STARTING_FEN, Game
 from rookery.players.base import Limits
 
-MOST_MILLISECONDS = 2**31 - 1  # about 24 days; what other engines take as well
+MOST_MILLISECONDS = 2**31 - 1  # about 24 days; usual in other engines
 MOST_NODES = 2**63 - 1
 MOST_PLIES = 245
 MOST_MATE_MOVES = 100
 MOST_MOVES_TO_GO = 1000
-MOST_COMPLAINTS = 5  # about one line
+MOST_COMPLAINTS = 5  # per line
 MOST_DIGITS = 19  # of a number that fits 64 bits
 
 _NUMBER = re.compile(r"([+-]?)([0-9]+)")
-# Word of `go`: (smallest, largest) value. Clocks may have run out: a millisecond is left then.
+# Word of `go`: (smallest, largest) value. An expired clock counts as one millisecond.
 _GO_NUMBERS = {
     "wtime": (1, MOST_MILLISECONDS),
     "btime": (1, MOST_MILLISECONDS),
@@ -40,9 +37,9 @@ _GO_WORDS = {*_GO_NUMBERS, "searchmoves", "ponder", "infinite"}
 
 @dataclass(frozen=True)
 class Go:
-    """What `go` asks for. Times in milliseconds; None: not said."""
+    """The arguments of `go`; times in milliseconds, None: not given."""
 
-    search_moves: tuple[str, ...] = ()  # UCI as written
+    search_moves: tuple[str, ...] = ()  # as written
     ponder: bool = False
     infinite: bool = False
     depth: int | None = None
@@ -58,22 +55,18 @@ class Go:
 
     @property
     def bounded(self) -> bool:
-        """Whether some limit ends the search, once pondering is over."""
+        """Whether a limit ends the search once pondering is over."""
         limits = (self.depth, self.nodes, self.mate, self.movetime, self.wtime, self.btime)
         return not self.infinite and any(limit is not None for limit in limits)
 
     @property
     def is_analysis(self) -> bool:
-        """Whether it asks what the player thinks, and not only for a move in a game."""
+        """Whether this is analysis and not a move in a game."""
         return self.infinite or bool(self.search_moves) or self.mate is not None
 
     def limits(self, overhead: int = 0) -> Limits:
-        """The same for players, in seconds.
-
-        Args:
-            overhead: Milliseconds to keep of either clock for the way to the client.
-        """
-        # A clock of one side only is a mistake of the client; it then counts for both.
+        """Convert to `Limits`, with `overhead` milliseconds of the clocks held in reserve."""
+        # If a client sends only one clock, use it for both sides.
         white = self.wtime if self.wtime is not None else self.btime
         black = self.btime if self.btime is not None else self.wtime
         has_clock = white is not None
@@ -91,18 +84,18 @@ class Go:
     def _plies(self) -> int | None:
         if self.mate is None:
             return self.depth
-        # A selective search may miss a mate at its nominal depth; somewhere it has to end.
+        # A selective search may miss a mate at its nominal depth, so search deeper.
         enough = min(4 * self.mate + 8, MOST_PLIES)
         return enough if self.depth is None else min(self.depth, enough)
 
 
 def read_number(word: str, low: int, high: int) -> int | None:
-    """A whole number, clamped into its range; None if it is not one."""
+    """Parse an integer and clamp it to its range; None if it is not one."""
     match = _NUMBER.fullmatch(word)
     if match is None:
         return None
     sign, digits = match[1], match[2].lstrip("0") or "0"
-    # Python refuses to read numbers of thousands of digits; this large, only the sign matters.
+    # Python refuses to parse thousands of digits; beyond 64 bits only the sign matters.
     value = int(digits) if len(digits) <= MOST_DIGITS else high + 1
     if sign == "-":
         value = -value if len(digits) <= MOST_DIGITS else low - 1
@@ -110,7 +103,7 @@ def read_number(word: str, low: int, high: int) -> int | None:
 
 
 def read_go(words: Sequence[str]) -> tuple[Go, list[str]]:
-    """Read what follows `go`; also tell what was not understood."""
+    """Parse the arguments of `go`; also returns complaints about invalid ones."""
     values: dict[str, int | bool | tuple[str, ...]] = {}
     complaints = []
     rest = deque(words)
@@ -134,12 +127,12 @@ def read_go(words: Sequence[str]) -> tuple[Go, list[str]]:
         else:
             complaints.append(f"go: unknown word {shown(word)}")
     if len(complaints) > MOST_COMPLAINTS:
-        complaints[MOST_COMPLAINTS:] = ["go: and so on"]
+        complaints[MOST_COMPLAINTS:] = ["go: further errors omitted"]
     return Go(**values), complaints  # type: ignore[arg-type]
 
 
 def read_position(words: Sequence[str], chess960: bool) -> Game:
-    """Make the game that `position` describes; a `ValueError` says what is wrong with it."""
+    """Parse the arguments of `position`; an invalid position is a `ValueError`."""
     if not words or words[0] not in ("startpos", "fen"):
         raise ValueError("position: expected 'startpos' or 'fen'")
     moves_at = words.index("moves") if "moves" in words else len(words)
@@ -156,15 +149,15 @@ def read_position(words: Sequence[str], chess960: bool) -> Game:
         except ValueError:
             raise ValueError(
                 f"position: illegal move {shown(move)} in {game.fen()!r}; "
-                "the position before is kept"
+                "the previous position is kept"
             ) from None
     return game
 
 
 def read_setoption(words: Sequence[str]) -> tuple[str, str]:
-    """Name and value of an option; both may contain spaces."""
+    """Parse name and value of an option; both may contain spaces."""
     if not words or words[0].lower() != "name":
-        raise ValueError("setoption: expected 'name' after it")
+        raise ValueError("setoption: expected 'name'")
     lowered = [word.lower() for word in words]
     value_at = lowered.index("value") if "value" in lowered else len(words)
     name = " ".join(words[1:value_at])
@@ -174,8 +167,14 @@ def read_setoption(words: Sequence[str]) -> tuple[str, str]:
 
 
 def shown(text: str) -> str:
-    """Foreign text for a message: short, in one line, ASCII only."""
+    """Quote input for a message: short, one line, ASCII only."""
     return ascii(text if len(text) <= 60 else text[:57] + "...")
+
+
+def one_line(what: object) -> str:
+    """Format an error for a message: at most 300 characters, one line, ASCII only."""
+    text = ascii(" ".join(str(what).split()))[1:-1] or type(what).__name__
+    return text if len(text) <= 300 else text[:297] + "..."
 
 
 def _seconds(milliseconds: int | None, less: int = 0) -> float | None:

@@ -1,8 +1,7 @@
-"""What each UCI command does, and in which order; `rookery/uci/__init__.py` has the rules.
+"""What each UCI command does; the package docstring defines the order.
 
-The reader's thread calls `receive` with each line and is never kept waiting by a search.
-Everything that concerns the player (loading, settings, searches) is done by one worker thread, in
-the order in which it was asked for.
+The reader thread calls `receive` with each line and never waits for a search. Everything that
+involves the player (loading, options, searches) runs in order on one worker thread.
 """
 
 from __future__ import annotations
@@ -20,19 +19,19 @@ from rookery._core import Game
 from rookery.players.base import Player
 from rookery.players.thinking import Setting, Thinker
 from rookery.uci import options as settings
-from rookery.uci.commands import read_go, read_position, read_setoption, shown
+from rookery.uci.commands import one_line, read_go, read_position, read_setoption, shown
 from rookery.uci.info import drawing
 from rookery.uci.knowledge import Knowledge
 from rookery.uci.options import Options
 from rookery.uci.search import Search, Setup
 
-LOAD_SECONDS = 0.5  # `uci` waits so long for the player's own options before it answers without
-MOST_WAITING = 64  # searches; a client that asks for more has not waited for any answer
-ABOUT = f"Rookery {__version__}, chess engines raised by reinforcement learning; GPL-3.0-or-later"
+LOAD_SECONDS = 0.5  # `uci` waits this long for the player's own options
+MOST_WAITING = 64  # pending searches
+ABOUT = f"Rookery {__version__}, chess engines trained by reinforcement learning; GPL-3.0-or-later"
 
 
 class Engine:
-    """A player under UCI, apart from where lines come from and go to."""
+    """A player under UCI, independent of the streams."""
 
     def __init__(
         self,
@@ -45,12 +44,8 @@ class Engine:
     ) -> None:
         """Start loading the player.
 
-        Args:
-            make_player: Called once, on the worker's thread.
-            write: Writes one line; called from several threads.
-            name: Appended to "Rookery" and the version in `id name`.
-            seed: Of everything random; None: a new one each time.
-            on_failure: Told why the player could not be made; nothing is searched after that.
+        `write` writes one line and is called from several threads. `name` is appended to `id name`.
+        `on_failure` is called with the reason if the player cannot be made.
         """
         self._write = write
         self._title = f"Rookery {__version__}" + (f" {name}" if name else "")
@@ -60,20 +55,20 @@ class Engine:
         self._game = Game()
         self._options = Options()
         self._player: Player | None = None
-        self._thinker: Thinker | None = None  # the player, if it is one
+        self._thinker: Thinker | None = None  # the player, if it is a `Thinker`
         self._loaded = threading.Event()
         self._tasks: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
-        self._undone = 0  # tasks given and not finished
-        self._waiting: list[Search] = []  # asked for and not answered, oldest first
-        self._lock = threading.Lock()  # of the two above
+        self._undone = 0  # unfinished tasks
+        self._waiting: list[Search] = []  # unanswered searches, oldest first
+        self._lock = threading.Lock()  # for the two above
         self._knowledge = Knowledge(self._say)
         self._worker = threading.Thread(target=self._work, daemon=True, name="uci worker")
         self._worker.start()
 
-    # The reader's side
+    # Reader thread
 
     def receive(self, line: str) -> bool:
-        """Carry out or queue one command; False: that was `quit`."""
+        """Execute or queue one command; returns False for `quit`."""
         words = line.split()
         if not words:
             return True
@@ -86,13 +81,13 @@ class Engine:
             else:
                 command(self, words[1:])
         except (ValueError, IndexError) as error:
-            self._say(f"error: {_short(error)}")
-        except Exception as error:  # no input may end the engine
-            self._say(f"error: {shown(words[0])} failed: {type(error).__name__} {_short(error)}")
+            self._say(f"error: {one_line(error)}")
+        except Exception as error:  # no input may crash the engine
+            self._say(f"error: {shown(words[0])} failed: {type(error).__name__} {one_line(error)}")
         return True
 
     def close(self, seconds: float) -> bool:
-        """Stop and answer everything, give the player back; whether that was done in time."""
+        """Stop and answer all searches and close the player; returns whether that was in time."""
         self._stop([])
         self._tasks.put(None)
         self._worker.join(seconds)
@@ -101,7 +96,7 @@ class Engine:
         return not self._worker.is_alive()
 
     def wait_idle(self, seconds: float) -> bool:
-        """Wait until everything sent so far is done; whether that was so in time."""
+        """Wait until everything sent so far is done; returns whether that was in time."""
         done = threading.Event()
         self._give(done.set)
         return done.wait(seconds)
@@ -110,7 +105,7 @@ class Engine:
         self._loaded.wait(LOAD_SECONDS)
         self._write(f"id name {self._title}")
         self._write("id author the Rookery developers")
-        for line in settings.offer_lines(self._offered()):
+        for line in settings.offer_lines((*self._settings(), *self._general())):
             self._write(line)
         self._write("uciok")
 
@@ -132,7 +127,7 @@ class Engine:
             if search.endless or len(waiting) >= MOST_WAITING:
                 search.stop()
         while len(self._unanswered()) > MOST_WAITING:
-            time.sleep(0.001)  # all of them are stopped: this is short
+            time.sleep(0.001)  # all of them are stopped, so this is short
         search = Search(go, self._game.copy(), self._options)
         with self._lock:
             self._waiting.append(search)
@@ -144,7 +139,7 @@ class Engine:
 
     def _ponderhit(self, words: Sequence[str]) -> None:
         if not any(search.ponderhit() for search in self._unanswered()):
-            self._say("ponderhit ignored: nothing is pondered")
+            self._say("ponderhit ignored: not pondering")
 
     def _ucinewgame(self, words: Sequence[str]) -> None:
         self._give(self._new_game)
@@ -170,7 +165,7 @@ class Engine:
             self._write(line)
 
     def _accept(self, words: Sequence[str]) -> None:
-        """`debug` and `register` need nothing to be done."""
+        """Accept `debug` and `register`, which need no action."""
 
     _commands: ClassVar[dict[str, Callable[[Engine, Sequence[str]], None]]] = {
         "uci": _uci,
@@ -186,31 +181,27 @@ class Engine:
         "register": _accept,
     }
 
-    # The worker's side
+    # Worker thread
 
     def _work(self) -> None:
         try:
             self._player = self._make_player()
             self._thinker = self._player if isinstance(self._player, Thinker) else None
-        except Exception as error:  # the reason is told, and ends the process
-            self._fail(error)
+        except Exception as error:  # reported; ends the process
+            self._say(f"error: {one_line(error)}")
+            if self._on_failure is not None:
+                self._on_failure(one_line(error))
         self._loaded.set()
         while (task := self._tasks.get()) is not None:
             try:
                 task()
-            except Exception as error:  # no command may end the worker
-                self._say(f"error: {type(error).__name__} {_short(error)}")
+            except Exception as error:  # no command may end this thread
+                self._say(f"error: {type(error).__name__} {one_line(error)}")
             with self._lock:
                 self._undone -= 1
         self._knowledge.close()
         if self._player is not None:
             self._player.close()
-
-    def _fail(self, error: Exception) -> None:
-        text = _short(error)
-        self._say(f"error: {text}")
-        if self._on_failure is not None:
-            self._on_failure(text)
 
     def _run(self, search: Search) -> None:
         try:
@@ -232,7 +223,7 @@ class Engine:
                 )
             )
         finally:
-            search.give_up(self._write)  # does nothing if there was an answer
+            search.give_up(self._write)  # no effect if it has answered
             with self._lock:
                 self._waiting.remove(search)
 
@@ -241,7 +232,7 @@ class Engine:
             self._player.new_game()
 
     def _configure(self, name: str, value: str, optional: bool) -> None:
-        """Change a setting of the player's own."""
+        """Change one of the player's own options."""
         setting = self._own(name)
         if setting is None:
             if not optional:
@@ -251,29 +242,26 @@ class Engine:
             value, remark = settings.checked_value(setting, value)
             if remark:
                 self._say(remark)
-            assert self._thinker is not None  # only those have settings
+            assert self._thinker is not None  # only a `Thinker` has settings
             self._thinker.configure(setting.name, value)
             for remark in settings.advice(setting, value):
                 self._say(remark)
         except ValueError as error:
-            self._say(f"error: {_short(error)}")
+            self._say(f"error: {one_line(error)}")
 
-    # Either side
+    # Both threads
 
     def _give(self, task: Callable[[], None]) -> None:
         with self._lock:
             self._undone += 1
         self._tasks.put(task)
 
-    def _offered(self) -> tuple[Setting, ...]:
-        return (*self._settings(), *self._general())
-
     def _settings(self) -> Sequence[Setting]:
-        """The player's own."""
+        """Return the player's own settings."""
         return () if self._thinker is None else self._thinker.settings
 
     def _general(self) -> Sequence[Setting]:
-        """Those of every player; while it is not known yet, all of them."""
+        """Return the general settings that apply; all of them until the player is loaded."""
         thinks = self._thinker is not None or not self._loaded.is_set()
         return settings.general_settings(self._settings(), thinks, ABOUT)
 
@@ -286,8 +274,3 @@ class Engine:
 
     def _say(self, text: str) -> None:
         self._write(f"info string {text}")
-
-
-def _short(error: Exception) -> str:
-    text = ascii(" ".join(str(error).split()))[1:-1]
-    return text if len(text) <= 300 else text[:297] + "..."

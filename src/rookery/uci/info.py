@@ -1,4 +1,4 @@
-"""What a player tells, as UCI `info` lines. Scores are from the side to move."""
+"""UCI `info` lines; scores are for the side to move."""
 
 from __future__ import annotations
 
@@ -13,13 +13,7 @@ MOST_LINE_MOVES = 64
 
 
 def thought_lines(thought: Thought, numbered: bool, show_wdl: bool) -> Iterator[str]:
-    """One `info` per line of play, the best first.
-
-    Args:
-        thought: How the search stands.
-        numbered: Whether several lines were asked for (MultiPV above 1).
-        show_wdl: Whether to tell win, draw and loss in per mille.
-    """
+    """Yield one `info` per principal variation, best first; `numbered`: MultiPV is above 1."""
     for number, line in enumerate(thought.lines, 1):
         words = ["info", "depth", str(thought.depth)]
         if thought.selective_depth:
@@ -35,7 +29,7 @@ def thought_lines(thought: Thought, numbered: bool, show_wdl: bool) -> Iterator[
 
 
 def decision_line(decision: Decision, seconds: float) -> str:
-    """The one `info` of a player that answers without thinking aloud."""
+    """Return the only `info` of a player that is not a `Thinker`."""
     details = decision.details
     words = ["info", "depth", str(_whole(details.get("depth"), 1))]
     mate = details.get("mate")
@@ -55,11 +49,11 @@ def decision_line(decision: Decision, seconds: float) -> str:
 
 
 def score_words(line: Line, show_wdl: bool = False) -> list[str]:
-    """`score ...`, with `wdl ...` where it is known and wanted."""
+    """Return `score ...`, with `wdl ...` if known and wanted."""
     if line.mate is not None:
         words = ["score", "mate", str(line.mate)]
     else:
-        known = line.centipawns  # a player's own score is left as it is
+        known = line.centipawns  # a player's own score is used as is
         words = ["score", "cp", str(centipawns_of_value(line.value) if known is None else known)]
     if line.bound != "exact":
         words.append(f"{line.bound}bound")
@@ -69,7 +63,7 @@ def score_words(line: Line, show_wdl: bool = False) -> list[str]:
 
 
 def count_words(nodes: int, seconds: float) -> list[str]:
-    """`nodes`, `nps` once it means something, and `time` in milliseconds."""
+    """Return `nodes`, `nps` after at least a millisecond, and `time` in milliseconds."""
     words = ["nodes", str(nodes)]
     if seconds >= 0.001:
         words += ["nps", str(int(nodes / seconds))]
@@ -77,19 +71,19 @@ def count_words(nodes: int, seconds: float) -> list[str]:
 
 
 def pv_words(moves: tuple[str, ...]) -> list[str]:
-    """`pv ...`, or nothing without moves."""
+    """Return `pv ...`, or nothing without moves."""
     return ["pv", *moves[:MOST_LINE_MOVES]] if moves else []
 
 
 def over_line(game: Game) -> str:
-    """The `info` of a position in which the game is over: mated, or drawn."""
+    """Return the `info` of a position that is mate or drawn."""
     outcome = game.outcome()
     mated = outcome is not None and outcome[1] is not None
     return "info depth 0 score " + ("mate 0" if mated else "cp 0")
 
 
 def drawing(game: Game) -> Iterator[str]:
-    """The board in letters, White below, and the FEN."""
+    """Draw the board in ASCII with White below, then FEN and hash key."""
     rule = " +---+---+---+---+---+---+---+---+"
     for rank in range(7, -1, -1):
         yield rule

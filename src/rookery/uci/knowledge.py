@@ -1,7 +1,7 @@
-"""What is known without thinking: an opening book and endgame tables, asked before the player.
+"""Opening book and tablebases, consulted before the player.
 
-They answer in games only: analysis (`infinite`, `mate`, `searchmoves`, several lines) wants to
-see the player's own opinion.
+They are used only in games: analysis (`infinite`, `mate`, `searchmoves`, MultiPV) asks for the
+player's own evaluation.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ MOST_TABLE_PIECES = 7
 
 
 class Knowledge:
-    """The open book and tables; used by one thread."""
+    """The open book and tablebases; not thread-safe."""
 
     def __init__(self, say: Callable[[str], None]) -> None:
-        """Report what cannot be opened by `say`."""
+        """Report through `say` what cannot be opened."""
         self._say = say
         self._book: Book | None = None
         self._tables: CachedTables | None = None
@@ -35,7 +35,7 @@ class Knowledge:
         self._tables_of: tuple[str, str] = ("", "")
 
     def prepare(self, options: Options) -> None:
-        """Open what the options name, if that is not open yet; says what cannot be had."""
+        """Open the files that the options name, unless they are open."""
         if (options.own_book, options.book_file) != self._book_of:
             self._book_of = (options.own_book, options.book_file)
             self._open_book()
@@ -46,7 +46,7 @@ class Knowledge:
     def choose(
         self, game: Game, options: Options, rng: np.random.Generator
     ) -> tuple[str, Decision] | None:
-        """A move that needs no thought and where it is from, or None."""
+        """Return a known move and its source, or None."""
         self.prepare(options)
         if self._book is not None:
             move = self._book.choose(game, rng)
@@ -105,4 +105,4 @@ class Knowledge:
                 self._tables = CachedTables(tables)
                 self._say(tables.describe())
             except (ValueError, OSError) as error:
-                self._say(f"no endgame tables: {error}")
+                self._say(f"no tablebases: {error}")

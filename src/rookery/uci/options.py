@@ -1,7 +1,7 @@
-"""Options: what `uci` offers, how values are read, and those that every player shares.
+"""UCI options: the general ones, and parsing and printing of all.
 
 A player's own settings (`Thinker.settings`: Hash, Threads, UCI_Elo, ...) come first; the general
-ones here are added where they apply and where the player has none of the same name.
+ones are added if they apply and the player has none of the same name.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from rookery.uci.commands import read_number, shown
 MOST_LINES = 218  # no position has more legal moves
 EMPTY = "<empty>"  # how UCI spells an empty string
 
-# The general options and the fields of `Options` that hold them; "": said to the client only.
+# General options and their fields in `Options`; "": without effect.
 _THINKERS = {
     Setting("MultiPV", "spin", "1", 1, MOST_LINES): "lines",
     Setting("Ponder", "check", "false"): "",
@@ -35,19 +35,19 @@ _ANY_PLAYER = {
 
 @dataclass(frozen=True)
 class Options:
-    """Values of the general options as they are at one time."""
+    """Values of the general options."""
 
     lines: int = 1  # MultiPV
     show_wdl: bool = False
-    overhead: int = 30  # milliseconds kept of the clock
+    overhead: int = 30  # milliseconds of the clock held in reserve
     own_book: bool = False
-    book_file: str = ""  # "": the first book in the usual places
+    book_file: str = ""  # "": the first book in the default folders
     syzygy_path: str = ""  # folders, separated as in PATH
     gaviota_path: str = ""
     chess960: bool = False
 
     def with_value(self, name: str, value: str) -> Options:
-        """The same with one option (by its `key`) set to an already checked value."""
+        """Return a copy with one option (by its `key`) set to a checked value."""
         field = _FIELDS.get(name)
         if not field:
             return self
@@ -57,7 +57,7 @@ class Options:
 
 
 def key(name: str) -> str:
-    """Names of options are compared without regard to case and repeated spaces."""
+    """Normalise an option name: case and repeated spaces do not matter."""
     return " ".join(name.lower().split())
 
 
@@ -65,12 +65,9 @@ _FIELDS = {key(setting.name): field for setting, field in (_THINKERS | _ANY_PLAY
 
 
 def general_settings(own: Sequence[Setting], thinks: bool, about: str) -> tuple[Setting, ...]:
-    """The general options beside a player's own ones.
+    """Return the general options that apply and are not among the player's `own`.
 
-    Args:
-        own: What the player offers itself; the same names are left out.
-        thinks: Whether the player thinks aloud, so that options about that make sense.
-        about: What UCI_EngineAbout tells.
+    `thinks`: the player is a `Thinker`; `about` is the value of UCI_EngineAbout.
     """
     taken = {key(setting.name) for setting in own}
     general = (
@@ -82,12 +79,12 @@ def general_settings(own: Sequence[Setting], thinks: bool, about: str) -> tuple[
 
 
 def find(settings: Sequence[Setting], name: str) -> Setting | None:
-    """The setting of that name, or None."""
+    """Return the setting of that name, or None."""
     return next((setting for setting in settings if key(setting.name) == key(name)), None)
 
 
 def offer_lines(settings: Sequence[Setting]) -> Iterator[str]:
-    """The `option` lines of the answer to `uci`."""
+    """Yield the `option` lines of the answer to `uci`."""
     for setting in settings:
         words = ["option name", setting.name, "type", setting.kind]
         if setting.kind != "button":
@@ -100,11 +97,7 @@ def offer_lines(settings: Sequence[Setting]) -> Iterator[str]:
 
 
 def checked_value(setting: Setting, value: str) -> tuple[str, str]:
-    """A value in its normal form, and a remark if that is not what was said.
-
-    Raises:
-        ValueError: the value is of another kind.
-    """
+    """Return the value in normal form, and a remark if it was changed; raises `ValueError`."""
     match setting.kind:
         case "spin":
             low, high = setting.low or 0, _high(setting)
@@ -126,7 +119,7 @@ def checked_value(setting: Setting, value: str) -> tuple[str, str]:
                 if choice.lower() == value.lower():
                     return choice, ""
             raise ValueError(
-                f"option {setting.name}: {shown(value)} is none of {', '.join(setting.choices)}"
+                f"option {setting.name}: {shown(value)} is not one of {', '.join(setting.choices)}"
             )
         case "button":
             return "", ""
@@ -135,10 +128,10 @@ def checked_value(setting: Setting, value: str) -> tuple[str, str]:
 
 
 def advice(setting: Setting, value: str) -> Iterator[str]:
-    """Remarks about a value that was accepted but is probably a mistake."""
+    """Yield remarks about an accepted value that is probably a mistake."""
     cores = usable_cores()
     if key(setting.name) == "threads" and int(value) > cores:
-        yield f"{value} threads on {cores} cores take time from each other; {cores} are better"
+        yield f"{value} threads compete for {cores} cores; {cores} threads are faster"
 
 
 def _high(setting: Setting) -> int:

@@ -1,9 +1,9 @@
-"""One `go`: from the command to its only `bestmove`.
+"""One `go`: from the command to its `bestmove`.
 
-Three threads meet here. The reader creates a `Search` and may `stop` it or tell it `ponderhit` at
-any time. The worker of the engine runs one search after the other: it starts the player on a thread
-of its own and watches over it, so that a stop that comes a moment too early for the player is
-repeated, and a player that fails or answers nonsense still yields a legal move.
+Three threads are involved. The reader creates a `Search` and may call `stop` or `ponderhit` at any
+time. The engine's worker runs the searches in order; it starts the player on a third thread and
+supervises it: a stop that comes before the player is ready is repeated, and a player that fails or
+answers with an illegal move is replaced by a legal one.
 """
 
 from __future__ import annotations
@@ -18,61 +18,61 @@ import numpy as np
 from rookery._core import Game, bot_move, perft
 from rookery.players.base import Decision, Limits, Player
 from rookery.players.thinking import Thinker, Thought
-from rookery.uci.commands import Go, shown
+from rookery.uci.commands import Go, one_line, shown
 from rookery.uci.info import decision_line, over_line, thought_lines
 from rookery.uci.options import Options
 
-STOP_AGAIN_SECONDS = 0.01  # a stop may come just before the player is ready for it
-PERFT_PLIES_AT_ONCE = 4  # some 20 ms; between such pieces a stop is noticed
+STOP_AGAIN_SECONDS = 0.01  # a stop may come before the player is ready for it
+PERFT_PLIES_AT_ONCE = 4  # about 20 ms, after which a stop is noticed
 
 
 @dataclass(frozen=True)
 class Setup:
-    """Whom a search asks, and how."""
+    """The player of a search, and its output."""
 
     player: Player
-    thinker: Thinker | None  # the same, if it thinks aloud (asking that of a player is slow)
+    thinker: Thinker | None  # the player, if it is a `Thinker` (isinstance is slow)
     rng: np.random.Generator
     write: Callable[[str], None]  # one line of output
-    own_overhead: bool = False  # the player keeps its own Move Overhead
-    known: tuple[str, Decision] | None = None  # a move from book or tables, and which of them
+    own_overhead: bool = False  # the player has its own Move Overhead option
+    known: tuple[str, Decision] | None = None  # source and move from book or tablebase
 
 
 class Search:
-    """A search, asked for and answered once."""
+    """A search with exactly one answer."""
 
     def __init__(self, go: Go, game: Game, options: Options) -> None:
-        """Keep what was asked; `game` is this search's own copy."""
+        """Prepare; `game` must be a private copy."""
         self.go = go
         self.game = game
         self.options = options
         self.answered = False
         self._changed = threading.Condition()
         self._stopped = False  # by the client
-        self._enough = False  # the mate that was asked for is found
+        self._enough = False  # the requested mate was found
         self._pondering = go.ponder
         self._finished = False
         self._answering = threading.Lock()
         self._outcome: Decision | Exception | None = None
-        self._best_so_far = ""  # first move of the best line told
+        self._best_so_far = ""  # first move of the best reported line
         self._told = False
-        self._hit_again = False  # ponderhit may have come before the player was ready for it
+        self._hit_again = False  # repeat ponderhit: the player may not have been ready for it
 
-    # From the reader
+    # Reader thread
 
     @property
     def endless(self) -> bool:
-        """Whether nothing but a stop would end it (as far as it stands now)."""
+        """Whether only `stop` would end it in its current state."""
         return not self._stopped and (self._pondering or not self.go.bounded)
 
     def stop(self) -> None:
-        """End the search with what it has."""
+        """End the search with its best move so far."""
         with self._changed:
             self._stopped = True
             self._changed.notify_all()
 
     def ponderhit(self) -> bool:
-        """The expected move was played; whether this search was pondering."""
+        """End pondering; returns whether this search was pondering."""
         with self._changed:
             if not self._pondering or self._stopped:
                 return False
@@ -80,10 +80,10 @@ class Search:
             self._changed.notify_all()
             return True
 
-    # From the worker
+    # Worker thread
 
     def run(self, setup: Setup) -> None:
-        """Search, and write the answer."""
+        """Search and write the answer."""
         if self.go.perft is not None:
             self._count(setup.write)
             self.answered = True
@@ -103,14 +103,14 @@ class Search:
         self.answer(self._best_move(decision), setup.write)
 
     def answer(self, text: str, write: Callable[[str], None]) -> None:
-        """Write the `bestmove`, unless there was one already."""
+        """Write the `bestmove`, unless it has been written."""
         with self._answering:
             if not self.answered:
                 self.answered = True
                 write(text)
 
     def give_up(self, write: Callable[[str], None]) -> None:
-        """Answer at once, without the player: the process is about to end."""
+        """Answer at once without the player."""
         if self.go.perft is None:
             over = self.game.outcome() is not None
             self.answer("bestmove (none)" if over else f"bestmove {self._fallback()}", write)
@@ -128,15 +128,15 @@ class Search:
         if isinstance(outcome, Decision) and self.game.is_legal(outcome.move):
             return outcome
         what = outcome if isinstance(outcome, Exception) else f"illegal {shown(str(outcome))}"
-        setup.write(f"info string error: {setup.player.name} failed: {_one_line(what)}")
+        setup.write(f"info string error: {setup.player.name} failed: {one_line(what)}")
         move = self._fallback()
         return Decision(move, line=(move,))
 
     def _ask(self, setup: Setup) -> None:
-        """Ask the player, on a thread of its own."""
+        """Ask the player; runs on the search thread."""
         try:
             outcome: Decision | Exception = self._asked(setup)
-        except Exception as error:  # no error of a player may break the protocol
+        except Exception as error:  # no player error may break the protocol
             outcome = error
         with self._changed:
             self._outcome = outcome
@@ -148,11 +148,11 @@ class Search:
         moves = self._search_moves(setup.write)
         if setup.thinker is None:
             decision = setup.player.choose(self.game, setup.rng, limits)
-            if moves and decision.move not in moves:  # it cannot be told which to choose from
+            if moves and decision.move not in moves:  # only a `Thinker` takes searchmoves
                 return Decision(moves[int(setup.rng.integers(len(moves)))])
             return decision
         if self._stopped:
-            limits = Limits(depth=1)  # stopped while it waited: a quick look is enough
+            limits = Limits(depth=1)  # stopped while waiting: search briefly
         return setup.thinker.think(
             self.game,
             limits,
@@ -165,11 +165,11 @@ class Search:
     def _search_moves(self, write: Callable[[str], None]) -> list[str]:
         legal = [move for move in self.go.search_moves if self.game.is_legal(move)]
         if len(legal) < len(self.go.search_moves):
-            write("info string searchmoves: illegal moves are left out")
+            write("info string searchmoves: illegal moves ignored")
         return list(dict.fromkeys(legal))
 
     def _tell(self, thought: Thought, setup: Setup) -> None:
-        """Pass on how the search stands; called by the player on the search's thread."""
+        """Report progress; called by the player on the search thread."""
         if self._hit_again and setup.thinker is not None:
             self._hit_again = False
             setup.thinker.ponderhit()
@@ -187,10 +187,10 @@ class Search:
                 self._enough = True
                 self._changed.notify_all()
             if setup.thinker is not None:
-                setup.thinker.stop()  # this thread is its search's own, so there is one
+                setup.thinker.stop()
 
     def _watch(self, thinker: Thinker | None) -> None:
-        """Wait until the player has finished, passing on stop and ponderhit."""
+        """Wait for the player and forward stop and ponderhit."""
         was_pondering = self.go.ponder
         with self._changed:
             while not self._finished:
@@ -206,7 +206,7 @@ class Search:
                     self._changed.wait()
 
     def _hold(self) -> None:
-        """Keep the answer back while the protocol forbids it: infinite or pondering."""
+        """Delay the answer while the protocol forbids it: infinite or pondering."""
         with self._changed:
             self._changed.wait_for(
                 lambda: self._stopped or not (self.go.infinite or self._pondering)
@@ -222,13 +222,13 @@ class Search:
         return text
 
     def _fallback(self) -> str:
-        """A legal move without the player: its last best line, or a simple choice."""
+        """Return a legal move without the player: its last best, or a simple choice."""
         if self.game.is_legal(self._best_so_far):
             return self._best_so_far
         return bot_move(self.game, "greedy-safe", self.game.key & ((1 << 63) - 1))
 
     def _count(self, write: Callable[[str], None]) -> None:
-        """`go perft`: leaves of the tree, per first move."""
+        """Execute `go perft`: count leaf nodes per root move."""
         began = time.monotonic()
         total = 0
         game = self.game.copy()
@@ -254,8 +254,3 @@ class Search:
             total += self._leaves(game, plies - 1)
             game.pop()
         return total
-
-
-def _one_line(what: object) -> str:
-    text = " ".join(str(what).split()) or type(what).__name__
-    return text if len(text) <= 300 else text[:297] + "..."

@@ -1,7 +1,7 @@
-"""Lines from standard input, lines to standard output, and an end that is never long in coming.
+"""Standard input and output of the engine, and its end.
 
-The process ends on `quit`, at the end of the input, when its output is no longer read, on
-Ctrl-C and on SIGTERM: within a second, whatever the player is doing.
+The process ends within a second, whatever the player is doing, on `quit`, at the end of the input,
+when its output is closed, on Ctrl-C and on SIGTERM.
 """
 
 from __future__ import annotations
@@ -21,37 +21,37 @@ from rookery.uci.engine import Engine
 
 LONGEST_LINE = 1 << 21  # bytes; a game of 10,000 moves has about 100 kB
 READ_BYTES = 1 << 16
-SWITCH_SECONDS = 0.0005  # a `stop` should not wait for a player that computes in Python
-CLOSE_SECONDS = 0.6  # for searches to answer and the player to close; then the process just ends
+SWITCH_SECONDS = 0.0005  # `stop` should not wait for a player that computes in Python
+CLOSE_SECONDS = 0.6  # for searches to answer and the player to close
 
 
 class Output:
-    """Writes whole lines from any thread, at once."""
+    """Writes whole lines, unbuffered; thread-safe."""
 
     def __init__(self, descriptor: int) -> None:
         """Write to an open file descriptor."""
         self.descriptor = descriptor
-        self.broken = False  # the reader has gone
+        self.broken = False  # the reader is gone
         self._lock = threading.Lock()
 
     def write(self, line: str) -> None:
-        """Write one line; silently nothing once the reader has gone."""
+        """Write one line; does nothing once the reader is gone."""
         data = line.encode("utf-8", "replace").replace(b"\n", b" ") + b"\n"
         with self._lock:
             while data and not self.broken:
                 try:
                     data = data[os.write(self.descriptor, data) :]
-                except BlockingIOError:  # some clients hand over pipes that do not wait
+                except BlockingIOError:  # some clients use non-blocking pipes
                     select.select([], [self.descriptor], [])
-                except OSError:  # EPIPE, or EIO of a terminal that was closed
+                except OSError:  # EPIPE, or EIO of a closed terminal
                     self.broken = True
 
 
 class LineBuffer:
-    """Cuts bytes into lines; those without end are dropped instead of kept in memory."""
+    """Splits bytes into lines and drops those that are too long."""
 
     def __init__(self, longest: int = LONGEST_LINE) -> None:
-        """Drop lines above `longest` bytes."""
+        """Drop lines longer than `longest` bytes."""
         self._longest = longest
         self._parts: list[bytes] = []
         self._size = 0
@@ -66,7 +66,7 @@ class LineBuffer:
         self._add(rest)
 
     def end(self) -> Iterator[str | None]:
-        """Yield a last line without its end."""
+        """Yield the last line if it has no newline."""
         if self._size or self._dropping:
             yield self._take()
 
@@ -86,7 +86,7 @@ class LineBuffer:
 def serve(
     make_player: Callable[[], Player], *, name: str = "", seed: int | None = None
 ) -> NoReturn:
-    """Be a UCI engine on standard input and output, and end the process when that is over."""
+    """Serve UCI on standard input and output, then end the process."""
     source, output = sys.stdin.fileno(), Output(os.dup(sys.stdout.fileno()))
     wake_read, wake_write = os.pipe()
     failures: list[str] = []
@@ -96,7 +96,7 @@ def serve(
         os.write(wake_write, b"f")
 
     sys.setswitchinterval(SWITCH_SECONDS)
-    # What a player or a library prints must not get between the lines of the protocol.
+    # Prints of players and libraries must not corrupt the protocol.
     with contextlib.redirect_stdout(sys.stderr), _signals_wake(wake_write) as caught:
         engine = Engine(make_player, output.write, name=name, seed=seed, on_failure=fail)
         _read_commands(engine, source, wake_read, output)
@@ -106,17 +106,16 @@ def serve(
         print(f"rookery: error: {failures[0]}", file=sys.stderr)
         status = 1
     sys.stderr.flush()
-    # Everything is given back by now, unless the player does not stop, which only this ends. To
-    # take the interpreter apart in good order would cost another tenth of a second.
+    # Ends players that do not stop, and saves the tenth of a second of interpreter shutdown.
     os._exit(status)
 
 
 def _read_commands(engine: Engine, source: int, wake: int, output: Output) -> None:
-    """Pass lines on until `quit`, the end of the input or of the output, or a wake-up."""
+    """Forward lines until `quit`, the end of input or output, or a wake-up."""
     poll = select.poll()
     poll.register(source, select.POLLIN)
     poll.register(wake, select.POLLIN)
-    poll.register(output.descriptor, 0)  # errors are told in any case: the reader has gone
+    poll.register(output.descriptor, 0)  # POLLERR is always reported: the reader is gone
     buffer = LineBuffer()
     while not output.broken:
         ready = dict(poll.poll())
@@ -130,7 +129,7 @@ def _read_commands(engine: Engine, source: int, wake: int, output: Output) -> No
             continue
         for line in buffer.feed(data) if data else buffer.end():
             if line is None:
-                output.write(f"info string a line above {LONGEST_LINE} bytes is ignored")
+                output.write(f"info string a line longer than {LONGEST_LINE} bytes is ignored")
             elif not engine.receive(line):
                 return
         if not data:
@@ -139,7 +138,7 @@ def _read_commands(engine: Engine, source: int, wake: int, output: Output) -> No
 
 @contextlib.contextmanager
 def _signals_wake(wake: int) -> Iterator[list[int]]:
-    """Let the first Ctrl-C or SIGTERM end the reading; a second one ends the process."""
+    """Let the first Ctrl-C or SIGTERM end the reading, a second one the process."""
     caught: list[int] = []
 
     def note(number: int, frame: FrameType | None) -> None:

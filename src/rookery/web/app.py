@@ -1,13 +1,13 @@
-"""Addresses of the server and what they answer.
+"""Routes of the server.
 
-GET    /                         the page; with ?token=... the way in for other machines
-GET    /static/...               its parts
-GET    /api/session              the session's token, the players, the runs
-GET    /api/players              the players, again
-POST   /api/games                a new game -> its id
+GET    /                         the page; with ?token=... the login of other machines
+GET    /static/...               its files
+GET    /api/session              session token, players, runs
+GET    /api/players              players
+POST   /api/games                new game -> its id
 GET    /api/games/ID/pgn         the game as PGN
-DELETE /api/games/ID             put it away
-WS     /api/games/ID/socket      the game itself: first {"type": "hello", "token": ...}
+DELETE /api/games/ID             delete the game
+WS     /api/games/ID/socket      the game itself; first {"type": "hello", "token": ...}
 GET    /api/runs, /api/runs/NAME training runs
 
 Errors are JSON: {"error": text}. Too many requests get 429 with Retry-After in seconds.
@@ -55,7 +55,7 @@ Handler = Callable[[Request], Awaitable[Response]]
 
 
 class Server:
-    """The application with everything that it holds."""
+    """The application and its state."""
 
     def __init__(
         self,
@@ -69,17 +69,11 @@ class Server:
         quotas: Quotas | None = None,
         clamps: Clamps | None = None,
     ) -> None:
-        """Put the parts together.
+        """Set up the application.
 
-        Args:
-            access: Who may ask.
-            choices: The players offered.
-            runs: The folder of training runs.
-            start: What the page shows at first: `tab`, `player`, `color`, `run`, `note`.
-            shelf: Where players come from.
-            workers: Searches at the same time; as many as cores if 0.
-            quotas: Limits per visitor.
-            clamps: Limits per search.
+        `runs` is the folder of training runs; `start` is what the page shows first (`tab`,
+        `player`, `color`, `run`, `note`); `workers` is the number of concurrent searches (0: one
+        per core).
         """
         quotas = quotas or Quotas()
         self.access, self.choices, self.runs = access, choices, Runs(runs)
@@ -92,7 +86,7 @@ class Server:
         self._message_rate = quotas.messages
 
     def application(self) -> Guard:
-        """The ASGI application, guarded."""
+        """Return the ASGI application behind its guard."""
         games = "/api/games/{id:str}"
         routes = [
             Route("/", self.page),
@@ -119,7 +113,7 @@ class Server:
             await self.searches.close()
 
     def _checked(self, handler: Handler) -> Handler:
-        """Count requests, and turn errors into JSON."""
+        """Apply the rate limit and convert errors to JSON."""
 
         async def answer(request: Request) -> Response:
             try:
@@ -139,7 +133,7 @@ class Server:
     # --- The page ---
 
     async def page(self, request: Request) -> Response:
-        """The page itself, or the way in."""
+        """Serve the page, or check the access token."""
         access = self.access
         if access.token:
             shown = request.query_params.get("token", "")
@@ -149,12 +143,12 @@ class Server:
                 return answer
             known = request.cookies.get(ACCESS_COOKIE, "")
             if not hmac.compare_digest(known.encode(), access.access_cookie().encode()):
-                text = "The access token is missing: open this address with ?token=... behind it."
+                text = "The access token is missing: append ?token=... to this address."
                 return PlainTextResponse(text, 401)
         return FileResponse(STATIC / "index.html", headers={"cache-control": "no-cache"})
 
     async def session(self, request: Request) -> Response:
-        """Begin or continue a session."""
+        """Start or continue a session."""
         session = self._session(request)
         fresh = not session
         if fresh:
@@ -175,12 +169,12 @@ class Server:
         return answer
 
     def _session(self, request: HTTPConnection) -> str:
-        """The session of a browser, "" if it has none that was made here."""
+        """Return the session of a browser, "" if it has no valid one."""
         text = request.cookies.get(SESSION_COOKIE, "")
         return text if self.access.is_session(text) else ""
 
     async def players(self, _: Request) -> Response:
-        """The players, again."""
+        """Return the players."""
         return JSONResponse({"players": await self._players()})
 
     async def _players(self) -> list[dict[str, object]]:
@@ -190,7 +184,7 @@ class Server:
     # --- Games ---
 
     async def new_game(self, request: Request) -> Response:
-        """Open a table."""
+        """Start a game."""
         session = self._session(request)
         self._games.take(session)
         try:
@@ -204,20 +198,17 @@ class Server:
 
     async def game_pgn(self, request: Request) -> Response:
         """Download a game."""
-        table = self._table(request.path_params["id"], self._session(request))
+        table = self.rooms.find(request.path_params["id"], self._session(request))
         headers = {"content-disposition": 'attachment; filename="rookery-game.pgn"'}
         return Response(table.pgn(), headers=headers, media_type="application/x-chess-pgn")
 
     async def drop_game(self, request: Request) -> Response:
-        """Put a game away."""
-        self.rooms.put_away(self._table(request.path_params["id"], self._session(request)))
+        """Delete a game."""
+        self.rooms.put_away(self.rooms.find(request.path_params["id"], self._session(request)))
         return Response(status_code=204)
 
-    def _table(self, wanted: str, session: str) -> Table:
-        return self.rooms.find(wanted, session)
-
     async def socket(self, socket: WebSocket) -> None:
-        """The game itself."""
+        """Connect a client to a game."""
         session = self._session(socket)
         await socket.accept()
         table = await self._greet(socket, session)
@@ -240,21 +231,21 @@ class Server:
                 await socket.close()
 
     async def _greet(self, socket: WebSocket, session: str) -> Table | None:
-        """The first message must show the session's token."""
+        """Return the game if the first message has the session's token."""
         try:
             hello = json.loads(await asyncio.wait_for(socket.receive_text(), HELLO_SECONDS))
             shown = hello["token"]
             expected = self.access.session_token(session)
             if not session or not hmac.compare_digest(shown.encode(), expected.encode()):
                 return None
-            return self._table(socket.path_params["id"], session)
+            return self.rooms.find(socket.path_params["id"], session)
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            return None
+            return None  # a malformed message, or no such game
         except (TimeoutError, WebSocketDisconnect):
             return None
 
     async def _listen(self, socket: WebSocket, table: Table, outbox: Outbox) -> None:
-        """Take messages until the connection closes."""
+        """Handle messages until the connection closes."""
         bucket = Buckets("messages", self._message_rate)
         while True:
             try:
@@ -268,23 +259,23 @@ class Server:
                 outbox.put({"type": "error", "text": str(error), "seconds": error.seconds})
             except (ValueError, RecursionError) as error:
                 outbox.put({"type": "error", "text": " ".join(str(error).split())[:400]})
-                outbox.put(table.state())  # the page may have shown a move that is not one
+                outbox.put(table.state())  # the page may show a move that was rejected
 
     # --- Runs ---
 
     async def list_runs(self, _: Request) -> Response:
-        """All runs, in a line each."""
+        """Return a summary of all runs."""
         return JSONResponse({"runs": await asyncio.to_thread(self.runs.overview)})
 
     async def show_run(self, request: Request) -> Response:
-        """One run."""
+        """Return one run."""
         return JSONResponse(await asyncio.to_thread(self.runs.read, request.path_params["name"]))
 
 
 def act(table: Table, message: object, outbox: Outbox) -> None:
-    """Do what a page asks for."""
+    """Execute a message of the page."""
     if not isinstance(message, dict):
-        raise ValueError("a message is a JSON object")
+        raise ValueError("a message must be a JSON object")
     match message.get("type"):
         case "move":
             table.move(message.get("move"), message.get("ply"))

@@ -1,7 +1,7 @@
-"""Which players the page offers, and at which levels.
+"""The players and levels that the page offers.
 
-A browser names a choice by its id, and an id only ever counts if it stands in the list made here:
-nothing that a browser sends becomes a path, a command or an option of a player.
+A browser selects a choice by its id, which must be in the list made here: nothing that a browser
+sends becomes a path, a command or an option of a player.
 """
 
 from __future__ import annotations
@@ -11,16 +11,18 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from rookery.nets.model_file import read_info
 from rookery.players.offered_levels import GIVEN, Level, Levels
 from rookery.players.registry import KINDS, PlayerKind, kind_of, make_player, named_kinds
 from rookery.players.spec import PlayerSpec
 
+T = TypeVar("T")
 FOLDER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-REFRESH_SECONDS = 2.0  # for how long the list of runs is taken as known
-START = "start.safetensors"  # a run's network before training, where `rookery demo` kept it
-MOST_CHECKPOINTS = 40  # offered of one run, spread evenly
+REFRESH_SECONDS = 2.0  # how long the list of runs is cached
+START = "start.safetensors"  # a run's network before training, kept by `rookery demo`
+MOST_CHECKPOINTS = 40  # per run, evenly spaced
 
 
 @dataclass(frozen=True)
@@ -30,18 +32,18 @@ class Choice:
     id: str
     title: str
     group: str
-    spec: str  # as `make_player` takes it; never sent to a browser
+    spec: str  # for `make_player`; never sent to a browser
     levels: Levels
 
     def level(self, wanted: str) -> Level:
-        """A level by its id."""
+        """Return a level by its id."""
         for level in self.levels.levels:
             if level.id == wanted:
                 return level
-        raise ValueError(f"{self.title} has no level {wanted[:40]!r}; choose one of the list")
+        raise ValueError(f"{self.title} has no level {wanted[:40]!r}; choose one from the list")
 
     def summary(self) -> dict[str, object]:
-        """What the page is told."""
+        """Return the JSON for the page."""
         levels = [{"id": level.id, "title": level.title} for level in self.levels.levels]
         return {
             "id": self.id,
@@ -53,7 +55,7 @@ class Choice:
 
 
 class Choices:
-    """All choices at this time: players by name, one given by the operator, runs."""
+    """All choices: named players, the operator's player, and runs."""
 
     def __init__(
         self,
@@ -62,7 +64,7 @@ class Choices:
         extra: Iterable[Choice] = (),
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Offer what is in the folder `runs`, too; `given` is a player in words."""
+        """Offer also the runs in a folder; `given` is the operator's player specification."""
         self._runs = runs
         self._clock = clock
         self._fixed = list(extra)
@@ -78,7 +80,7 @@ class Choices:
         self._found: dict[str, Choice] = {}
 
     def all(self) -> dict[str, Choice]:
-        """Choices by id; runs are looked for again every few seconds."""
+        """Return the choices by id; runs are rescanned every few seconds."""
         if self._clock() >= self._until:
             found = {choice.id: choice for choice in self._fixed}
             for run in run_names(self._runs):
@@ -88,15 +90,15 @@ class Choices:
         return self._found
 
     def get(self, wanted: object) -> Choice:
-        """A choice by its id."""
+        """Return a choice by its id."""
         found = self.all().get(wanted) if isinstance(wanted, str) else None
         if found is None:
-            raise ValueError(f"unknown player {str(wanted)[:40]!r}; choose one of the list")
+            raise ValueError(f"unknown player {str(wanted)[:40]!r}; choose one from the list")
         return found
 
 
 def available(kind: PlayerKind) -> bool:
-    """Whether a player by name has the programs and files that it needs."""
+    """Whether the programs and files that a player needs are installed."""
     if not kind.may_lack:
         return True
     try:
@@ -107,13 +109,13 @@ def available(kind: PlayerKind) -> bool:
 
 
 def shipped_engine() -> Path | None:
-    """The network of the player `rookery`, if it is there."""
+    """Return the network of the player `rookery`, if it is installed."""
     path = Path(__file__).parent.parent / "networks" / "rookery.safetensors"
     return path if path.is_file() else None
 
 
 def run_names(runs: Path) -> list[str]:
-    """Run folders, the one worked on last first; links and odd names are left out."""
+    """List run folders, most recent first, without symbolic links and unsafe names."""
     found = []
     try:
         entries = list(runs.iterdir())
@@ -128,10 +130,10 @@ def run_names(runs: Path) -> list[str]:
 
 
 def run_choices(run: Path) -> list[Choice]:
-    """The newest network of a run, then its checkpoints, newest first."""
-    files = {}  # by the part of the id behind the run's name
+    """List the latest network of a run, then its checkpoints, newest first."""
+    files = {}  # by the part of the id after the run's name
     if _is_plain_file(run / "model.safetensors"):
-        files[""] = ("newest network", run / "model.safetensors")
+        files[""] = ("latest network", run / "model.safetensors")
     for step in thinned(checkpoint_steps(run), MOST_CHECKPOINTS):
         path = run / "checkpoints" / f"{step:08d}" / "model.safetensors"
         files[f"@{step}"] = (f"after {step} iterations", path)
@@ -139,7 +141,7 @@ def run_choices(run: Path) -> list[Choice]:
         files["@start"] = ("before training", run / START)
     if not files:
         return []
-    kind = _kind(next(iter(files.values()))[1])  # of one run all networks are of one kind
+    kind = _kind(next(iter(files.values()))[1])  # all networks of a run are of one kind
     return [
         Choice(
             f"run:{run.name}{part}",
@@ -153,7 +155,7 @@ def run_choices(run: Path) -> list[Choice]:
 
 
 def _kind(path: Path) -> PlayerKind:
-    """The kind of player for a model file; one that cannot be read is offered as any policy."""
+    """Return the kind of player for a model file; an unreadable one counts as a policy."""
     try:
         return kind_of(read_info(path))
     except (ValueError, OSError):
@@ -161,7 +163,7 @@ def _kind(path: Path) -> PlayerKind:
 
 
 def checkpoint_steps(run: Path) -> list[int]:
-    """Steps whose network can play, newest first."""
+    """List the steps with a network, newest first."""
     folder = run / "checkpoints"
     try:
         names = [entry.name for entry in folder.iterdir()]
@@ -172,11 +174,11 @@ def checkpoint_steps(run: Path) -> list[int]:
     return sorted(steps, reverse=True)
 
 
-def thinned(steps: list[int], most: int) -> list[int]:
-    """At most so many of them, first and last included."""
-    if len(steps) <= most:
-        return steps
-    return [steps[round(i * (len(steps) - 1) / (most - 1))] for i in range(most)]
+def thinned(items: list[T], most: int) -> list[T]:
+    """Return at most `most` evenly spaced items, including the first and the last."""
+    if len(items) <= most:
+        return items
+    return [items[round(i * (len(items) - 1) / (most - 1))] for i in range(most)]
 
 
 def _is_plain_file(path: Path) -> bool:

@@ -8,12 +8,12 @@ from typing import Any
 
 
 class Clock:
-    """Time of both sides; nothing runs until White's first move is made."""
+    """Time of both sides; it starts after the first move."""
 
     def __init__(
         self, seconds: float, increment: float, now: Callable[[], float] = time.monotonic
     ) -> None:
-        """Give each side so much, and an increment after each of its moves."""
+        """Give each side `seconds`, and `increment` after each of its moves."""
         self.seconds, self.increment = seconds, increment
         self._left = {True: seconds, False: seconds}
         self._running: bool | None = None
@@ -22,39 +22,39 @@ class Clock:
 
     @property
     def running(self) -> bool | None:
-        """Whose clock runs: True for White's."""
+        """Whose clock is running: True for White's."""
         return self._running
 
     def left(self, white: bool) -> float:
-        """Seconds left; below zero once the flag has fallen."""
+        """Return the seconds left; negative after the flag has fallen."""
         left = self._left[white]
         return left - (self._now() - self._since) if self._running is white else left
 
     def press(self, mover: bool) -> None:
-        """A move was made by `mover`: the other side's clock runs."""
+        """Switch clocks after a move by `mover`."""
         if self._running is mover:
             self._left[mover] = self.left(mover) + self.increment
         self._start(not mover)
 
     def set_turn(self, white: bool) -> None:
-        """Let a side's clock run without a move, as after a take-back."""
+        """Switch to a side's clock without a move, as after a takeback."""
         if self._running is not None:
             self._left[self._running] = self.left(self._running)
             self._start(white)
 
     def pause(self) -> None:
-        """Stop both."""
+        """Stop both clocks."""
         if self._running is not None:
             self._left[self._running] = self.left(self._running)
             self._running = None
 
-    def go_on(self, white: bool) -> None:
+    def resume(self, white: bool) -> None:
         """Continue after a pause."""
         if self._running is None:
             self._start(white)
 
     def to_json(self) -> dict[str, Any]:
-        """As the page reads it: seconds left at this instant, and whose clock runs."""
+        """Return the JSON for the page: seconds left now, and whose clock is running."""
         running = {None: "", True: "white", False: "black"}[self._running]
         return {
             "white": round(max(0.0, self.left(True)), 2),

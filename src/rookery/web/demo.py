@@ -1,9 +1,9 @@
-"""The demo: an engine is trained in front of you, measured, and can be played.
+"""The demo: train an engine, measure it, play it.
 
-    page opens on "Watch training" -> train for some minutes, in a process of its own ->
+    page opens on "Watch training" -> train for some minutes in a subprocess ->
     matches of the network before and after -> page opens on "Play"
 
-Training happens in a run folder like any other, so that everything works with it afterwards.
+Training uses an ordinary run folder, so that all other commands work with it afterwards.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from typing import Any
 from rookery.web.choices import START
 from rookery.web.serve import Running, open_browser, start
 
-GAMES = 40  # of each match
-NODES = 1000  # a move, for players that search
-# Ten evaluations of a five-minute run should not take a tenth of it.
+GAMES = 40  # per match
+NODES = 1000  # per move, for players that search
+# Ten evaluations should take less than a tenth of a five-minute run.
 SETTINGS = {"engine": ("evaluation.games=40",)}
 
 
 @dataclass(frozen=True)
 class DemoSettings:
-    """What `rookery demo` was asked for."""
+    """The options of `rookery demo`."""
 
     recipe: str = "engine"
     budget: str = "5m"
@@ -43,28 +43,30 @@ class DemoSettings:
     token: str = ""
     names: tuple[str, ...] = ()
     browser: bool = True
-    json: bool = False  # train and measure, print one JSON object, do not stay
+    json: bool = False  # train and measure, print one JSON object, serve no page
 
 
 def run_demo(settings: DemoSettings) -> int:
-    """Everything, until Ctrl-C."""
+    """Run the demo until Ctrl-C."""
     from rookery.training.folder import free_run_path
 
     run = settings.run or free_run_path(Path("runs"), "demo")
-    note = f"Training: {settings.recipe}, {settings.budget}. What it learns appears below."
+    note = f"Training: {settings.recipe}, {settings.budget}. Its progress appears below."
     first: dict[str, Any] = {"tab": "watch", "run": run.name, "note": note}
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     running = None if settings.json else _serve(settings, run, first)
     try:
         finished = train(settings, run)
         if not (run / "model.safetensors").is_file():
-            raise ValueError(f"the training in {run} ended before it had a network; see its output")
+            raise ValueError(
+                f"the training in {run} ended before it saved a network; see its output"
+            )
         matches = measure(run, settings.games) if finished else []
         _report(run, matches, settings)
         if running is not None:
             _invite(running, run, first, matches, settings)
     except KeyboardInterrupt:
-        print("\nended", file=sys.stderr)
+        print("\nstopped", file=sys.stderr)
     finally:
         if running is not None:
             running.stop()
@@ -89,19 +91,18 @@ def _serve(settings: DemoSettings, run: Path, first: dict[str, Any]) -> Running:
 
 
 def train(settings: DemoSettings, run: Path) -> bool:
-    """Train in a process of its own, with its live display; whether it came to its end."""
+    """Train in a subprocess with its live display; returns whether it was not interrupted."""
     command = [sys.executable, "-m", "rookery.cli", "train", settings.recipe, "--run", str(run)]
     command += ["--budget", settings.budget, "--workers", "0"]
     for setting in SETTINGS.get(settings.recipe, ()):
         command += ["--set", setting]
     command += ["--seed", str(settings.seed)] if settings.seed is not None else []
-    # With --json, standard output belongs to the result.
-    output = sys.stderr if settings.json else None
-    process = subprocess.Popen(command, stdout=output)
+    # With --json, standard output is only for the result.
+    process = subprocess.Popen(command, stdout=sys.stderr if settings.json else None)
     try:
         interrupted = _wait(process, run)
     finally:
-        if process.poll() is None:  # we are being ended: so is the trainer, which saves first
+        if process.poll() is None:  # we are being terminated; the trainer saves first
             process.terminate()
             process.wait(60)
     keep_start(run)
@@ -111,7 +112,7 @@ def train(settings: DemoSettings, run: Path) -> bool:
 
 
 def _wait(process: subprocess.Popen[bytes], run: Path) -> bool:
-    """Wait for the trainer; whether Ctrl-C ended it, which the terminal sends to it as well."""
+    """Wait for the trainer; returns whether Ctrl-C (which it receives as well) ended it."""
     interrupted = False
     while process.poll() is None:
         try:
@@ -125,18 +126,18 @@ def _wait(process: subprocess.Popen[bytes], run: Path) -> bool:
 
 
 def keep_start(run: Path) -> None:
-    """Keep the network that knows nothing before its checkpoint is thinned out."""
+    """Copy the untrained network before its checkpoint is deleted."""
     source = run / "checkpoints" / "00000000" / "model.safetensors"
     target = run / START
     if not target.exists() and source.is_file():
         temporary = run / f".{START}.tmp"
-        with contextlib.suppress(OSError):  # thinned out in this very moment
+        with contextlib.suppress(OSError):  # deleted at this very moment
             shutil.copyfile(source, temporary)
             temporary.replace(target)
 
 
 def measure(run: Path, games: int) -> list[dict[str, Any]]:
-    """Short matches of the networks before and after, as `rookery arena --json` gives them."""
+    """Play short matches before and after; returns results as in `rookery arena --json`."""
     after, before = str(run / "model.safetensors"), str(run / START)
     pairs = [("after", after, "random"), ("after", after, "greedy-safe")]
     if Path(before).is_file():
@@ -152,7 +153,7 @@ def measure(run: Path, games: int) -> list[dict[str, Any]]:
 
 
 def match(first: str, second: str, games: int) -> dict[str, Any]:
-    """A match at a fixed number of nodes."""
+    """Play a match at a fixed number of nodes."""
     from rookery.arena.limits import MatchLimits
     from rookery.arena.match import MatchSettings, run_match
     from rookery.players.registry import make_player
@@ -174,7 +175,7 @@ def _quoted(player: str) -> str:
 
 
 def describe(matches: list[dict[str, Any]], budget: str) -> str:
-    """All matches as a table: what it could before, and what it can now."""
+    """Format all matches as a table, before and after training."""
     rows: dict[str, dict[str, str]] = {}
     for row in matches:
         text = f"{100 * row['score']:5.1f} %  +{row['wins']} ={row['draws']} -{row['losses']}"
@@ -200,7 +201,7 @@ def _report(run: Path, matches: list[dict[str, Any]], settings: DemoSettings) ->
 
 
 def invitation(matches: list[dict[str, Any]], budget: str) -> str:
-    """What the page says above the board."""
+    """Return the note above the board."""
     before = {row["against"]: row["score"] for row in matches if row["when"] == "before"}
     scores = [
         f"{100 * row['score']:.0f} % against {row['against']}"
@@ -219,12 +220,12 @@ def _invite(
     settings: DemoSettings,
     wait: Callable[[], None] | None = None,
 ) -> None:
-    """Open the board, and stay."""
+    """Open the board and serve until interrupted."""
     note = invitation(matches, settings.budget)
     first.update({"tab": "play", "player": f"run:{run.name}", "color": "white", "note": note})
-    time.sleep(2.1)  # until the page's list of players knows the run
+    time.sleep(2.1)  # until the page's list of players contains the run
     address = running.url + (f"?token={settings.token}" if settings.token else "")
-    print(f"Play it at {address}#play (Ctrl-C ends; later: rookery play {run})", flush=True)
+    print(f"Play it at {address}#play (Ctrl-C to quit; later: rookery play {run})", flush=True)
     if settings.browser:
         open_browser(f"{address}#play")
     (wait or running.wait)()

@@ -1,15 +1,15 @@
-"""Who may ask at all: checks before any request reaches the application.
+"""Access checks before any request reaches the application.
 
-A page of another site can make a browser send requests here, and by DNS rebinding even read the
-answers. Against it, in this order:
+Another site can make a browser send requests here, and by DNS rebinding even read the answers.
+These checks prevent it, in this order:
 
-1. The name in the Host header must be one of ours (a rebound name is the attacker's).
-2. An Origin header, if present, must be the address that the request was sent to.
-3. With an access token (needed to listen beyond this machine) its cookie must be there.
-4. Whatever changes something needs a JSON body and the token of the session in a header; other
-   sites can send neither.
+1. The Host header must be one of our names (a rebound name is the attacker's).
+2. The Origin header, if present, must match the Host header.
+3. With an access token (required to listen beyond this machine) its cookie must be present.
+4. Requests that change something need a JSON body and the session token in a header; other sites
+   can send neither.
 
-Bodies are counted and cut off at a limit. Every answer carries a content security policy.
+The size of bodies is limited. Every answer carries a content security policy.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ ACCESS_COOKIE = "rookery_access"
 TOKEN_HEADER = "x-rookery-token"
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 
-# Pieces and board are data: images inside chessground's style sheets. It also puts one style
-# attribute on its drawings ("color-scheme:light only"), which is allowed by its hash.
+# Chessground's style sheets contain pieces and board as data: images. Its drawings have one style
+# attribute ("color-scheme:light only"), which is allowed by its hash.
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "style-src-attr 'unsafe-hashes' 'sha256-SyXRxMCl6H7Kgy9uTmu1UZqVBsRmMBF4sHRiTO3FQc0='; "
@@ -59,24 +59,24 @@ HEADERS = (
 
 @dataclass
 class Access:
-    """Secrets of one server process, and the names under which it may be asked."""
+    """Secrets and host names of one server process."""
 
     hosts: frozenset[str] = LOOPBACK  # lower case, without port
-    any_address: bool = False  # whether every numeric address is a name of ours
-    token: str = ""  # needed from everyone if not empty
+    any_address: bool = False  # accept every numeric address as host
+    token: str = ""  # access token; "": not required
     secret: bytes = field(default_factory=lambda: secrets.token_bytes(32))
 
     def session_token(self, session: str) -> str:
-        """What a session must send to change something."""
+        """Return the token that a session must send to change something."""
         return hmac.new(self.secret, b"session " + session.encode(), hashlib.sha256).hexdigest()
 
     def new_session(self) -> str:
-        """A session that cannot be forged: random, and signed."""
+        """Return a random, signed session name."""
         name = secrets.token_urlsafe(18)
         return f"{name}.{self._signature(name)}"
 
     def is_session(self, text: str) -> bool:
-        """Whether a session was made here."""
+        """Whether the signature of a session name is valid."""
         name, _, signature = text.partition(".")
         return hmac.compare_digest(signature.encode(), self._signature(name).encode())
 
@@ -84,36 +84,33 @@ class Access:
         return hmac.new(self.secret, b"name " + name.encode(), hashlib.sha256).hexdigest()[:24]
 
     def access_cookie(self) -> str:
-        """What a browser is given once it has shown the access token."""
+        """Return the cookie of browsers that have sent the access token."""
         return hmac.new(self.secret, b"access " + self.token.encode(), hashlib.sha256).hexdigest()
 
     def host_allowed(self, header: str) -> bool:
-        """Whether a Host header names this server; the port may be that of a tunnel."""
+        """Whether a Host header names this server, with any port (of a tunnel, say)."""
         name = host_name(header)
         return name in self.hosts or (self.any_address and is_address(name))
 
 
 def make_access(host: str, token: str, names: Iterable[str] = ()) -> Access:
-    """The access that fits an address to listen on; beyond this machine a token is required."""
+    """Return the access for a listening address; beyond this machine it requires a token."""
     name = host.strip("[]").lower()
     if name not in LOOPBACK and not token:
         raise ValueError(
-            f"--host {host!r} lets other machines in; pass --token WORD (at least 8 characters) "
-            "that they must know, or leave --host away"
+            f"--host {host!r} lets other machines connect; pass --token WORD (at least 8 "
+            "characters) as their password, or omit --host"
         )
     if token and len(token) < 8:
         raise ValueError("--token is shorter than 8 characters; choose a longer one")
-    hosts = LOOPBACK | {extra.lower() for extra in names}
-    if name in WILDCARDS:
-        hosts |= {socket.gethostname().lower()}
-    else:
-        hosts |= {name}
-    # A rebound name is never a number, so numbers are safe where any interface is listened on.
+    own = socket.gethostname().lower() if name in WILDCARDS else name
+    hosts = LOOPBACK | {own} | {extra.lower() for extra in names}
+    # A rebound name is never numeric, so numeric addresses are safe with a wildcard.
     return Access(frozenset(hosts), name in WILDCARDS, token)
 
 
 def host_name(header: str) -> str:
-    """The name in a Host header, in lower case; "" if it is malformed."""
+    """Return the lower-case name in a Host header, "" if it is malformed."""
     try:
         parts = urlsplit(f"//{header}")
         return "" if parts.username is not None or parts.path else (parts.hostname or "")
@@ -131,13 +128,13 @@ def is_address(name: str) -> bool:
 
 
 def header(scope: Scope, name: str) -> str:
-    """A request header, "" if absent."""
+    """Return a request header, "" if absent."""
     wanted = name.encode()
     return next((v.decode("latin-1") for k, v in scope["headers"] if k == wanted), "")
 
 
 def cookie(scope: Scope, name: str) -> str:
-    """A cookie of a request, "" if absent or malformed."""
+    """Return a cookie of a request, "" if absent or malformed."""
     try:
         found = SimpleCookie(header(scope, "cookie")).get(name)
     except CookieError:
@@ -149,12 +146,12 @@ class Guard:
     """The outermost layer of the application."""
 
     def __init__(self, application: Application, access: Access) -> None:
-        """Stand before `application`."""
+        """Protect `application`."""
         self._application = application
         self._access = access
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let a request through, or refuse it with one line."""
+        """Forward a request, or refuse it with one line."""
         if scope["type"] == "lifespan":
             await self._application(scope, receive, send)
             return
@@ -176,13 +173,13 @@ class Guard:
         if header(scope, "sec-fetch-site") == "cross-site" and scope.get("path") != "/":
             return 403, "requests from other sites are refused; open the page itself"
         if not self._admitted(scope):
-            return 401, "the access token is missing; open the address with ?token=... behind it"
+            return 401, "the access token is missing; append ?token=... to the address"
         if socket_asked or scope["method"] in SAFE_METHODS:
             return None
         return self._change_refusal(scope)
 
     def _admitted(self, scope: Scope) -> bool:
-        """Whether the access token has been shown; the front door looks at it itself."""
+        """Whether the browser has sent the access token; the route / checks it itself."""
         if not self._access.token or scope.get("path") == "/":
             return True
         shown = cookie(scope, ACCESS_COOKIE)
@@ -200,7 +197,7 @@ class Guard:
         return None
 
     async def _limited(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on with a limit on the body and headers on the answer."""
+        """Forward with a limit on the body, and add headers to the answer."""
         length = header(scope, "content-length")
         if length and (not length.isdigit() or int(length) > LARGEST_BODY):
             await _refuse(scope, receive, send, 413, f"more than {LARGEST_BODY} bytes are refused")

@@ -1,7 +1,7 @@
-"""What waits to be sent over one websocket; never more than a little.
+"""A bounded queue of messages for one websocket.
 
-A reader that is slow gets fewer thoughts, since a new one replaces the one that waits; a reader
-that does not read at all is sent away.
+A slow client gets fewer thoughts, since a new one replaces a waiting one; a client that does not
+read at all is disconnected.
 """
 
 from __future__ import annotations
@@ -9,7 +9,10 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import deque
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from starlette.websockets import WebSocket
 
 MOST_WAITING = 100  # messages
 SEND_SECONDS = 10.0
@@ -17,32 +20,20 @@ GOING_AWAY = 1001
 TRY_AGAIN_LATER = 1013
 
 
-class Connection(Protocol):
-    """The part of a websocket that is used."""
-
-    async def send_text(self, data: str) -> None:
-        """Send a message."""
-        ...
-
-    async def close(self, code: int = 1000, reason: str | None = None) -> None:
-        """Close with a code."""
-        ...
-
-
 class Outbox:
     """Messages for one connection, sent by `run`."""
 
     def __init__(self) -> None:
-        """Nothing waits."""
+        """Start empty."""
         self._waiting: deque[dict[str, Any]] = deque()
         self._thought: dict[str, Any] | None = None
         self._ready = asyncio.Event()
         self._ending: tuple[int, str] | None = None
 
     def put(self, message: dict[str, Any]) -> None:
-        """A message that must arrive."""
+        """Queue a message that must arrive."""
         if message["type"] == "state" and self._thought is not None:
-            # The last thought about the position before this one keeps its place in the order.
+            # Keep the last thought about the previous position in order.
             self._waiting.append(self._thought)
             self._thought = None
         self._waiting.append(message)
@@ -52,17 +43,17 @@ class Outbox:
         self._ready.set()
 
     def replace(self, message: dict[str, Any]) -> None:
-        """A message of which only the newest matters."""
+        """Queue a message that replaces a waiting one of its kind."""
         self._thought = message
         self._ready.set()
 
     def end(self, reason: str) -> None:
-        """Close the connection after what waits."""
+        """Close the connection after the waiting messages."""
         self._ending = (GOING_AWAY, reason)
         self._ready.set()
 
-    async def run(self, connection: Connection) -> None:
-        """Send until the end."""
+    async def run(self, connection: WebSocket) -> None:
+        """Send messages until the end."""
         while True:
             await self._ready.wait()
             self._ready.clear()

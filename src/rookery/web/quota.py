@@ -1,4 +1,4 @@
-"""How much one visitor may ask for: buckets that fill with time, and clamps on single wishes."""
+"""Rate limits per client (token buckets), and limits of single searches."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ MOST_BUCKETS = 10_000
 
 
 class QuotaError(Exception):
-    """Too much was asked for; `seconds` says how long to wait."""
+    """A limit was exceeded; `seconds` is how long to wait."""
 
     def __init__(self, what: str, seconds: float) -> None:
-        """Name what there was too much of."""
+        """Name the limited resource."""
         self.seconds = max(1, math.ceil(seconds))
         super().__init__(f"too many {what}; try again in {self.seconds} s")
 
 
 @dataclass(frozen=True)
 class Rate:
-    """So many at once, and so many more each second."""
+    """The capacity and refill rate of a token bucket."""
 
     burst: float
     per_second: float
@@ -32,26 +32,26 @@ class Rate:
 
 @dataclass(frozen=True)
 class Quotas:
-    """Limits of the server. A session is one browser, an address one machine."""
+    """Rate limits of the server. A session is one browser, an address one machine."""
 
-    requests: Rate = Rate(200, 20)  # of a session
-    sessions: Rate = Rate(300, 2)  # new ones of an address
-    messages: Rate = Rate(60, 10)  # over one websocket
-    games: Rate = Rate(20, 0.5)  # new ones of a session
-    games_of_session: int = 8  # kept at the same time; the oldest makes room
+    requests: Rate = Rate(200, 20)  # per session
+    sessions: Rate = Rate(300, 2)  # new ones per address
+    messages: Rate = Rate(60, 10)  # per websocket
+    games: Rate = Rate(20, 0.5)  # new ones per session
+    games_of_session: int = 8  # kept at once; the oldest is dropped
     games_in_all: int = 400
 
 
 class Buckets:
-    """One bucket for each key, forgotten when it has not been used for long."""
+    """One token bucket per key; the least recently used ones are dropped."""
 
     def __init__(self, what: str, rate: Rate, clock: Callable[[], float] = time.monotonic) -> None:
-        """Count `what` by a monotonic clock."""
+        """Limit the resource `what`."""
         self._what, self._rate, self._clock = what, rate, clock
-        self._levels: OrderedDict[str, tuple[float, float]] = OrderedDict()  # content, when
+        self._levels: OrderedDict[str, tuple[float, float]] = OrderedDict()  # tokens, time
 
     def take(self, key: str) -> None:
-        """Take one, or raise `QuotaError`."""
+        """Take a token or raise `QuotaError`."""
         now = self._clock()
         level, when = self._levels.pop(key, (self._rate.burst, now))
         level = min(self._rate.burst, level + (now - when) * self._rate.per_second)
@@ -65,7 +65,7 @@ class Buckets:
 
 @dataclass(frozen=True)
 class Clamps:
-    """The most that a single search may be asked for, whatever the page sends."""
+    """Upper limits of a single search, whatever the page sends."""
 
     movetime: float = 30.0  # seconds
     nodes: int = 20_000_000
@@ -74,7 +74,7 @@ class Clamps:
     defaults: Mapping[str, float] = field(default_factory=lambda: {"movetime": 1.0})
 
     def limits(self, wished: Mapping[str, object]) -> Limits:
-        """Limits out of wishes: absurd ones are cut down, and time always ends a search."""
+        """Clamp the wished limits; the result always has a time limit."""
         values: dict[str, float] = {}
         for name, most, least in (
             ("movetime", self.movetime, 0.01),
@@ -83,9 +83,7 @@ class Clamps:
             ("simulations", self.simulations, 1),
         ):
             wish = wished.get(name)
-            if isinstance(wish, bool) or not isinstance(wish, int | float):
-                continue
-            if math.isnan(wish):
+            if isinstance(wish, bool) or not isinstance(wish, int | float) or math.isnan(wish):
                 continue
             clamped = min(max(wish, least), most)
             values[name] = float(clamped) if name == "movetime" else int(clamped)

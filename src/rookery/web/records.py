@@ -1,4 +1,4 @@
-"""What the page is told about a game, and games as PGN in both directions."""
+"""Games as JSON for the page, and FEN and PGN from the page."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from rookery.data.notation import sans_of
 from rookery.data.pgn import read_pgn
 from rookery.players.thinking import Line, MoveNote, Thought
 
-LONGEST_FEN = 120  # characters; the longest sensible one has fewer than 100
+LONGEST_FEN = 120  # characters; legal ones have fewer than 100
 LONGEST_PGN = 48 * 1024
-MOST_PLIES = 2000  # of a game that is given as PGN
-SHOWN_PLIES = 12  # of a line of thought
+MOST_PLIES = 2000  # of a game in PGN
+SHOWN_PLIES = 12  # of a principal variation
 SHOWN_NOTES = 40
-# A king's castling move -> the square of the rook that it castles with.
+# Castling move of a king: square of the rook.
 CASTLING_ROOKS = {"e1g1": "h1", "e1c1": "a1", "e8g8": "h8", "e8c8": "a8"}
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One move that was made."""
+    """One move of the game."""
 
     uci: str
     san: str
     fen: str  # after the move
     check: bool
-    value: float | None  # [-1, 1], for the side that moved; None: no opinion
+    value: float | None  # [-1, 1], for the side that moved; None: unknown
 
     def to_json(self) -> dict[str, Any]:
-        """As the page reads it; the value is White's."""
+        """Return the JSON for the page; the value is White's."""
         value = self.value
         if value is not None and " w " in self.fen:  # Black has moved
             value = -value
@@ -46,31 +46,23 @@ class Entry:
 
 
 def destinations(game: Game) -> dict[str, list[str]]:
-    """Where each piece of the side to move can go: square -> squares.
+    """Return the legal moves as a map from square to squares.
 
-    A king that can castle may also be put onto its rook, as many people do it.
+    Castling is also possible by moving the king onto the rook.
     """
     found: dict[str, list[str]] = {}
     for move in game.legal_moves():
         targets = found.setdefault(move[:2], [])
-        castling = CASTLING_ROOKS.get(move, "") if _is_king(game, move[:2]) else ""
+        king = game.piece_at(chess.parse_square(move[:2])) in ("K", "k")
+        castling = CASTLING_ROOKS.get(move, "") if king else ""
         targets += [to for to in (move[2:4], castling) if to and to not in targets]
     return found
 
 
-def _is_king(game: Game, square: str) -> bool:
-    return game.piece_at(chess.parse_square(square)) in ("K", "k")
-
-
 def in_words(board: chess.Board, move: chess.Move) -> str:
-    """A move for people who listen: "knight takes f3, check"."""
+    """Describe a move for screen readers: "knight takes f3, check"."""
     if board.is_castling(move):
-        side = (
-            "king"
-            if chess.square_file(move.to_square) > chess.square_file(move.from_square)
-            else "queen"
-        )
-        text = f"castles on the {side}'s side"
+        text = f"castles {'kingside' if board.is_kingside_castling(move) else 'queenside'}"
     else:
         piece = board.piece_type_at(move.from_square)
         text = chess.piece_name(piece) if piece else "piece"
@@ -86,7 +78,7 @@ def in_words(board: chess.Board, move: chess.Move) -> str:
 
 
 def line_to_json(board: chess.Board, line: Line) -> dict[str, Any]:
-    """A line of thought with moves in SAN; values are White's."""
+    """Convert a principal variation to JSON with SAN; values are White's."""
     sign = 1 if board.turn else -1
     wdl = line.win_draw_loss
     return {
@@ -100,7 +92,7 @@ def line_to_json(board: chess.Board, line: Line) -> dict[str, Any]:
 
 
 def note_to_json(board: chess.Board, note: MoveNote) -> dict[str, Any]:
-    """What is known about one move; the value is that of the side to move."""
+    """Convert a note about a move to JSON; the value is for the side to move."""
     sans = sans_of(board, [note.move])
     return {
         "uci": note.move,
@@ -113,7 +105,7 @@ def note_to_json(board: chess.Board, note: MoveNote) -> dict[str, Any]:
 
 
 def thought_to_json(board: chess.Board, thought: Thought, who: str, kind: str) -> dict[str, Any]:
-    """A thought as the page reads it; `board` is the position that was thought about."""
+    """Convert a thought about the position `board` to JSON."""
     notes = sorted(
         thought.notes,
         key=lambda note: (note.visits or 0, note.prior or 0, note.value or -2),
@@ -134,9 +126,9 @@ def thought_to_json(board: chess.Board, thought: Thought, who: str, kind: str) -
 
 
 def read_fen(text: object) -> Game:
-    """A game from a FEN that a browser sent."""
+    """Make a game from a FEN that a browser sent."""
     if not isinstance(text, str) or len(text) > LONGEST_FEN:
-        raise ValueError(f"the FEN has more than {LONGEST_FEN} characters, or is no text")
+        raise ValueError(f"the FEN must be a string of at most {LONGEST_FEN} characters")
     game = Game(text.strip() or STARTING_FEN)
     if game.outcome() is not None:
         raise ValueError("the game is over in this position; choose another one")
@@ -144,14 +136,14 @@ def read_fen(text: object) -> Game:
 
 
 def game_of_pgn(text: object) -> Game:
-    """The game of a PGN text, played through to its last move."""
+    """Make a game from PGN, with all its moves played."""
     if not isinstance(text, str) or len(text) > LONGEST_PGN:
-        raise ValueError(f"the PGN has more than {LONGEST_PGN} characters, or is no text")
+        raise ValueError(f"the PGN must be a string of at most {LONGEST_PGN} characters")
     found = next(read_pgn(text, MOST_PLIES + 1), None)
     if found is None or not (found.moves or found.error or "FEN" in found.headers):
-        raise ValueError("there is no game in the PGN that was sent")
+        raise ValueError("the PGN contains no game")
     if found.error:
-        raise ValueError(f"the PGN cannot be understood: {found.error[:120]}")
+        raise ValueError(f"the PGN is invalid: {found.error[:120]}")
     if len(found.moves) > MOST_PLIES:
         raise ValueError(f"the game is longer than {MOST_PLIES} plies")
     game = Game(found.headers.get("FEN", STARTING_FEN)[: LONGEST_FEN + 1])

@@ -1,4 +1,4 @@
-"""All games of the server: made, found again, put away."""
+"""All games of the server."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from rookery._core import Game
 from rookery.web.choices import Choices
 from rookery.web.clock import Clock
 from rookery.web.quota import Clamps, QuotaError, Quotas
@@ -18,7 +17,7 @@ from rookery.web.seats import Seat
 from rookery.web.table import Table
 from rookery.web.thinking import Searches
 
-KEPT_SECONDS = 3600.0  # for how long an unwatched game is kept
+KEPT_SECONDS = 3600.0  # how long an unwatched game is kept
 SWEEP_SECONDS = 60.0
 LONGEST_CLOCK = 3 * 3600.0
 LONGEST_INCREMENT = 180.0
@@ -30,39 +29,38 @@ class Rooms:
     def __init__(
         self, choices: Choices, searches: Searches, clamps: Clamps, quotas: Quotas
     ) -> None:
-        """No game yet."""
+        """Start without games."""
         self._choices, self._searches = choices, searches
         self._clamps, self._quotas = clamps, quotas
         self._tables: dict[str, Table] = {}
 
     def __len__(self) -> int:
-        """Games that are kept."""
+        """Return the number of games."""
         return len(self._tables)
 
     def open(self, session: str, wishes: Mapping[str, Any]) -> Table:
-        """Make a game out of what a page sent; wrong wishes are a `ValueError`."""
-        game = _start(wishes)
-        table = Table(
-            session, game, self._seats(wishes), self._searches, self._clamps, _clock(wishes)
-        )
+        """Start a game with the settings from a page; invalid ones are a `ValueError`."""
+        game = game_of_pgn(wishes["pgn"]) if wishes.get("pgn") else read_fen(wishes.get("fen", ""))
+        seats, clock = self._seats(wishes), _clock(wishes)
+        table = Table(session, game, seats, self._searches, self._clamps, clock)
         self._make_room(session)
         self._tables[table.id] = table
         return table
 
     def find(self, wanted: str, session: str) -> Table:
-        """A game of this session; a `KeyError` otherwise, also if it belongs to another session."""
+        """Return a game of this session; any other game is a `KeyError`."""
         table = self._tables[wanted]
         if table.session != session:
             raise KeyError(wanted)
         return table
 
     def put_away(self, table: Table) -> None:
-        """End a game."""
+        """Delete a game."""
         table.close()
         self._tables.pop(table.id, None)
 
     async def sweep(self) -> None:
-        """Remove games that have not been watched for long; runs until cancelled."""
+        """Delete games that nobody watches; runs until cancelled."""
         while True:
             await asyncio.sleep(SWEEP_SECONDS)
             for table in list(self._tables.values()):
@@ -70,7 +68,7 @@ class Rooms:
                     self.put_away(table)
 
     def close(self) -> None:
-        """Put everything away."""
+        """Delete all games."""
         for table in list(self._tables.values()):
             with contextlib.suppress(RuntimeError):  # no event loop any more
                 self.put_away(table)
@@ -87,7 +85,9 @@ class Rooms:
         if color == "random":
             color = random.choice(("white", "black"))
         if color not in ("white", "black"):
-            raise ValueError(f"color is {str(color)[:20]!r}; it is white, black, random or watch")
+            raise ValueError(
+                f"color is {str(color)[:20]!r}; it must be white, black, random, both or watch"
+            )
         opponent = self._seat(wishes.get("player"), wishes.get("level"))
         return {color == "white": Seat(), color != "white": opponent}
 
@@ -108,12 +108,6 @@ class Rooms:
             if not unwatched:
                 raise QuotaError("games on this server", SWEEP_SECONDS)
             self.put_away(min(unwatched, key=lambda table: table.used))
-
-
-def _start(wishes: Mapping[str, Any]) -> Game:
-    if wishes.get("pgn"):
-        return game_of_pgn(wishes["pgn"])
-    return read_fen(wishes.get("fen", ""))
 
 
 def _clock(wishes: Mapping[str, Any]) -> Clock | None:

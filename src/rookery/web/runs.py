@@ -1,7 +1,6 @@
-"""What is shown of training runs: curves, results, ratings, games, checkpoints.
+"""Training runs as JSON for the page: curves, results, ratings, games, checkpoints.
 
-Curves are thinned out on their way to the page. Everything here may wait for the disk and is
-called in a thread.
+Curves are thinned out. Everything here may block on the disk and is called in a thread.
 """
 
 from __future__ import annotations
@@ -18,11 +17,11 @@ from rookery.runs.live import read_live
 from rookery.runs.reader import MODEL, RunReader, number
 from rookery.web.choices import START, checkpoint_steps, run_names, thinned
 
-MOST_POINTS = 600  # of one curve
+MOST_POINTS = 600  # per curve
 MOST_SERIES = 24
 MOST_RATINGS = 200  # the newest
 LOG_LINES = 12
-RECENT = 20  # rows whose results and endings are added up
+RECENT = 20  # iterations whose results and endings are summed
 RATING_KEYS = (
     "iteration",
     "opponent",
@@ -35,31 +34,31 @@ RATING_KEYS = (
     "elo_low",
     "elo_high",
 )
-LIVE_SECONDS = 60.0  # for how long boards count as current
+LIVE_SECONDS = 60.0  # how long boards count as current
 
 
 class Runs:
     """All runs in a folder."""
 
     def __init__(self, folder: Path) -> None:
-        """Look into `folder`, usually `runs`."""
+        """Read runs in `folder`, usually `runs`."""
         self.folder = folder
         self._readers: dict[str, RunReader] = {}
         self._games: dict[str, tuple[float, list[dict[str, Any]]]] = {}
         self._lock = threading.Lock()
 
     def names(self) -> list[str]:
-        """Runs, the one worked on last first."""
+        """List the runs, most recent first."""
         return run_names(self.folder)
 
     def overview(self) -> list[dict[str, Any]]:
-        """One line for each run."""
+        """Return name and recipe of each run."""
         return [
             {"name": name, "recipe": self._recipe(name).get("name", "")} for name in self.names()
         ]
 
     def read(self, name: str) -> dict[str, Any]:
-        """Everything shown of one run; `name` must be one of `names()`."""
+        """Return everything about one run; `name` must be one of `names()`."""
         if name not in self.names():
             raise KeyError(name)
         folder = self.folder / name
@@ -114,7 +113,7 @@ class Runs:
         return live
 
     def _sample_games(self, run: RunReader) -> list[dict[str, Any]]:
-        """Games for small boards, read again when there are new ones."""
+        """Return sample games, cached until there are new ones."""
         try:
             changed = (run.path / "games").stat().st_mtime
             known = self._games.get(run.path.name)
@@ -137,10 +136,7 @@ def _game_to_json(game: SampleGame) -> dict[str, Any]:
 def series(
     metrics: list[dict[str, Any]], timing: list[dict[str, Any]]
 ) -> dict[str, dict[str, list[float | None]]]:
-    """Curves by group: iterations under "x", then each name.
-
-    "losses", "measures" and "speed" as recorded; "results" are shares of the games in per cent.
-    """
+    """Return curves by group, with iterations under "x"; results are in per cent of the games."""
     return {
         "results": _curves([{**row, "_": _shares(row)} for row in metrics], "_"),
         "losses": _curves(metrics, "losses"),
@@ -152,7 +148,7 @@ def series(
 def _curves(
     rows: list[dict[str, Any]], key: str, names: tuple[str, ...] = ()
 ) -> dict[str, list[float | None]]:
-    chosen = _spread(rows)
+    chosen = thinned(rows, MOST_POINTS)
     found = names or tuple(dict.fromkeys(n for row in chosen for n in _mapping(row.get(key))))
     curves: dict[str, list[float | None]] = {"x": [number(row.get("iteration")) for row in chosen]}
     for name in found[:MOST_SERIES]:
@@ -161,7 +157,7 @@ def _curves(
 
 
 def _shares(row: Mapping[str, Any]) -> dict[str, float]:
-    """How the games of an iteration ended, in per cent; empty without games."""
+    """Return the results of an iteration in per cent; empty without games."""
     counts = {
         str(name): count
         for name, count in _mapping(row.get("results")).items()
@@ -169,13 +165,6 @@ def _shares(row: Mapping[str, Any]) -> dict[str, float]:
     }
     total = sum(counts.values())
     return {name: 100.0 * count / total for name, count in counts.items()} if total else {}
-
-
-def _spread(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    if len(rows) <= MOST_POINTS:
-        return rows
-    last = len(rows) - 1
-    return [rows[round(i * last / (MOST_POINTS - 1))] for i in range(MOST_POINTS)]
 
 
 def _added(rows: list[dict[str, Any]], key: str) -> dict[str, int]:

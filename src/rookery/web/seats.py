@@ -1,4 +1,4 @@
-"""Who sits at a table, how much they may think, and how games end in words."""
+"""Who plays a side, the limits of their searches, and reasons for results."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from rookery.web.choices import Choice
 from rookery.web.clock import Clock
 from rookery.web.quota import Clamps
 
-MOVES_TO_GO = 30  # for so many moves a player makes its clock last
-
+MOVES_TO_GO = 30  # a player's clock should last this many moves
 REASONS = {
     "checkmate": "checkmate",
     "stalemate": "stalemate",
@@ -33,18 +32,18 @@ class Seat:
 
     @property
     def name(self) -> str:
-        """As shown and written into PGN: "rookery, level 9 of 20"."""
+        """The name on the page and in PGN: "rookery, level 9 of 20"."""
         if self.choice is None or self.level is None:
             return "You"
         title = self.choice.title
-        if self.choice.id in KINDS:  # what comes behind the name there is for choosing
+        if self.choice.id in KINDS:  # the rest of the title is only for choosing
             title = title.partition(":")[0]
         number, _, words = self.level.title.partition(": ")
         return title if self.level.full else f"{title}, {words or number}"
 
 
 def limits_of(level: Level, clamps: Clamps, clock: Clock | None, white: bool) -> Limits:
-    """Limits of a search at a level; on a clock it also sees to it that the time lasts."""
+    """Return the limits of a search at a level; with a clock, a share of the time left."""
     limits = clamps.limits(level.wishes)
     if clock is None:
         return limits

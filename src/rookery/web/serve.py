@@ -1,4 +1,4 @@
-"""Starting the server: what `rookery play`, `rookery watch` and `rookery demo` share."""
+"""Starts the server for `rookery play`, `rookery watch` and `rookery demo`."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ PORTS_TRIED = 20
 
 
 class Running:
-    """A server in a thread of its own, for programs that do something beside it."""
+    """A server in a background thread."""
 
     def __init__(self, server: Any, url: str) -> None:
         """Made by `start`."""
         self._server: Any = server
         self.url = url
-        # Not Thread.join: interrupted by Ctrl-C, it takes a running thread for ended.
+        # Not Thread.join: after Ctrl-C it considers a running thread as ended.
         self._ended = threading.Event()
         threading.Thread(target=self._run, name="web", daemon=True).start()
 
     def stop(self) -> None:
-        """Close all connections and end; may be called more than once."""
+        """Close all connections and end; idempotent."""
         if self._server is None:
             return
         self._server.should_exit = True
         self._ended.wait(10)
         self._server = None
-        gc.collect()  # games in reference cycles, which nanobind would report as leaks at exit
+        gc.collect()  # frees games in reference cycles, which nanobind would report as leaks
 
     def wait(self) -> None:
         """Wait for an interrupt."""
@@ -64,24 +64,16 @@ def start(
     extra: Iterable[Any] = (),
     make: Any = None,
 ) -> Running:
-    """Start the server in a thread and return when it answers.
+    """Start the server in a thread and return when it is ready.
 
-    Args:
-        host: Address to listen on; others than loopback need a token.
-        port: The next free one is taken if it is in use; 0 for any.
-        token: What other machines must know.
-        given: The operator's player, in words.
-        runs: The folder of training runs.
-        first: What the page shows at first (`Server.start`).
-        names: Further names under which this machine may be asked for.
-        workers: Searches at the same time.
-        extra: Further choices (`Choice`).
-        make: Makes players, instead of `make_player`.
+    A `host` beyond loopback needs a `token`; if `port` is taken the next free one is used (0: any).
+    `given` is the operator's player, `first` what the page shows first (`Server.start`), `names`
+    are additional host names, `extra` additional choices, and `make` replaces `make_player`.
     """
     require_extra()
     from rookery.web.guard import make_access
 
-    access = make_access(host, token, names)  # before anything is loaded: it may be refused
+    access = make_access(host, token, names)  # may raise, so before loading anything
     require_assets()
     import uvicorn
 
@@ -89,7 +81,7 @@ def start(
     from rookery.web.choices import Choices
     from rookery.web.shelf import Shelf
 
-    sys.setswitchinterval(0.002)  # seconds; searches in Python must not keep the server waiting
+    sys.setswitchinterval(0.002)  # seconds; searches in Python must not block the server
     folder = runs if runs is not None else Path("runs")
     application = Server(
         access,
@@ -123,7 +115,7 @@ def start(
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A listening socket on the first free port from `port` on."""
+    """Return a listening socket on the first free port from `port` on."""
     if not 0 <= port <= 65535:
         raise ValueError(f"--port {port} is not a port; choose one from 1 to 65535, or 0 for any")
     name = host.strip("[]")
@@ -143,19 +135,19 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def require_assets() -> None:
-    """Say what to do if the files from npm are missing."""
+    """Raise an error with the remedy if the files from npm are missing."""
     vendor = Path(__file__).parent / "static" / "vendor" / "chessground" / "chessground.min.js"
     if not vendor.is_file():
         raise ValueError(
-            "the web page's board is missing, since npm was not there when Rookery was built; "
-            "install npm and run 'make web-assets', or play with --terminal"
+            "the web page's board is missing because Rookery was built without npm; install npm "
+            "and run 'make web-assets', or play with --terminal"
         )
 
 
 def run_until_interrupted(running: Running, browser: bool, path: str = "", token: str = "") -> int:
-    """Say where the page is, open it, and serve until Ctrl-C."""
+    """Print the address, open the page, and serve until Ctrl-C."""
     address = running.url + (f"?token={token}" if token else "") + path
-    print(f"Rookery is at {address}  (Ctrl-C ends it)", flush=True)
+    print(f"Rookery is at {address}  (Ctrl-C to quit)", flush=True)
     if browser:
         open_browser(address)
     stop_on_terminate()
@@ -166,32 +158,32 @@ def run_until_interrupted(running: Running, browser: bool, path: str = "", token
 
 
 def open_browser(address: str) -> None:
-    """Open the page where there is a screen; elsewhere say that the address is for another one."""
+    """Open the page in a browser, or tell the user to if there is no display."""
     if not has_screen():
-        print("There is no screen here: open the address in a browser of yours.", flush=True)
+        print("There is no display here: open the address in your browser.", flush=True)
         return
     threading.Thread(target=lambda: webbrowser.open(address), daemon=True).start()
 
 
 def has_screen() -> bool:
-    """Whether a browser has somewhere to open; without one, it might be a text browser in here."""
+    """Whether there is a display; without one a text browser might open in the terminal."""
     if not sys.platform.startswith("linux"):
         return True
     return any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"))
 
 
 def stop_on_terminate() -> None:
-    """Let SIGTERM end the server as Ctrl-C does."""
+    """Let SIGTERM end the server like Ctrl-C."""
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 
 def make_server(config: Any, listener: socket.socket) -> Any:
-    """Uvicorn's server for a socket of ours; it is imported only here, where it is needed."""
+    """Make a uvicorn server for a socket; uvicorn is optional and imported only here."""
     import uvicorn
 
     class SocketServer(uvicorn.Server):
-        """Leaves signals to the main thread, and tells when it is ready."""
+        """Leaves signals to the main thread and signals when it is ready."""
 
         ready = threading.Event()
 

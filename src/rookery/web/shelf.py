@@ -1,7 +1,7 @@
-"""Players kept for the next search.
+"""A pool of players.
 
-A player can take seconds to load and megabytes to keep, and games come by the hundred. So games
-own no players: a search borrows one that fits, and gives it back.
+A player can take seconds to load and megabytes of memory, and there can be hundreds of games.
+Therefore games own no players: a search borrows one and returns it.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from rookery.players.base import Player
 from rookery.players.registry import make_player
 
-MOST_IDLE = 6  # players kept beyond those at work
+MOST_IDLE = 6  # players kept besides those in use
 
 
 @dataclass
 class _Kept:
-    """A player, and the game that it was last asked about."""
+    """A player and the last game that it searched."""
 
     spec: str
     player: Player
@@ -27,18 +27,18 @@ class _Kept:
 
 
 class Shelf:
-    """Players by what they were made from. Used from several threads."""
+    """Idle players by specification; thread-safe."""
 
     def __init__(self, make: Callable[[str], Player] = make_player) -> None:
         """Make players by `make`."""
         self._make = make
-        self._idle: list[_Kept] = []  # the one given back last is last
+        self._idle: list[_Kept] = []  # the most recently returned is last
         self._lock = threading.Lock()
         self._closed = False
 
     @contextlib.contextmanager
     def borrow(self, spec: str, game: str) -> Iterator[Player]:
-        """A player for one search of one game; it is told when the game is another one."""
+        """Borrow a player for one search; calls `new_game` if its last game was another."""
         kept = self._take(spec, game) or _Kept(spec, self._make(spec))
         try:
             if kept.game != game:
@@ -52,7 +52,7 @@ class Shelf:
         self._give_back(kept)
 
     def close(self) -> None:
-        """Close the players; those at work are closed when they come back."""
+        """Close the players; those in use are closed when they are returned."""
         with self._lock:
             self._closed = True
             idle, self._idle = self._idle, []

@@ -1,8 +1,7 @@
-"""One game at one table: rules, clocks, and whose turn it is.
+"""One game: rules, clock, turns and results.
 
-The server's `Game` is the only truth. Everything that arrives from a browser is checked against
-it, and every connection is sent what changed. A search begins when it is a player's turn and the
-game is watched, and ends when it is not.
+The server's `Game` is authoritative: everything from a browser is checked against it, and every
+client is sent the changes. A search runs while it is a player's turn and the game is watched.
 """
 
 from __future__ import annotations
@@ -26,22 +25,17 @@ from rookery.players.thinking import Thought
 from rookery.web.clock import Clock
 from rookery.web.outbox import Outbox
 from rookery.web.quota import Clamps
-from rookery.web.records import (
-    Entry,
-    destinations,
-    in_words,
-    thought_to_json,
-)
+from rookery.web.records import Entry, destinations, in_words, thought_to_json
 from rookery.web.seats import REASONS, Seat, limits_of
 from rookery.web.thinking import Searches, Thinking, Wish
 
 HINT_LINES = 3
-WATCH_PAUSE = 0.4  # seconds at least between two moves of players, so that one can follow
+WATCH_PAUSE = 0.4  # minimum seconds between two moves when nobody plays
 
 
 @dataclass
 class Table:
-    """A game and everyone around it."""
+    """A game with its players and clients."""
 
     session: str
     game: Game
@@ -53,7 +47,7 @@ class Table:
     used: float = field(default_factory=time.monotonic)
 
     def __post_init__(self) -> None:
-        """Start from where the game stands; moves made already are part of it."""
+        """Continue from the moves already played."""
         self.entries: list[Entry] = []
         self.result, self.reason = "*", ""
         self.paused = False
@@ -68,15 +62,15 @@ class Table:
             self._record(uci, None)
         self._notice_end()
 
-    # --- What the page is told ---
+    # --- State for the page ---
 
     @property
     def people(self) -> list[bool]:
-        """Sides that a person plays."""
+        """Sides played by a person."""
         return [side for side, seat in self.seats.items() if seat.choice is None]
 
     def state(self, base: int = 0) -> dict[str, Any]:
-        """Everything from move number `base` on; the page keeps what it has before."""
+        """Return the state, with moves from number `base` on; the page keeps earlier ones."""
         turn = self.game.turn
         playing = self.result == "*"
         persons_turn = playing and turn in self.people
@@ -104,11 +98,10 @@ class Table:
         }
 
     def pgn(self) -> str:
-        """The game as PGN."""
+        """Return the game as PGN."""
         clock = f"{self.clock.seconds:g}+{self.clock.increment:g}" if self.clock else ""
-        moves = [entry.uci for entry in self.entries]
         game = pgn_game(
-            moves,
+            [entry.uci for entry in self.entries],
             self.seats[True].name,
             self.seats[False].name,
             self.result,
@@ -123,24 +116,24 @@ class Table:
         )
         return f"{game}\n"
 
-    # --- Who watches ---
+    # --- Clients ---
 
     @property
     def watched(self) -> bool:
-        """Whether anybody has the game open."""
+        """Whether any client has the game open."""
         return bool(self._outboxes)
 
     def join(self, outbox: Outbox) -> None:
-        """A client opens the game."""
+        """Add a client."""
         self._outboxes.add(outbox)
         self.used = time.monotonic()
         outbox.put(self.state())
-        if self.clock and self.clock.running is None and len(self.entries) > 0 and self._open():
-            self.clock.go_on(self.game.turn)
+        if self.clock and self.clock.running is None and self.entries and self._open():
+            self.clock.resume(self.game.turn)
         self._go_on()
 
     def leave(self, outbox: Outbox) -> None:
-        """A client closes the game; with the last one, thinking ends and clocks stop."""
+        """Remove a client; after the last one, searches and clocks stop."""
         self._outboxes.discard(outbox)
         self.used = time.monotonic()
         if not self._outboxes:
@@ -149,28 +142,28 @@ class Table:
                 self.clock.pause()
 
     def close(self) -> None:
-        """Put the game away."""
+        """Close the game and its connections."""
         self._cancel()
         for outbox in list(self._outboxes):
-            outbox.end("this game was put away; start a new one")
+            outbox.end("this game was closed; start a new one")
         self._outboxes.clear()
 
-    # --- What a person does ---
+    # --- Actions of a person ---
 
     def move(self, text: object, ply: object) -> None:
-        """Make a person's move, in UCI or SAN; `ply` says which position it was meant for."""
+        """Play a person's move in UCI or SAN; `ply` is the position it was meant for."""
         self._require_open()
         if ply != self.game.ply:
-            raise ValueError("the position has changed meanwhile")
+            raise ValueError("the position has changed")
         if self.game.turn not in self.people:
             raise ValueError("it is not your turn")
         if not isinstance(text, str):
-            raise ValueError("a move is a text such as e2e4")
+            raise ValueError("a move must be a string such as e2e4")
         self._stop_hint()
         self._make(read_move(self._board, text), None)
 
     def take_back(self) -> None:
-        """Take back to the last position in which a person was to move."""
+        """Take back to the last position with a person to move."""
         plies = self._plies_back()
         if not plies:
             raise ValueError("there is no move of yours to take back")
@@ -186,7 +179,7 @@ class Table:
         self._go_on()
 
     def resign(self) -> None:
-        """A person gives up."""
+        """Resign for a person."""
         self._require_open()
         if not self.people:
             raise ValueError("you are not playing in this game")
@@ -194,14 +187,14 @@ class Table:
         self._end("0-1" if loser else "1-0", f"{_color(loser).capitalize()} resigned")
 
     def claim(self) -> None:
-        """A person claims a draw."""
+        """Claim a draw for a person."""
         self._require_open()
         if self.game.turn not in self.people or not self.game.can_claim_draw():
-            raise ValueError("there is no draw to claim: no threefold repetition, no 50 moves")
+            raise ValueError("no draw to claim: neither threefold repetition nor 50 moves")
         self._claimed()
 
     def move_now(self) -> None:
-        """Hurry the player who thinks."""
+        """Make the searching player move now."""
         if self._thinking is not None:
             self._thinking.move_now()
 
@@ -216,11 +209,11 @@ class Table:
         self._go_on()
 
     def hint(self) -> None:
-        """Let the opponent think about a person's position, aloud."""
+        """Let the opponent analyse a person's position."""
         self._require_open()
         seat = next((seat for seat in self.seats.values() if seat.choice is not None), None)
         if seat is None or self.game.turn not in self.people:
-            raise ValueError("there is nobody to give a hint now")
+            raise ValueError("no player can give a hint now")
         self._stop_hint()
         self._hint = asyncio.get_running_loop().create_task(self._give_hint(seat))
 
@@ -234,7 +227,7 @@ class Table:
             raise ValueError("the game is over; start a new one")
 
     def _go_on(self) -> None:
-        """Let a player think if it is its turn and the game is watched."""
+        """Start a search if it is a player's turn and the game is watched."""
         self._watch_flag()
         seat = self.seats[self.game.turn]
         idle = self._task is None and not self.paused and not self.trouble
@@ -257,7 +250,7 @@ class Table:
         )
 
     async def _play(self, seat: Seat) -> None:
-        """One move of a player."""
+        """Let a player make one move."""
         began = time.monotonic()
         board = self._board.copy(stack=False)
 
@@ -271,7 +264,7 @@ class Table:
                 await asyncio.sleep(max(0.0, WATCH_PAUSE - (time.monotonic() - began)))
         except asyncio.CancelledError:
             raise
-        except Exception as error:  # any error of a player must reach the page
+        except Exception as error:  # show any player error on the page
             self._task = self._thinking = None
             self.trouble = f"{seat.name} could not move: {' '.join(str(error).split())[:300]}"
             self._tell_state(len(self.entries))
@@ -293,7 +286,7 @@ class Table:
         def tell(thought: Thought) -> None:
             self._tell_thought(thought_to_json(board, thought, seat.name, "hint"))
 
-        # At full strength, and a few lines: a hint should be good.
+        # Hints use full strength and a few lines.
         wish = replace(self._wish(seat), random=0.0, settings=FULL, lines=HINT_LINES)
         try:
             decision = await self.searches.begin(wish, tell).decision()
@@ -306,7 +299,7 @@ class Table:
         self._tell({"type": "hint", "uci": decision.move, "san": san, "ply": self.game.ply})
 
     def _make(self, uci: str, value: float | None) -> None:
-        """Make a legal move, a person's or a player's."""
+        """Play a legal move of a person or a player."""
         mover = self.game.turn
         if self.clock and self.clock.left(mover) <= 0:
             self._flag_falls()
@@ -332,17 +325,13 @@ class Table:
     def _notice_end(self) -> None:
         outcome = self.game.outcome()
         if outcome is not None:
-            self._set_result(outcome)
+            ending, winner = outcome
+            self.result = {True: "1-0", False: "0-1", None: "1/2-1/2"}[winner]
+            self.reason = REASONS.get(ending, ending)
 
     def _claimed(self) -> None:
         repeated = self.game.can_claim_threefold()
-        why = REASONS["threefold_repetition" if repeated else "fifty_moves"]
-        self._end("1/2-1/2", why)
-
-    def _set_result(self, outcome: tuple[str, bool | None]) -> None:
-        ending, winner = outcome
-        self.result = {True: "1-0", False: "0-1", None: "1/2-1/2"}[winner]
-        self.reason = REASONS.get(ending, ending)
+        self._end("1/2-1/2", REASONS["threefold_repetition" if repeated else "fifty_moves"])
 
     def _end(self, result: str, reason: str) -> None:
         self._cancel()
@@ -352,7 +341,7 @@ class Table:
         self._tell_state(len(self.entries))
 
     def _plies_back(self) -> int:
-        """How many plies a take-back takes; 0 if there is none to take."""
+        """Return the plies of a takeback; 0 if there is none."""
         turn, back = self.game.turn, 0
         for _ in range(len(self.entries)):
             turn, back = not turn, back + 1
@@ -360,7 +349,7 @@ class Table:
                 return back
         return 0
 
-    # --- Clocks and endings of searches ---
+    # --- Clocks, cancellation, messages ---
 
     def _watch_flag(self) -> None:
         if self._flag is not None:
@@ -384,7 +373,7 @@ class Table:
             self._end("0-1" if loser else "1-0", f"{side}'s time is up")
 
     def _cancel(self) -> None:
-        """End searches and timers."""
+        """Cancel searches and timers."""
         if self._task is not None and self._task is not asyncio.current_task():
             self._task.cancel()
         self._task = self._thinking = None

@@ -1,10 +1,9 @@
-"""Searches in a few threads: watched while they think, stopped when no client waits for them.
+"""Searches in a few threads; stopped when no client waits for them.
 
-There are as many threads as cores, so a hundred games wait in line for them while the server's
-own thread answers everything else. All threads have the same priority: a thread of low priority
-that holds the interpreter lock when it is put aside keeps the server waiting (one run each on a
-machine with other work: 99th percentile of other requests at worst 146 ms with low priority, 48 ms
-without).
+There are as many threads as cores; further searches queue while the server's own thread answers
+everything else. All threads have the same priority: a low-priority thread that is preempted with
+the interpreter lock delays the server (99th percentile of other requests, one run each on a loaded
+machine: 146 ms with low priority, 48 ms without).
 """
 
 from __future__ import annotations
@@ -31,14 +30,14 @@ STOP_EVERY = 0.05  # seconds between two attempts to stop
 
 @dataclass(frozen=True)
 class Wish:
-    """A search to be made."""
+    """A requested search."""
 
     spec: str
     game_id: str
-    game: Game  # a copy of its own
+    game: Game  # a private copy
     limits: Limits
     seed: int
-    random: float = 0.0  # chance of a random move instead
+    random: float = 0.0  # probability of a random move instead
     settings: Mapping[str, str] = field(default_factory=dict)
     lines: int = 1
 
@@ -47,10 +46,10 @@ Tell = Callable[[Thought], None]
 
 
 class Search:
-    """One search: runs in a thread, is stopped from another."""
+    """One search; `stop` is thread-safe."""
 
     def __init__(self, wish: Wish, shelf: Shelf, tell: Tell) -> None:
-        """Prepare; `tell` is called in the thread of the search."""
+        """Prepare; `tell` is called on the search thread."""
         self._wish, self._shelf, self._tell = wish, shelf, tell
         self._player: Player | None = None
         self._stopping = threading.Event()
@@ -58,7 +57,7 @@ class Search:
         self._next = 0.0
 
     def run(self) -> Decision:
-        """Search to the end."""
+        """Search and return the decision."""
         wish = self._wish
         rng = np.random.default_rng(wish.seed)
         if wish.random and rng.random() < wish.random:
@@ -77,7 +76,7 @@ class Search:
         return decision
 
     def stop(self) -> None:
-        """Ask for what there is; a plain player cannot be hurried."""
+        """Ask for the best move so far; only a `Thinker` can be stopped."""
         self._stopping.set()
         player = self._player
         if isinstance(player, Thinker):
@@ -94,13 +93,13 @@ class Search:
             if name in defaults:
                 player.configure(name, value or defaults[name])
         limits = wish.limits
-        if self._stopping.is_set():  # asked to stop before it began
+        if self._stopping.is_set():  # stopped before it began
             limits = Limits(movetime=0.01, depth=1)
         return player.think(wish.game, limits, self._report, lines=wish.lines)
 
     def _report(self, thought: Thought) -> None:
         if self._stopping.is_set():
-            self.stop()  # again, since a stop before the search began is lost
+            self.stop()  # again: a stop before the search began is lost
         self._latest = thought
         now = time.monotonic()
         if now >= self._next:
@@ -109,7 +108,7 @@ class Search:
 
 
 def thought_of(decision: Decision, latest: Thought | None) -> Thought | None:
-    """The last word of a search; of a plain player, what its decision says."""
+    """Return the final thought of a search, made from the decision if necessary."""
     if latest is not None and latest.lines and latest.lines[0].moves[:1] == (decision.move,):
         return latest
     known = decision.details.get("notes", ())
@@ -124,7 +123,7 @@ def thought_of(decision: Decision, latest: Thought | None) -> Thought | None:
         score, mate = (int(facts[k]) if k in facts else None for k in ("centipawns", "mate"))
         moves = decision.line or (decision.move,)
         lines = (Line(moves, decision.value, centipawns=score, mate=mate),)
-        if latest is not None:  # it changed its mind in the end, or its level did
+        if latest is not None:  # the decision differs from the best line, perhaps by its level
             others = (line for line in latest.lines if line.moves[:1] != (decision.move,))
             lines = (*lines, *others)[: len(latest.lines)]
     return Thought(
@@ -140,7 +139,7 @@ class Searches:
     """All searches of the server."""
 
     def __init__(self, shelf: Shelf, workers: int = 0) -> None:
-        """Use `workers` threads; as many as cores if 0."""
+        """Use `workers` threads; 0: one per core."""
         self.shelf = shelf
         self.workers = workers or usable_cores()
         self._pool = ThreadPoolExecutor(self.workers, "search")
@@ -149,11 +148,11 @@ class Searches:
 
     @property
     def going(self) -> int:
-        """Searches at work or in line."""
+        """Number of running and queued searches."""
         return sum(not future.done() for future in list(self._going))
 
     def begin(self, wish: Wish, tell: Tell) -> Thinking:
-        """Begin a search; `tell` is called in the thread of the running event loop."""
+        """Start a search; `tell` is called on the thread of the event loop."""
         loop = asyncio.get_running_loop()
 
         def tell_loop(thought: Thought) -> None:
@@ -167,7 +166,7 @@ class Searches:
         return Thinking(search, future, self)
 
     def reap(self, search: Search, future: Future[Decision]) -> None:
-        """Stop a search for good, without waiting for it."""
+        """Stop a search without waiting for it."""
         if future.cancel():
             return
         task = asyncio.get_running_loop().create_task(_stop_until_done(search, future))
@@ -175,7 +174,7 @@ class Searches:
         task.add_done_callback(self._reapers.discard)
 
     async def close(self) -> None:
-        """End everything; a player that cannot be stopped is waited for only so long."""
+        """Stop all searches; waits a limited time for players that cannot be stopped."""
         self._pool.shutdown(wait=False, cancel_futures=True)
         end = time.monotonic() + CLOSE_SECONDS
         while self.going and time.monotonic() < end:
@@ -188,18 +187,18 @@ class Searches:
 
 
 class Thinking:
-    """A search as the event loop sees it."""
+    """A search in the event loop."""
 
     def __init__(self, search: Search, future: Future[Decision], owner: Searches) -> None:
         """Made by `Searches.begin`."""
         self._search, self._future, self._owner = search, future, owner
 
     def move_now(self) -> None:
-        """Take what there is."""
+        """Stop the search with its best move so far."""
         self._search.stop()
 
     async def decision(self) -> Decision:
-        """Wait for it; cancelling the wait stops the search."""
+        """Wait for the decision; cancelling stops the search."""
         try:
             return await asyncio.shield(asyncio.wrap_future(self._future))
         except asyncio.CancelledError:

@@ -1,7 +1,7 @@
-"""sb3-contrib's MaskablePPO on our own `rookery/Chess-v0`, with the network of paper 000.
+"""MaskablePPO from sb3-contrib on `rookery/Chess-v0`, with the network of Salisch 2023.
 
-The one peer that needs Rookery: the environment is the same for both, and what is compared is all
-the rest, from collecting to the optimiser.
+The only peer that uses Rookery: the environment is the same for both, and everything else is
+compared, from rollouts to the optimiser.
 """
 
 from __future__ import annotations
@@ -14,10 +14,9 @@ CONDITIONS = "rookery/Chess-v0 against random, DummyVecEnv, dense masks, MlpPoli
 
 
 def prepare(games: str, steps: str, minibatch: str, passes: str) -> Callable[[], tuple[int, float]]:
-    """Return a function that collects and learns once.
+    """Return a function that runs one rollout and one epoch.
 
-    It returns `steps` and the seconds that an iteration of one rollout and `passes` passes takes:
-    the rollout and one pass are measured.
+    It returns `steps` and the extrapolated seconds of one rollout and `passes` epochs.
     """
     import gymnasium
     import torch
@@ -33,7 +32,7 @@ def prepare(games: str, steps: str, minibatch: str, passes: str) -> Callable[[],
         return gymnasium.make("rookery/Chess-v0", observation="vector66", opponent="random")
 
     class Clock(BaseCallback):
-        """Notes when the rollout was complete."""
+        """Records when the rollout ended."""
 
         collected = 0.0
 

@@ -1,4 +1,4 @@
-"""Random games in OpenSpiel's chess, the observation and the legal list read at every ply."""
+"""Random games in OpenSpiel's chess, with observation and legal actions at every ply."""
 
 from __future__ import annotations
 

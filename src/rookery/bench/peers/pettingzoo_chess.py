@@ -1,4 +1,4 @@
-"""Random games in PettingZoo's chess_v6, the observation and mask read at every ply."""
+"""Random games in PettingZoo's chess_v6, with observation and mask at every ply."""
 
 from __future__ import annotations
 

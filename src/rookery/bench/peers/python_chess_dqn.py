@@ -1,4 +1,4 @@
-"""Paper 003's DQN as one would write it over python-chess: one game, 32 moves learnt per move."""
+"""A straightforward DQN after Kanis 2016 with python-chess: one game, 32 replays per move."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MOVES_PER_CALL = 20
 
 
 def prepare() -> Callable[[], int]:
-    """Return a function that plays and learns some moves and returns their number."""
+    """Return a function that plays and trains for some moves and returns their number."""
     learner = Learner()
 
     def work() -> int:
@@ -29,10 +29,10 @@ def prepare() -> Callable[[], int]:
 
 
 class Learner:
-    """Everything of the paper's Figure 1 in one object."""
+    """The algorithm in Figure 1 of the paper."""
 
     def __init__(self) -> None:
-        """Make networks, memory and a first position."""
+        """Make networks, replay memory and the first position."""
         import torch
 
         torch.set_num_threads(1)
@@ -56,7 +56,7 @@ class Learner:
         return nn.Sequential(*layers, nn.Linear(32, 10))
 
     def _position(self) -> Any:
-        """A random legal position that is not over."""
+        """Return a random legal position in which the game is not over."""
         import chess
 
         while True:
@@ -72,7 +72,7 @@ class Learner:
                 return board
 
     def _encode(self) -> Any:
-        """Three zero-mean planes, flat."""
+        """Return three flattened zero-mean planes."""
         import chess
         import torch
 
@@ -84,7 +84,7 @@ class Learner:
         return planes.flatten()
 
     def _chess_move(self, action: int) -> Any:
-        """The legal move of an action, or None."""
+        """Return the legal move of an action, or None."""
         import chess
 
         pawns = self.board.pieces(chess.PAWN, chess.WHITE)
@@ -105,7 +105,7 @@ class Learner:
         return move if self.board.is_legal(move) else None
 
     def _reward(self) -> tuple[float, bool]:
-        """Win, draw or nothing, and whether the game is over."""
+        """Return the reward and whether the game is over."""
         import chess
 
         board = self.board
@@ -121,7 +121,7 @@ class Learner:
         return 0.0, False
 
     def move(self) -> None:
-        """Act, store, learn."""
+        """Act, store, train."""
         import torch
 
         seen = self.seen

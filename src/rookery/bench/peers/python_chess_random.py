@@ -1,4 +1,4 @@
-"""Random games on a python-chess board: legal list and outcome every ply, no observation."""
+"""Random games with python-chess: legal moves and outcome at every ply, no observation."""
 
 from __future__ import annotations
 

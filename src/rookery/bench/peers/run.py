@@ -1,9 +1,9 @@
-"""Runs one peer script: `python run.py NAME [ARGUMENT ...]`, under a Python that has the peer.
+"""Runs one peer script: `python run.py NAME [ARGUMENT ...]`; imports nothing from Rookery.
 
-Imports nothing of Rookery. The script gives LABEL, CONDITIONS and `prepare(*arguments)`, which
-returns a function that does some work and returns how many units that was, or a pair: the units,
-and the seconds that they take by the script's own clock. Then each line of standard input is a
-number of seconds to measure for; the answer is a JSON line with units per second.
+The script defines LABEL, CONDITIONS and `prepare(*arguments)`, which returns a function that does
+some work and returns its number of units, or the units and the seconds by the script's own clock.
+Each line of standard input is a number of seconds to measure for; the answer is a JSON line with
+units per second.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 
 
 def main() -> None:
-    """Load, tell that all is ready, measure on demand."""
+    """Load the script, report that it is ready, and measure on demand."""
     path = Path(__file__).with_name(sys.argv[1] + ".py")
     spec = importlib.util.spec_from_file_location("peer_script", path)
     assert spec is not None and spec.loader is not None

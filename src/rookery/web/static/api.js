@@ -54,7 +54,7 @@ export class GameSocket {
     if (this.closed) return;
     if (event.code === GAME_IS_GONE || event.code === PUT_AWAY || this.attempts > 8) {
       this.closed = true;
-      this.onGone(event.reason || "the connection to the server is lost");
+      this.onGone(event.reason || "the connection to the server was lost");
       return;
     }
     this.attempts += 1;

@@ -127,7 +127,7 @@ const WORTH = { q: 9, r: 5, b: 3, n: 3, p: 1 };
 const SYMBOLS = { q: "\u265b", r: "\u265c", b: "\u265d", n: "\u265e", p: "\u265f" };
 const AS_TEXT = "\ufe0e"; // phones would make a coloured picture of a pawn
 
-/** What a side has more of than the other: "♛♟ +4"; empty if nothing. */
+/** A side's material advantage: "♛♟ +4"; empty without one. */
 export function advantage(fen, side) {
   const count = {};
   for (const letter of fen.split(" ")[0]) {
@@ -145,7 +145,7 @@ export function advantage(fen, side) {
   return total > 0 ? `${text} +${total}` : text;
 }
 
-/** A position for people who listen: "White: king e1, ..." */
+/** A position for screen readers: "White: king e1, ..." */
 export function inWords(fen) {
   const found = { white: [], black: [] };
   fen.split(" ")[0].split("/").forEach((row, index) => {

@@ -51,7 +51,7 @@ export class Charts {
   renderResults(results) {
     const names = Object.keys(results).filter((name) => name !== "x");
     if (!names.length) return;
-    this.draw("Results of games in per cent", names, [results.x, ...names.map((name) => results[name])], null, [0, 100]);
+    this.draw("Game results in per cent", names, [results.x, ...names.map((name) => results[name])], null, [0, 100]);
   }
 
   /** Scores against each opponent over iterations, in one chart. */

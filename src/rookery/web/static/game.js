@@ -1,4 +1,4 @@
-// One game on the page: what the server says is shown, what the person does is sent.
+// One game on the page: shows messages from the server and sends the user's actions.
 
 import { GameSocket, request } from "./api.js";
 import { Board, advantage, arrowsOf, inWords } from "./board.js";
@@ -23,7 +23,7 @@ export class GameView {
     setInterval(() => this.showClocks(), 200);
   }
 
-  // --- Beginning ---
+  // --- Starting ---
 
   /** Start a game; throws the server's text if it refuses. */
   async begin(wishes) {
@@ -78,7 +78,7 @@ export class GameView {
     sessionStorage.setItem(KEPT, id);
   }
 
-  // --- What the server says ---
+  // --- Messages from the server ---
 
   receive(message) {
     if (message.type === "state") this.takeState(message);
@@ -109,7 +109,7 @@ export class GameView {
     $("said").textContent = text;
   }
 
-  // --- What the person does ---
+  // --- User actions ---
 
   send(message) {
     if (this.socket && !this.socket.send(message)) this.notify("There is no connection to the server.");
@@ -197,7 +197,7 @@ export class GameView {
     }
   }
 
-  // --- Showing ---
+  // --- Rendering ---
 
   get orientation() {
     const black = this.state.people.length === 1 && this.state.people[0] === "black";
@@ -318,7 +318,7 @@ export class GameView {
     $("hint").disabled = !(mine && state.people.length === 1);
     $("now").hidden = !(state.thinking && playing);
     $("pause").hidden = playing || !open;
-    $("pause").textContent = state.paused ? "Go on" : "Pause";
+    $("pause").textContent = state.paused ? "Resume" : "Pause";
     $("move-text").disabled = !mine;
     for (const id of ["take-back", "resign", "claim", "hint"]) $(id).hidden = !playing;
     $("move-form").hidden = !playing;

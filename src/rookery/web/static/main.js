@@ -53,7 +53,7 @@ async function main() {
 
   async function playAgainst(id) {
     await refreshPlayers();
-    if (!setup.choose(id)) return notify("This checkpoint is not there any more.");
+    if (!setup.choose(id)) return notify("This checkpoint no longer exists.");
     location.hash = "#play";
     try {
       await game.begin({ color: "white", player: id });

@@ -94,7 +94,7 @@ export class Setup {
     wishes.seconds = Number(elements.seconds.value);
     wishes.increment = Number(elements.increment.value);
     const position = elements.position.value.trim();
-    // A FEN has seven slashes in its first word; everything else is taken for a game.
+    // A FEN has seven slashes in its first word; anything else is a PGN game.
     if (position) wishes[position.split(" ")[0].split("/").length === 8 ? "fen" : "pgn"] = position;
     return wishes;
   }

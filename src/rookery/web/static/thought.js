@@ -1,4 +1,4 @@
-// What the engine thinks: the value bar, chances, lines, and a table of moves.
+// What the engine thinks: the value bar, win/draw/loss, lines, and a table of moves.
 
 const $ = (id) => document.getElementById(id);
 
@@ -16,7 +16,7 @@ function showFacts(thought) {
     $("thought-facts").textContent = "Nothing yet.";
     return;
   }
-  const facts = [thought.kind === "hint" ? `Hint of ${thought.who}` : thought.who];
+  const facts = [thought.kind === "hint" ? `Hint from ${thought.who}` : thought.who];
   if (thought.lines.length) facts.push(score(thought.lines[0]));
   if (thought.depth) facts.push(`depth ${thought.depth}`);
   if (thought.nodes) facts.push(`${thought.nodes.toLocaleString("en")} nodes`);

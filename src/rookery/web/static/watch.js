@@ -101,9 +101,9 @@ export class WatchView {
     const titles = ["Games of the last evaluation", "Games being played now", "Games just played"];
     $("boards-title").textContent = titles[live.length ? (whole ? 2 : 1) : 0];
     const games = live.length ? live : run.sampleGames.map((game) => ({ ...game, frames: game.placements }));
-    // Games that are shown as a whole begin again when there are new ones.
+    // Complete games restart when there are new ones.
     const key = live.length ? run.shownAt : games.map((game) => game.title + game.frames.length).join("|");
-    // They come faster than they can be shown: those on show are finished first.
+    // Games arrive faster than they can be shown, so finish the current ones first.
     if (whole && this.whole === run.name && this.unfinished()) return this.step();
     this.whole = whole ? run.name : "";
     if (key !== this.gamesKey) this.gamesBegan = performance.now();
@@ -126,7 +126,7 @@ export class WatchView {
     const place = Math.floor((performance.now() - this.gamesBegan) / FRAME);
     this.games.forEach((game, index) => {
       const { ground, caption } = this.boards[index];
-      // At the end a game stands still for some positions' time, then begins again.
+      // Pause at the end of a game, then restart it.
       const frame = game.frames.length ? place % (game.frames.length + 8) : 0;
       const fen = game.frames.length ? game.frames[Math.min(frame, game.frames.length - 1)] : game.fen;
       const last = game.last ? squares(game.last) : undefined;

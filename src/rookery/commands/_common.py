@@ -1,12 +1,14 @@
-"""What commands share: options, checks of numbers and players, the progress line."""
+"""Options, checks and output that several commands share."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
+
+from rookery.base.json_output import write_json
 
 if TYPE_CHECKING:
     from rookery.arena.limits import Adjudication, MatchLimits
@@ -14,18 +16,19 @@ if TYPE_CHECKING:
     from rookery.players.base import Player
 
 T = TypeVar("T")
-TOO_MUCH = 1e18  # of seconds or nodes; also keeps infinity out
-WAYS_OUT = {  # of the faults after which an engine will never play
+TOO_MUCH = 1e18  # seconds or nodes; also excludes infinity
+# Advice for engine faults that would recur in every game.
+WAYS_OUT = {
     "missing": "name a program that runs",
     "option": "change this option or leave it out",
 }
 
 
 def ready_player(text: str) -> str:
-    """Make a player, start the programs in it and close it; returns its normal form.
+    """Check that a player starts, including its external engines; returns its normal form.
 
-    A program that is not there or refuses its options would forfeit every game, and that would
-    look like a result. Other failures at the start may not happen in the next game.
+    An engine that is missing or rejects its options would forfeit every game, which would look
+    like a result. Other failures to start may be transient and are ignored.
     """
     from rookery.engines.faults import EngineFault
     from rookery.players.registry import make_player
@@ -35,7 +38,7 @@ def ready_player(text: str) -> str:
     player = make_player(text)
     try:
         for part in _parts(player):
-            if isinstance(part, UciPlayer):  # others have nothing to start
+            if isinstance(part, UciPlayer):  # others start no program
                 part.new_game()
     except EngineFault as fault:
         if fault.kind in WAYS_OUT:
@@ -46,7 +49,7 @@ def ready_player(text: str) -> str:
 
 
 def _parts(player: Player) -> Iterator[Player]:
-    """A player and those that it asks in turn: behind a book, a memory, a tablebase."""
+    """Yield a player and the players that it wraps (book, cache, tablebase)."""
     from rookery.players.base import capabilities_of
 
     yield player
@@ -55,10 +58,7 @@ def _parts(player: Player) -> Iterator[Player]:
 
 
 def check_numbers(args: argparse.Namespace, **least: int) -> None:
-    """Refuse numbers that mean nothing, of the options that the command has.
-
-    `least` are the smallest values of its own options, beside those that many commands share.
-    """
+    """Reject options below their minimum: the common ones, and those given as `least`."""
     for name, low in {"games": 1, "seed": 0, "concurrency": 0, **least}.items():
         value = vars(args).get(name)
         if value is not None and value < low:
@@ -67,38 +67,48 @@ def check_numbers(args: argparse.Namespace, **least: int) -> None:
 
 
 def add_limit_options(parser: argparse.ArgumentParser) -> None:
-    """Add clocks and limits a move; a player's own limits go before them."""
-    group = parser.add_argument_group("limits (a player's own, as stockfish,depth=1, go first)")
-    group.add_argument("--tc", metavar="S+I", help="clock: seconds + increment, for example 10+0.1")
-    group.add_argument("--movetime", type=float, metavar="S", help="seconds a move")
-    group.add_argument("--nodes", type=int, help="nodes a move")
-    group.add_argument("--depth", type=int, help="search depth in plies")
-    group.add_argument("--simulations", type=int, help="simulations of a tree search a move")
+    """Add the clock and the limits per move."""
+    group = parser.add_argument_group(
+        "limits (a player's own, as in stockfish,depth=1, take precedence)"
+    )
+    group.add_argument("--tc", metavar="S+I", help="clock in seconds + increment, such as 10+0.1")
+    group.add_argument("--movetime", type=float, metavar="S", help="seconds per move")
+    group.add_argument("--nodes", type=int, metavar="N", help="nodes per move")
+    group.add_argument("--depth", type=int, metavar="N", help="search depth in plies")
+    group.add_argument("--simulations", type=int, metavar="N", help="MCTS simulations per move")
     group.add_argument(
-        "--margin", type=float, default=0.05, metavar="S", help="tolerated lateness (0.05 s)"
+        "--margin", type=float, default=0.05, metavar="S", help="seconds a move may be late"
     )
 
 
 def add_adjudication_options(parser: argparse.ArgumentParser) -> None:
-    """Add ways to end games early; all off by default."""
+    """Add ways to end games early, all off by default."""
     group = parser.add_argument_group("adjudication (off by default)")
     group.add_argument(
-        "--resign", type=float, metavar="V", help="both value it at +-V (0 to 1) for 4 moves"
+        "--resign",
+        type=float,
+        metavar="V",
+        help="resign when both players agree on a value of +-V (0 to 1) for 4 moves",
     )
     group.add_argument(
-        "--draw", type=float, metavar="V", help="both within V after move 40 for 8 moves"
+        "--draw",
+        type=float,
+        metavar="V",
+        help="draw when both values stay within V for 8 moves after move 40",
     )
-    group.add_argument("--max-plies", type=int, default=0, metavar="N", help="drawn after N plies")
-    group.add_argument("--tablebase", action="store_true", help="endgame tables decide")
+    group.add_argument(
+        "--max-plies", type=int, default=0, metavar="N", help="draw after N plies; 0: never"
+    )
+    group.add_argument("--tablebase", action="store_true", help="adjudicate by the tablebases")
 
 
 def limits_of(args: argparse.Namespace) -> MatchLimits:
-    """Limits from the parsed options."""
+    """Build the limits from the parsed options."""
     from rookery.arena.limits import SEARCH_LIMITS, MatchLimits, parse_time_control
 
     limits: dict[str, Any] = {name: vars(args)[name] for name in SEARCH_LIMITS}
     for name, value in limits.items():
-        if value is not None and not 0 < value < TOO_MUCH:  # refuses nan as well
+        if value is not None and not 0 < value < TOO_MUCH:  # rejects NaN as well
             raise ValueError(f"--{name} is {value}; it must be above 0 and below {TOO_MUCH:g}")
     if not 0 <= args.margin < TOO_MUCH:
         raise ValueError(f"--margin is {args.margin:g}; it must be 0 or more, below {TOO_MUCH:g}")
@@ -108,7 +118,7 @@ def limits_of(args: argparse.Namespace) -> MatchLimits:
 
 
 def adjudication_of(args: argparse.Namespace) -> Adjudication:
-    """Adjudication from the parsed options."""
+    """Build the adjudication rules from the parsed options."""
     from rookery.arena.limits import Adjudication
 
     for name, value in (("resign", args.resign), ("draw", args.draw)):
@@ -124,14 +134,14 @@ def adjudication_of(args: argparse.Namespace) -> Adjudication:
 
 
 def add_exam_options(parser: argparse.ArgumentParser, limit: str) -> None:
-    """Add what the exams of single positions share; `limit` is the help of --limit."""
+    """Add the options of exams on single positions; `limit` is the help of --limit."""
     parser.add_argument("--limit", type=int, metavar="N", help=limit)
-    parser.add_argument("--concurrency", type=int, default=1, metavar="N", help="threads (1)")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed (0)")
+    parser.add_argument("--concurrency", type=int, default=1, metavar="N", help="threads")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="random seed")
 
 
 def exam_player(args: argparse.Namespace) -> str:
-    """The normal form of the player to examine, after a check of the options."""
+    """Check the options and return the normal form of the player to examine."""
     check_numbers(args, limit=1, settled=0)
     name = ready_player(args.player)
     if args.tc:
@@ -142,7 +152,7 @@ def exam_player(args: argparse.Namespace) -> str:
 def sit_exam(
     args: argparse.Namespace, name: str, exam: Callable[..., list[T]], tasks: list[Any], *more: Any
 ) -> list[T]:
-    """The answers of the player called `name` to all tasks of an exam of `rookery.exams`."""
+    """Run an exam of `rookery.exams` on all tasks and return the player's answers."""
     from rookery.players.registry import make_player
 
     line = ProgressLine(f"{name}: ")
@@ -159,18 +169,27 @@ def sit_exam(
     return answers
 
 
+def print_result(args: argparse.Namespace, result: Mapping[str, object], text: str) -> int:
+    """Print the result as JSON with --json, otherwise as text; returns exit status 0."""
+    if args.json:
+        write_json(result)
+    else:
+        print(text)
+    return 0
+
+
 class ProgressLine:
-    """One line on the terminal that is written over; silent where there is no terminal."""
+    """A status line on standard error that overwrites itself; silent without a terminal."""
 
     def __init__(self, prefix: str = "") -> None:
-        """Start silent; `prefix` goes before every line."""
+        """Put `prefix` before every text."""
         self._prefix = prefix
         self._terminal = sys.stderr.isatty()
         self._last = 0.0
         self._width = 0
 
     def match(self, result: MatchResult) -> None:
-        """Show a match so far, at most five times a second."""
+        """Show the score so far, at most five times a second."""
         if not self._terminal or time.monotonic() - self._last < 0.2:
             return
         tally = result.tally
@@ -192,7 +211,7 @@ class ProgressLine:
         self._width = len(line)
 
     def clear(self) -> None:
-        """Wipe the line."""
+        """Erase the line."""
         if self._terminal and self._width:
             sys.stderr.write("\r" + " " * self._width + "\r")
             sys.stderr.flush()
