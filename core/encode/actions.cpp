@@ -10,9 +10,6 @@ namespace rookery::encode {
 
 namespace {
 
-// (file, rank) steps of the eight directions N NE E SE S SW W NW.
-constexpr int DIRECTIONS[8][2] = {{0, 1},  {1, 1},   {1, 0},  {1, -1},
-                                  {0, -1}, {-1, -1}, {-1, 0}, {-1, 1}};
 constexpr int KNIGHT_STEPS[8][2] = {{1, 2},   {2, 1},   {2, -1}, {1, -2},
                                     {-1, -2}, {-2, -1}, {-2, 1}, {-1, 2}};
 

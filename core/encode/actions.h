@@ -19,6 +19,10 @@
 
 namespace rookery::encode {
 
+// (file, rank) steps of the eight directions N NE E SE S SW W NW.
+inline constexpr int DIRECTIONS[8][2] = {{0, 1},  {1, 1},   {1, 0},  {1, -1},
+                                         {0, -1}, {-1, -1}, {-1, 0}, {-1, 1}};
+
 enum class ActionSpace : std::uint8_t { AZ4672, AZ4673, KPK };
 
 inline constexpr int AZ_PLANES = 73;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "encode/actions.h"
 #include "encode/encode.h"
 
 namespace rookery::encode {
@@ -12,8 +13,6 @@ namespace {
 
 // Bishop and knight count alike.
 constexpr float ATTACKER_VALUE[6] = {0.1f, 0.3f, 0.3f, 0.5f, 0.9f, 1.0f};
-constexpr int DIRECTIONS[8][2] = {{0, 1},  {1, 1},   {1, 0},  {1, -1},
-                                  {0, -1}, {-1, -1}, {-1, 0}, {-1, 1}};
 constexpr int SLOTS[6] = {8, 2, 2, 2, 1, 1};  // pieces of each kind at the start of a game
 constexpr PieceType SLOT_ORDER[6] = {KING, QUEEN, ROOK, BISHOP, KNIGHT, PAWN};
 

@@ -24,15 +24,6 @@ const encode::ObservationLayout& require_layout(const std::string& name,
 
 }  // namespace
 
-Position without_past(const Position& position) {
-    Position bare = position;
-    bare.halfmove_clock = 0;
-    bare.fullmove_number = 1;
-    bare.repetitions = 0;
-    bare.last_move = Move();
-    return bare;
-}
-
 ObservationEvaluator::ObservationEvaluator(std::string name, std::string_view observation,
                                            std::size_t batch, Function function)
     : name_(std::move(name)),

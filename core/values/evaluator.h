@@ -18,7 +18,13 @@
 namespace rookery::values {
 
 // The same position with clock 0, move number 1, no repetitions and no last move.
-[[nodiscard]] Position without_past(const Position& position);
+[[nodiscard]] inline Position without_past(Position position) {
+    position.halfmove_clock = 0;
+    position.fullmove_number = 1;
+    position.repetitions = 0;
+    position.last_move = Move();
+    return position;
+}
 
 // An evaluator failed or returned something that is not a value; the message names it.
 struct EvaluatorError : std::runtime_error {
