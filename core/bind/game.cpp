@@ -180,6 +180,9 @@ void bind_game(nb::module_& m) {
                          return g.now().halfmove_clock >= SEVENTYFIVE_MOVES_PLIES &&
                                 has_legal_move(g.now());
                      })
+        .def_prop_ro(
+            "is_won_by_promotion", [](const Game& g) { return won_by_promotion(g.now()); },
+            "KPK with promotion as the goal: promoted to a piece that cannot be captured.")
         .def_prop_ro("is_insufficient_material",
                      [](const Game& g) { return g.now().insufficient_material(); })
         .def(

@@ -147,16 +147,6 @@ void VectorGames::advance(Line& line, Move move) const {
     if (line.now.halfmove_clock == 0) line.keys.clear();
 }
 
-// With promotion_wins: a promoted piece wins unless it can be captured at once.
-bool VectorGames::won_by_promotion(const Position& position) const {
-    const Bitboard promoted = position.occupied() & ~position.by_type[KING];
-    if (!promoted || position.by_type[PAWN]) return false;
-    if (encode::pawn_side(position) == position.side) return true;
-    const MoveList moves = legal_moves(position);
-    return std::none_of(moves.begin(), moves.end(),
-                        [&](Move move) { return position.is_capture(move); });
-}
-
 Ending VectorGames::ending_of(const Slot& slot, int legal_count) const {
     const Claims claims = options_.claims == ClaimMode::AUTOMATIC ? Claims::OCCURRED : Claims::OFF;
     const Ending ending = find_ending(slot.line.now, slot.line.keys, legal_count, claims);

@@ -114,7 +114,6 @@ class VectorGames {
     void start(Slot& slot);
     void advance(Line& line, Move move) const;
     [[nodiscard]] Ending ending_of(const Slot& slot, int legal_count) const;
-    [[nodiscard]] bool won_by_promotion(const Position& position) const;
     void step_one(std::size_t index);
     void finish(std::size_t index, Ending ending, Color moved);
     void list_legal(Slot& slot) const;

@@ -63,6 +63,15 @@ Ending find_ending(const Position& position, const RepetitionKeys& keys, int leg
     return Ending::NONE;
 }
 
+bool won_by_promotion(const Position& position) {
+    const Bitboard promoted = position.occupied() & ~position.by_type[KING];
+    if (!promoted || position.by_type[PAWN]) return false;
+    if (promoted & position.pieces(position.side)) return true;
+    const MoveList moves = legal_moves(position);
+    return std::none_of(moves.begin(), moves.end(),
+                        [&](Move move) { return position.is_capture(move); });
+}
+
 namespace {
 
 std::vector<Piece> parse_material(const std::string& text) {

@@ -84,6 +84,10 @@ enum class Claims : std::uint8_t {
 [[nodiscard]] Ending find_ending(const Position& position, const RepetitionKeys& keys,
                                  int legal_count, Claims claims);
 
+// King and pawn against king, up to the promotion: a promoted piece wins unless it can be captured
+// at once (the pawn's side to move: it was not).
+[[nodiscard]] bool won_by_promotion(const Position& position);
+
 // A uniformly random position with this material ("KRvK") that is legal and not over; throws
 // std::invalid_argument for a malformed or dead signature.
 enum class StartSide : std::uint8_t { WHITE_MOVES, BLACK_MOVES, EITHER };

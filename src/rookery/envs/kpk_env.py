@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import chess
 import numpy as np
 from numpy.typing import NDArray
 
@@ -129,19 +128,11 @@ class PromotionRules(Rules):
             if game.in_check:  # mate needs a queen, so the pawn has been promoted
                 return Termination("checkmate", not game.turn)
             return Termination("stalemate", None)
-        if has_pawn(game):
+        if not game.is_won_by_promotion:
             return None
-        winner = game.material().index("v") == 2  # "KQvK": White has promoted
-        if game.turn != winner and _queen_can_be_taken(game):
-            return None  # the reply decides
-        return Termination("promotion", winner)
+        return Termination("promotion", game.material().index("v") == 2)  # "KQvK": White's
 
 
 def has_pawn(game: Game) -> bool:
     """Tell whether a pawn is on the board."""
     return "P" in game.material()
-
-
-def _queen_can_be_taken(game: Game) -> bool:
-    """Tell whether the king to move can take the last piece that is not a king."""
-    return any(game.piece_at(chess.parse_square(move[2:4])) for move in game.legal_moves())
