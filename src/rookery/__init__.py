@@ -27,6 +27,6 @@ except PackageNotFoundError:  # used from a source tree that is not installed
 __all__ = ["STARTING_FEN", "FenError", "Game", "MoveError", "VectorGames", "__version__"]
 
 if "gymnasium" in sys.modules:
-    # Whoever has Gymnasium at hand can say gymnasium.make("rookery/Chess-v0") right away.
+    # Where Gymnasium is already imported, gymnasium.make("rookery/Chess-v0") works right away.
     # Others do not pay for importing it; `import rookery.envs` registers in any case.
     import rookery.envs  # noqa: F401 (importing it registers)
