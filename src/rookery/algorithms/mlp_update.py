@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from rookery._core import policy_step
-from rookery.encodings import ACTIONS, DIRECTIONS, KNIGHT_JUMPS, PLANES_PER_ORIGIN
+from rookery.encodings import ACTIONS, PLANE_STEPS, PLANES_PER_ORIGIN
 from rookery.nets.mlp import Mlp
 
 if TYPE_CHECKING:
@@ -34,8 +34,7 @@ if TYPE_CHECKING:
     from rookery.algorithms.ppo import Batch
 
 ALIGNMENT = 16  # floats per cache line; every matrix is aligned to one
-QUEEN_PLANES, KNIGHT_PLANES = 56, 8
-STEPS = {"N": (1, 0), "E": (0, 1), "S": (-1, 0), "W": (0, -1)}
+UNDERPROMOTIONS = 64  # planes from here on, after 56 queen-like and 8 knight moves
 
 
 @dataclass(frozen=True)
@@ -55,26 +54,12 @@ def existing_actions(name: str) -> NDArray[np.int64]:
     found = []
     for origin in range(64):
         rank, file = divmod(origin, 8)
-        for plane in range(PLANES_PER_ORIGIN):
-            to_rank, to_file = _target(rank, file, plane)
-            if 0 <= to_rank < 8 and 0 <= to_file < 8:
+        for plane, (ranks, files) in enumerate(PLANE_STEPS):
+            if plane >= UNDERPROMOTIONS and rank != 6:
+                continue  # only from the seventh rank
+            if 0 <= rank + ranks < 8 and 0 <= file + files < 8:
                 found.append(origin * PLANES_PER_ORIGIN + plane)
     return np.array(found + list(range(64 * PLANES_PER_ORIGIN, ACTIONS[name].count)))
-
-
-def _target(rank: int, file: int, plane: int) -> tuple[int, int]:
-    """Target of a plane, possibly off the board; under-promotions only from the 7th rank."""
-    if plane < QUEEN_PLANES:
-        steps = [STEPS[letter] for letter in DIRECTIONS[plane // 7]]
-        distance = plane % 7 + 1
-        return (
-            rank + distance * sum(step[0] for step in steps),
-            file + distance * sum(step[1] for step in steps),
-        )
-    if plane < QUEEN_PLANES + KNIGHT_PLANES:
-        jump = KNIGHT_JUMPS[plane - QUEEN_PLANES]
-        return rank + jump[0], file + jump[1]
-    return (7 if rank == 6 else -1), file + (plane - QUEEN_PLANES - KNIGHT_PLANES) % 3 - 1
 
 
 @dataclass

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import subprocess
+from abc import abstractmethod
 from collections.abc import Mapping
 
 from rookery.base.closing import Closing
@@ -28,9 +29,9 @@ class Stockfish(Closing):
                 self.name = line.removeprefix("id name ").strip()
         self.send("setoption name Threads value 1")
 
+    @abstractmethod
     def measure(self, seconds: float) -> float:
         """Work for about `seconds` and return units per second."""
-        raise NotImplementedError
 
     def send(self, command: str) -> None:
         """Write a line."""
