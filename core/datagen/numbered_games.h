@@ -56,7 +56,7 @@ struct GameLine {
 
 // Each thread has an engine of one thread and 1 MiB of hash.
 using EnginePtr = std::unique_ptr<alphabeta::Engine>;
-[[nodiscard]] EnginePtr make_engine(nnue::NetworkPtr network);
+[[nodiscard]] std::vector<EnginePtr> make_engines(const nnue::NetworkPtr& network, int count);
 // Starts no new depth beyond `soft_nodes`, and stops at ten times as many.
 [[nodiscard]] alphabeta::Result search(alphabeta::Engine& engine, const GameLine& line,
                                        std::uint64_t soft_nodes);
