@@ -3,7 +3,9 @@
     begin or resume -> [ evaluate if due -> iterate -> record -> checkpoint if due ] until the
     budget is used up or the run is asked to stop -> checkpoint
 
-A crash loses at most `run.checkpoint_seconds` of work, or one iteration if that is longer.
+A crash loses at most `run.checkpoint_seconds` of work, or one iteration if that is longer. Saving
+and evaluating leave torch's global random stream as it was (`fork_rng`), so that a run does not
+depend on how often it is saved.
 """
 
 from __future__ import annotations
@@ -306,11 +308,12 @@ class _Session:
     def _save(self, milestone: bool = False) -> None:
         import torch
 
-        state = self.trainer.state()
+        with torch.random.fork_rng(devices=[]):
+            state = self.trainer.state()
         state.tensors[TORCH_STREAM] = torch.get_rng_state()
         self._sync_records()
         try:
-            model = model_bytes(self.trainer.model(), self._info())
+            model = self._model_file()
             self.folder.checkpoints.save(state, model, self.counters, self.content, milestone)
         except ValueError as error:
             raise self._diverged(f"{error}, after iteration", 0) from None
@@ -323,10 +326,14 @@ class _Session:
         self.counters.timing_bytes = self.timing.sync()
         self.counters.seconds = time.monotonic() - self.started
 
-    def _info(self) -> Any:
+    def _model_file(self) -> bytes:
+        import torch
+
         names = ("iterations", "samples", "games", "seconds")
         totals = {name: getattr(self.counters, name) for name in names}
-        return describe(self.trainer.model(), self.content, totals, self.ratings)
+        with torch.random.fork_rng(devices=[]):
+            model = self.trainer.model()
+            return model_bytes(model, describe(model, self.content, totals, self.ratings))
 
     def _diverged(self, what: str, ahead: int) -> DivergedError:
         step = self.counters.iterations + ahead
@@ -359,8 +366,11 @@ class _Session:
         self.last_save = time.monotonic()
 
     def _evaluate(self) -> None:
+        import torch
+
         step = self.counters.iterations
-        scores = self.trainer.evaluate(self.context.generator("evaluation", step))
+        with torch.random.fork_rng(devices=[]):
+            scores = self.trainer.evaluate(self.context.generator("evaluation", step))
         if not scores:
             return
         self.counters.rounds += 1
@@ -379,8 +389,7 @@ class _Session:
 
     def _publish(self) -> None:
         """Write the run's model file with the ratings so far."""
-        data = model_bytes(self.trainer.model(), self._info())
-        atomic_write(self.folder.path / MODEL, data)
+        atomic_write(self.folder.path / MODEL, self._model_file())
 
     def _outcome(self, finished: bool) -> Outcome:
         counters = self.counters
