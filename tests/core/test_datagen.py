@@ -256,8 +256,7 @@ def test_material_beats_a_random_mover() -> None:
 def test_giving_material_away_loses() -> None:
     good, bad = tensors(material_weights()), tensors(material_weights(sign=-1.0))
     points = [
-        white[0] + black[0]
-        for white, black in NetworkMatch(good, bad, seed=1, nodes=60).run(0, 5)
+        white[0] + black[0] for white, black in NetworkMatch(good, bad, seed=1, nodes=60).run(0, 5)
     ]
     assert sum(points) >= 8
 

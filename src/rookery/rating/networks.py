@@ -1,9 +1,9 @@
 """Measured ratings of a run's networks, on the scale of the ladder.
 
-A rating belongs to the network that was measured and to nothing else. It comes from `rookery rate`
-(the network's own file, recognised by its checksum, or a checkpoint, which never changes) or from an
-evaluation of the run in the same iteration against a rung of the ladder: the rung's rating plus the
-difference. Everything else is not rated.
+A rating belongs to the network that was measured. It comes from `rookery rate` (of the network's
+own file, recognised by its checksum, or of a checkpoint, which never changes), or from an
+evaluation of the run in the same iteration against a rung of the ladder: the rung's rating plus
+the difference. Everything else is not rated.
 """
 
 from __future__ import annotations

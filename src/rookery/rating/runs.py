@@ -29,7 +29,8 @@ def record_rating(player: str, rating: dict[str, object]) -> None:
     if folder is None:
         return
     # A run that trains on soon has another network.
-    rating["network"] = network_checksum(parse_spec(player).name)
+    checksum = network_checksum(parse_spec(player).name)
+    rating = {**rating, "network": checksum} if checksum else rating
     known = read_ratings(folder)
     kept = [entry for entry in known.get("ladder", []) if entry["player"] != rating["player"]]
     write_ratings(folder, {**known, "ladder": [*kept, rating]})
