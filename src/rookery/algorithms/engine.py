@@ -239,7 +239,7 @@ class EngineTrainer(Trainer):
                 tensors_of(weights),
                 tensors_of(self.newest),
                 seed=self.context.seed("gate", self.generation),
-                soft_nodes=gate.nodes,
+                nodes=gate.nodes,
                 threads=self.context.workers,
             )
         pairs = self._match.run(len(self.pair_points), gate.pairs)
