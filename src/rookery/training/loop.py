@@ -26,6 +26,7 @@ from rookery.runs.algorithms import ALGORITHMS
 from rookery.runs.checkpoint import MODEL, Counters, folder_name
 from rookery.runs.lock import FolderLock
 from rookery.runs.metrics import JsonLines, TensorBoard
+from rookery.runs.reader import RECIPE
 from rookery.runs.state import State, seed_of
 from rookery.training.budget import duration, parse_budget
 from rookery.training.folder import RunError, RunFolder
@@ -131,6 +132,8 @@ class _Session:
             self._load(state)
             if changed:
                 self.folder.log(f"the recipe changes after {checkpoint.path.name}: {changed}")
+        else:
+            self._check_nothing_was_done()
         self._drop_lost_records()
         self.started = time.monotonic() - self.counters.seconds
         if budget:
@@ -159,6 +162,18 @@ class _Session:
             )
             if self.progress() >= 1.0:
                 self.folder.log("the budget is used up; for more, pass --budget +1h")
+
+    def _check_nothing_was_done(self) -> None:
+        """Refuse to begin in a folder whose run has worked but has lost its checkpoints."""
+        done = len(self.folder.reader.metrics())
+        if not done and not (self.folder.path / MODEL).exists():
+            return
+        path = self.folder.path
+        raise RunError(
+            f"{path} has records of {done} iterations but no checkpoint to resume from; put its "
+            f"{path / 'checkpoints'} back, or begin again in another folder: "
+            f"rookery train {path / RECIPE} --run FOLDER"
+        )
 
     def _check_recipe(self, old: dict[str, Any], name: str, accept_changes: bool) -> str:
         """The changes since the checkpoint, as text."""
