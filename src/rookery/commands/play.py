@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from pathlib import Path
 
 FALLBACK = "greedy-safe"
 
@@ -41,12 +42,16 @@ def add_server_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--no-browser", action="store_true", help="only print the address")
     parser.add_argument("--runs", default="runs", metavar="DIR", help="folder with training runs")
+    parser.add_argument(
+        "--games",
+        default=None,
+        metavar="DIR",
+        help="folder in which your games are kept; default: rookery/games in your data folder",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
     """Serve until Ctrl-C, or play in the terminal."""
-    from pathlib import Path
-
     player = args.player or default_player()
     if args.terminal:
         from rookery.terminal import play as terminal_play
@@ -65,8 +70,16 @@ def run(args: argparse.Namespace) -> int:
         runs=Path(args.runs),
         first={"player": player if player in KINDS else "given", "color": args.color},
         names=args.allow_host,
+        games=kept_games(args),
     )
     return run_until_interrupted(running, not args.no_browser, token=args.token)
+
+
+def kept_games(args: argparse.Namespace) -> Path:
+    """Return the folder in which games are kept."""
+    from rookery.base.user_folders import games_folder
+
+    return Path(args.games) if args.games else games_folder()
 
 
 def default_player() -> str:

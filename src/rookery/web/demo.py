@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from rookery.base.user_folders import games_folder
 from rookery.rating.networks import network_checksum
 from rookery.web.choices import DEMO, START
 from rookery.web.serve import Running, open_browser, start
@@ -83,6 +84,7 @@ def _serve(settings: DemoSettings, run: Path, first: dict[str, Any]) -> Running:
         first=first,
         names=settings.names,
         workers=1,  # training needs the cores
+        games=games_folder(),
     )
     address = running.url + (f"?token={settings.token}" if settings.token else "")
     print(f"Watch the training at {address}#watch/{run.name}", flush=True)

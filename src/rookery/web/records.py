@@ -45,6 +45,11 @@ class Entry:
         }
 
 
+def color_name(white: bool) -> str:
+    """Return "white" or "black"."""
+    return "white" if white else "black"
+
+
 def destinations(game: Game) -> dict[str, list[str]]:
     """Return the legal moves as a map from square to squares.
 
@@ -132,6 +137,20 @@ def read_fen(text: object) -> Game:
     game = Game(text.strip() or STARTING_FEN)
     if game.outcome() is not None:
         raise ValueError("the game is over in this position; choose another one")
+    return game
+
+
+def game_of_moves(start: object, moves: object) -> Game:
+    """Make a game from its first position and its moves in UCI; it may be over."""
+    if not isinstance(start, str) or len(start) > LONGEST_FEN:
+        raise ValueError(f"the FEN must be a string of at most {LONGEST_FEN} characters")
+    if not isinstance(moves, list) or len(moves) > MOST_PLIES:
+        raise ValueError(f"the moves must be a list of at most {MOST_PLIES}")
+    game = Game(start.strip() or STARTING_FEN)
+    for move in moves:
+        if not isinstance(move, str):
+            raise ValueError("a move must be a string such as e2e4")
+        game.push(move)
     return game
 
 
