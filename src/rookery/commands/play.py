@@ -56,7 +56,10 @@ def run(args: argparse.Namespace) -> int:
     if args.terminal:
         from rookery.terminal import play as terminal_play
 
-        return terminal_play.run(player, args.color)
+        pgn = Path(args.games) / terminal_play.PGN_FILE if args.games else None
+        return terminal_play.run(
+            player if args.player else usual_level(player), args.color, pgn=pgn
+        )
     from rookery.players.registry import KINDS, check_player
     from rookery.web.serve import run_until_interrupted, start
 
@@ -80,6 +83,13 @@ def kept_games(args: argparse.Namespace) -> Path:
     from rookery.base.user_folders import games_folder
 
     return Path(args.games) if args.games else games_folder()
+
+
+def usual_level(player: str) -> str:
+    """Return the shipped engine at the level that the page starts with."""
+    from rookery.players.offered_levels import RATED_ENGINE
+
+    return f"rookery,level={RATED_ENGINE.default}" if player == "rookery" else player
 
 
 def default_player() -> str:

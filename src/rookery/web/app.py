@@ -203,13 +203,14 @@ class Server:
     async def new_game(self, request: Request) -> Response:
         """Start a game."""
         session = self._session(request)
-        self._games.take(session)
         try:
             wishes = json.loads(await request.body())
         except (ValueError, RecursionError):
             raise ValueError("the body is not JSON") from None
         if not isinstance(wishes, dict):
             raise ValueError("the body is not a JSON object")
+        if "resume" not in wishes:
+            self._games.take(session)
         table = self.rooms.open(session, wishes, _visitor(request))
         return JSONResponse({"id": table.id}, 201)
 
@@ -317,7 +318,10 @@ class Server:
 
     async def show_run(self, request: Request) -> Response:
         """Return one run."""
-        return JSONResponse(await asyncio.to_thread(self.runs.read, request.path_params["name"]))
+        name = request.path_params["name"]
+        run = await asyncio.to_thread(self.runs.read, name)
+        stage = self.start.get("stage") if self.start.get("run") == name else None
+        return JSONResponse({**run, "stage": stage})
 
 
 def act(table: Table, message: object, outbox: Outbox) -> None:

@@ -257,7 +257,7 @@ class Table:
         if decision.claims_draw and self.game.can_claim_draw():
             self._claimed()
             return
-        self._make(decision.move, decision.value)
+        self._make(decision.move, decision.value, str(decision.details.get("by", ""))[:200])
 
     async def _give_hint(self, seat: Seat) -> None:
         board = self._board.copy(stack=False)
@@ -277,7 +277,7 @@ class Table:
         san = board.san(chess.Move.from_uci(decision.move))
         self._tell({"type": "hint", "uci": decision.move, "san": san, "ply": self.game.ply})
 
-    def _make(self, uci: str, value: float | None) -> None:
+    def _make(self, uci: str, value: float | None, by: str = "") -> None:
         """Play a legal move of a person or a player."""
         mover = self.game.turn
         if self.clock and self.clock.left(mover) <= 0:
@@ -286,7 +286,7 @@ class Table:
         move = chess.Move.from_uci(uci)
         words = f"{color_name(mover).capitalize()}: {in_words(self._board, move)}"
         self.game.push(uci)
-        self._record(uci, value)
+        self._record(uci, value, by)
         if self.clock:
             self.clock.press(mover)
         self._notice_end()
@@ -295,11 +295,11 @@ class Table:
         self._tell_state(len(self.entries) - 1, said=words)
         self._go_on()
 
-    def _record(self, uci: str, value: float | None) -> None:
+    def _record(self, uci: str, value: float | None, by: str = "") -> None:
         move = chess.Move.from_uci(uci)
         san = self._board.san(move)
         self._board.push(move)
-        self.entries.append(Entry(uci, san, self._board.fen(), self._board.is_check(), value))
+        self.entries.append(Entry(uci, san, self._board.fen(), self._board.is_check(), value, by))
 
     def _notice_end(self) -> None:
         outcome = self.game.outcome()
