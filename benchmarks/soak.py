@@ -155,7 +155,8 @@ def main() -> int:
         for process in processes.values():
             process.wait(60)
         pgn = folder / "games.pgn"
-        iterations = (folder / "run" / "metrics.jsonl").read_bytes().count(b"\n")
+        metrics = folder / "run" / "metrics.jsonl"
+        iterations = metrics.read_bytes().count(b"\n") if metrics.exists() else 0
         report = {
             "seconds": args.seconds,
             "iterations": iterations,
