@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rookery._core import Game, bot_move, perft
+from rookery._core import Game, bot_move, find_mate, perft
 from rookery.players.base import Decision, Limits, Player
 from rookery.players.thinking import Thinker, Thought
 from rookery.uci.commands import Go, one_line, shown
@@ -23,6 +23,7 @@ from rookery.uci.info import decision_line, over_line, thought_lines
 from rookery.uci.options import Options
 
 STOP_AGAIN_SECONDS = 0.01  # a stop may come before the player is ready for it
+MATE_SECONDS, MATE_NODES = 10.0, 10**9  # of the exact search of `go mate`, before the player's own
 PERFT_PLIES_AT_ONCE = 4  # about 20 ms, after which a stop is noticed
 
 
@@ -151,6 +152,8 @@ class Search:
             if moves and decision.move not in moves:  # only a `Thinker` takes searchmoves
                 return Decision(moves[int(setup.rng.integers(len(moves)))])
             return decision
+        if self.go.mate is not None and (mate := self._exact_mate(moves)):
+            return mate
         if self._stopped:
             limits = Limits(depth=1)  # stopped while waiting: search briefly
         return setup.thinker.think(
@@ -161,6 +164,31 @@ class Search:
             search_moves=moves or None,
             pondering=self._pondering,
         )
+
+    def _exact_mate(self, moves: list[str]) -> Decision | None:
+        """The mate that was asked for, from a search that prunes nothing; None: not found.
+
+        The player's own search prunes: it may miss a mate that begins with a quiet sacrifice.
+        """
+        until = time.monotonic() + self._mate_seconds()
+        nodes = MATE_NODES if self.go.nodes is None else min(MATE_NODES, self.go.nodes)
+        line, searched, _ = find_mate(
+            self.game,
+            self.go.mate or 1,
+            nodes,
+            moves,
+            lambda: self._stopped or time.monotonic() > until,
+        )
+        if not line:
+            return None
+        details = {"mate": (len(line) + 1) // 2, "depth": len(line), "nodes": searched}
+        return Decision(line[0], 1.0, tuple(line), details=details)
+
+    def _mate_seconds(self) -> float:
+        own = self.go.wtime if self.game.turn else self.go.btime
+        if self.go.movetime is not None:
+            return self.go.movetime / 2000
+        return MATE_SECONDS if own is None else min(MATE_SECONDS, own / 20_000)
 
     def _search_moves(self, write: Callable[[str], None]) -> list[str]:
         legal = [move for move in self.go.search_moves if self.game.is_legal(move)]
