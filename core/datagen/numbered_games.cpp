@@ -62,11 +62,21 @@ std::vector<EnginePtr> make_engines(const nnue::NetworkPtr& network, int count) 
     });
 }
 
-alphabeta::Result search(alphabeta::Engine& engine, const GameLine& line,
-                         std::uint64_t soft_nodes) {
+alphabeta::Limits soft(std::uint64_t nodes) {
     alphabeta::Limits limits;
-    limits.soft_nodes = soft_nodes;
-    limits.nodes = HARD_FACTOR * soft_nodes;
+    limits.soft_nodes = nodes;
+    limits.nodes = HARD_FACTOR * nodes;
+    return limits;
+}
+
+alphabeta::Limits exact(std::uint64_t nodes) {
+    alphabeta::Limits limits;
+    limits.nodes = nodes;
+    return limits;
+}
+
+alphabeta::Result search(alphabeta::Engine& engine, const GameLine& line,
+                         const alphabeta::Limits& limits) {
     engine.prepare();
     return engine.search(line.position, line.keys.keys(), limits);
 }
