@@ -122,7 +122,9 @@ def main() -> int:
     began = time.monotonic()
     try:
         for number in range(args.games):
-            sides = play((players[0], players[1]), number % 2 == 0, args.seed + number // 2, args.tc)
+            sides = play(
+                (players[0], players[1]), number % 2 == 0, args.seed + number // 2, args.tc
+            )
             for whole, one in zip(total, sides, strict=True):
                 whole.flags += one.flags
                 whole.moves += one.moves

@@ -10,8 +10,8 @@ import time
 from pathlib import Path
 
 import pytest
-from hostile_engines import BAD_ENGINE, left_over, nothing_left, own_processes
 
+from hostile_engines import BAD_ENGINE, left_over, nothing_left, own_processes
 from rookery.engines.find import find_stockfish
 from support.needs import needs_stockfish
 
