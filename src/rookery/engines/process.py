@@ -28,10 +28,10 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rookery import _core
+from rookery._core import __file__ as core_file
 from rookery.engines.faults import EngineFault, clean
 
-GUARD = Path(_core.__file__).with_name("rookery-guard")
+GUARD = Path(core_file).with_name("rookery-guard")
 TERMINATE, KILL = b"t", b"k"  # commands to the guard
 _LINE_END = re.compile(rb"\r\n|\n|\r")
 
