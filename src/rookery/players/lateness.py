@@ -15,7 +15,10 @@ from rookery.players.base import Limits
 FORGET = 0.97  # of the worst lateness, per move
 AVERAGE = 0.1  # weight of the newest move in the mean
 MOST = 2.0  # seconds; more is a suspended machine
-MOST_SHARE = 0.5  # of the clock, at most in reserve
+RESERVE = 2.0  # times the worst lateness: it may happen twice before the clock has recovered
+MOST_SHARE = 0.75  # of the clock, at most in reserve
+# Expected before there is any experience, in seconds.
+FIRST_WORST, FIRST_MEAN = 0.02, 0.01
 
 
 @dataclass(frozen=True)
@@ -37,9 +40,9 @@ class Lateness:
     """The lateness of one player, over its games."""
 
     def __init__(self) -> None:
-        """Expect none."""
-        self.worst = 0.0  # seconds, decaying
-        self.mean = 0.0
+        """Expect the worst that is usual."""
+        self.worst = FIRST_WORST  # seconds, decaying
+        self.mean = FIRST_MEAN
         self._last: tuple[int, Clock, float] | None = None  # ply, its clock, seconds of the search
 
     def begin(self, game: Game, limits: Limits) -> Clock | None:
@@ -53,7 +56,7 @@ class Lateness:
             late = before.left + before.increment - clock.left - seconds
             if late > -before.increment:  # otherwise another game, or a new time control
                 self._learn(late)
-        reserve = min(self.worst, MOST_SHARE * clock.left)
+        reserve = min(RESERVE * self.worst, MOST_SHARE * clock.left)
         return Clock(clock.left - reserve, max(0.0, clock.increment - self.mean))
 
     def end(self, game: Game, limits: Limits, seconds: float) -> None:
