@@ -2,6 +2,10 @@
 
     python benchmarks/uci_fuzz.py --lines 1000000 --driver "tests/support/uci_driver.py quick"
     python benchmarks/uci_fuzz.py --lines 200000 --player rookery --seed 7
+    python benchmarks/uci_fuzz.py --lines 1000000 --all
+
+`--all` plays every kind of player in turn: each that `rookery players` names, with the options that
+make it another one (a level, a tree search, a value network, a modifier), except the person.
 
 Every session starts `rookery uci` and sends valid, invalid and absurd lines without waiting for
 answers, except now and then for `readyok`. Then all searches are stopped; there must be one
@@ -25,6 +29,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 
 from rookery._core import Game
+from rookery.players.registry import make_player, named_kinds
 from rookery.uci.commands import read_go, read_position
 
 SESSION_LINES = 20_000
@@ -322,6 +327,36 @@ def compare(model: Model, best_moves: Sequence[str]) -> Iterator[str]:
             yield f"bestmove {move} of go number {number} in {game.fen()!r}"
 
 
+# Besides the names: the same programs with options that make them another kind of player.
+VARIANTS = [
+    "rookery,level=3",
+    "rookery,network=material",
+    "rookery,threads=2",
+    "alphazero,simulations=0",
+    "alphazero,gumbel=8",
+    "ppo,simulations=30",
+    "greedy,random=0.3",
+    "rookery,nodes=50,book=auto",
+    "sunfish,nodes=200,native=true",
+]
+NOT_FUZZED = ("human",)  # reads the standard input that belongs to UCI
+
+
+def all_players() -> list[str]:
+    """Every kind of player that starts here; the others are named on standard error."""
+    engine = [sys.executable, "-m", "rookery.cli", "uci", "random"]
+    found = []
+    for name in [*(kind.name for kind in named_kinds()), *VARIANTS]:
+        player = f"uci,command={shlex.join(engine)}" if name == "uci" else name
+        try:
+            if name not in NOT_FUZZED:
+                make_player(player).close()
+                found.append(player)
+        except (ValueError, OSError, ImportError) as error:
+            print(f"without {name}: {error}", file=sys.stderr)
+    return found
+
+
 def main() -> int:
     """Run sessions until the lines are used up."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
@@ -330,26 +365,30 @@ def main() -> int:
     parser.add_argument(
         "--player", action="append", help="player, repeatable; default: greedy-safe and random"
     )
+    parser.add_argument("--all", action="store_true", help="every kind of player in turn")
+    parser.add_argument("--session", type=int, default=SESSION_LINES, help="lines of a session")
     parser.add_argument(
         "--driver",
         help="additional engine command, such as tests/support/uci_driver.py quick",
     )
     args = parser.parse_args()
     rookery = [sys.executable, "-m", "rookery.cli", "uci"]
-    commands = [[*rookery, player] for player in args.player or ["greedy-safe", "random"]]
+    players = args.player or (all_players() if args.all else ["greedy-safe", "random"])
+    commands = [[*rookery, player] for player in players]
     if args.driver:
         commands.append([sys.executable, *shlex.split(args.driver)])
     total, number = Report(), 0
     while total.lines < args.lines and not total.problems:
         command = commands[number % len(commands)]
-        size = min(SESSION_LINES, args.lines - total.lines)
+        size = min(args.session, args.lines - total.lines)
         total.add(session(command, size, args.seed + number))
         number += 1
         print(
-            f"{total.lines} lines, {total.searches} searches, {total.seconds:.0f} s",
+            f"{total.lines} lines, {total.searches} searches, {total.seconds:.0f} s, "
+            f"{command[-1]}",
             file=sys.stderr,
         )
-    print(json.dumps(asdict(total), indent=2))
+    print(json.dumps({"players": len(commands), **asdict(total)}, indent=2))
     return 1 if total.problems or total.slowest_end > END_SECONDS else 0
 
 

@@ -148,6 +148,7 @@ Result Engine::result_of(const Worker& worker, int lines) const {
     result.selective_depth = worker.selective_depth();
     result.nodes = nodes();
     result.seconds = time_.elapsed();
+    result.late_seconds = time_.late();
     for (int i = 0; i < std::min(std::max(lines, 1), worker.root_count()); ++i) {
         const RootMove& move = worker.root_move(i);
         const bool searched = move.score != -INFINITE;

@@ -21,7 +21,10 @@ void TimeManager::start(const Limits& limits) {
                                  ? std::min(double(limits.moves_to_go), TIME_MOVES_LEFT)
                                  : TIME_MOVES_LEFT;
         const double share = limits.moves_to_go == 1 ? 0.9 : TIME_HARD_SHARE;
-        hard_ = std::max(LEAST, left * share);
+        hard_ = left * share;
+        // The last increment is never spent: it pays for the next move's delays.
+        if (limits.moves_to_go != 1) hard_ = std::min(hard_, left - limits.increment_seconds);
+        hard_ = std::max(LEAST, hard_);
         soft_ = std::min(hard_, left / moves + TIME_INCREMENT * limits.increment_seconds);
         hard_ = std::min(hard_, TIME_HARD_FACTOR * soft_);
     }

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 
 #include "alphabeta/types.h"
@@ -24,6 +25,10 @@ class TimeManager {
 
     [[nodiscard]] bool hard_limit_reached() const {
         return timed_ && !pondering() && spent() >= hard_;
+    }
+    // Seconds beyond the hard limit; 0 before it or without one.
+    [[nodiscard]] double late() const {
+        return timed_ && !pondering() ? std::max(0.0, spent() - hard_) : 0;
     }
     // Whether to stop after a depth. stability: depths since the best move changed; best_share: its
     // share of the nodes; drop: how far the score fell below the mean of earlier depths.

@@ -62,6 +62,7 @@ struct Result {
     int selective_depth = 0;
     std::uint64_t nodes = 0;
     double seconds = 0;
+    double late_seconds = 0;  // beyond the time that the search was allowed at most
     std::vector<Line> lines;  // best first; the first begins with `best`
 };
 

@@ -98,6 +98,8 @@ void bind_alphabeta(nb::module_& m) {
         .def_ro("selective_depth", &NamedResult::selective_depth)
         .def_ro("nodes", &NamedResult::nodes)
         .def_ro("seconds", &NamedResult::seconds)
+        .def_ro("late_seconds", &NamedResult::late_seconds,
+                "How long it went on beyond the most that the clock allowed.")
         .def_ro("hash_full", &NamedResult::hash_full, "Per mille.");
 
     nb::class_<Engine>(m, "Engine", "Alpha-beta search; see core/alphabeta/engine.h.")

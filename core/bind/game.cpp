@@ -7,6 +7,7 @@
 #include "encode/encode.h"
 #include "nnue/network.h"
 #include "rules/movegen.h"
+#include "rules/san.h"
 
 namespace rookery::bind {
 
@@ -152,6 +153,22 @@ void bind_game(nb::module_& m) {
         .def(
             "push", [](Game& g, std::string_view uci) { g.push(require_uci(g.now(), uci)); },
             "uci"_a, "Makes a move; raises MoveError if it is illegal.")
+        .def(
+            "san",
+            [](const Game& g, std::string_view uci) {
+                return to_san(g.now(), require_uci(g.now(), uci));
+            },
+            "uci"_a, "Standard algebraic notation of a legal move, such as Nbd2.")
+        .def(
+            "push_san", [](Game& g, std::string_view san) { g.push(require_san(g.now(), san)); },
+            "san"_a, "Makes a move given in standard algebraic notation; raises MoveError.")
+        .def(
+            "pgn",
+            [](nb::handle self, const nb::kwargs& tags) {
+                return nb::module_::import_("rookery.data.pgn").attr("text_of")(self, tags);
+            },
+            "tags"_a, nb::sig("def pgn(self, **tags: str) -> str"),
+            "The game so far as PGN; tags such as White='Anna' are added to its headers.")
         .def(
             "pop",
             [](Game& g) {

@@ -1,6 +1,9 @@
 // Rules without Game: perft, Zobrist keys, random positions.
 
+#include <nanobind/stl/function.h>
+
 #include "bind/bind.h"
+#include "rules/mate.h"
 #include "rules/movegen.h"
 #include "rules/perft.h"
 
@@ -14,6 +17,26 @@ auto with_position(const nb::str& fen, int depth, bool chess960, int least, cons
     const Position position = parse_fen(text_of(fen), chess960);
     const nb::gil_scoped_release release;
     return work(position);
+}
+
+// (moves, nodes, whether it came to an end)
+std::tuple<std::vector<std::string>, std::uint64_t, bool> find_mate(
+    const Game& game, int moves, std::uint64_t nodes, const std::vector<std::string>& only,
+    const std::optional<std::function<bool()>>& stopping) {
+    const Position position = game.now();
+    std::vector<Move> allowed;
+    for (const std::string& uci : only) allowed.push_back(require_uci(position, uci));
+    MateSearch search(nodes, [&stopping] {
+        const nb::gil_scoped_acquire acquire;
+        if (PyErr_CheckSignals() != 0) throw nb::python_error();
+        return stopping && *stopping && (*stopping)();
+    });
+    std::vector<Move> line;
+    {
+        const nb::gil_scoped_release release;
+        line = search.find(position, moves, allowed);
+    }
+    return {to_uci(position, line), search.nodes(), !search.stopped()};
 }
 
 }  // namespace
@@ -52,6 +75,11 @@ void bind_rules(nb::module_& m) {
             },
             "fen"_a, "depth"_a, "chess960"_a = false,
             "As perft, but transpositions are counted once.");
+    m.def("find_mate", &find_mate, "game"_a, "moves"_a, "nodes"_a = 10'000'000,
+          "only"_a = std::vector<std::string>(), "stopping"_a = nb::none(),
+          "(line, nodes, complete): the shortest forced mate in at most `moves` moves, exactly, in "
+          "UCI with the longest resistance; empty if there is none. complete is False if the node "
+          "limit or `stopping`, called every few milliseconds, ended it first.");
     m.def(
         "random_position",
         [](const std::string& material, std::uint64_t seed, std::string_view side) {

@@ -4,6 +4,7 @@
 
 #include "base/choose.h"
 #include "rules/movegen.h"
+#include "rules/san.h"
 
 namespace rookery {
 
@@ -138,12 +139,23 @@ Position random_position(const std::string& text, StartSide side, Random& random
     throw std::invalid_argument("no position with material '" + text + "' is legal and still open");
 }
 
-Move require_uci(const Position& position, std::string_view text) {
-    const Move move = find_uci(position, text);
+namespace {
+
+Move require(const Position& position, std::string_view text, Move move) {
     if (!move)
         throw MoveError("move '" + std::string(text.substr(0, 16)) + "' is illegal in '" +
                         to_fen(position) + "'");
     return move;
+}
+
+}  // namespace
+
+Move require_uci(const Position& position, std::string_view text) {
+    return require(position, text, find_uci(position, text));
+}
+
+Move require_san(const Position& position, std::string_view text) {
+    return require(position, text, find_san(position, text));
 }
 
 Ending Game::ending(Claims claims) const {

@@ -99,6 +99,8 @@ struct MoveError : std::runtime_error {
 };
 // The legal move with this UCI text (find_uci); throws MoveError.
 [[nodiscard]] Move require_uci(const Position& position, std::string_view text);
+// The same for standard algebraic notation (find_san).
+[[nodiscard]] Move require_san(const Position& position, std::string_view text);
 
 class Game {
   public:

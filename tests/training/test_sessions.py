@@ -190,6 +190,39 @@ def test_command_line_in_a_process_of_its_own(tmp_path: Path) -> None:
     assert "rookery resume runs/tiny" in errors
 
 
+def test_a_closed_output_ends_the_run_with_its_checkpoint(tmp_path: Path) -> None:
+    """As in `rookery train ... 2>&1 | head -1`."""
+    recipe, run = write_recipe(tmp_path), tmp_path / "run"
+    words = ["train", recipe, "--run", str(run), "--set", "tiny.pause=0.5"]
+    with subprocess.Popen(
+        [sys.executable, str(SUPPORT / "tiny_driver.py"), *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    ) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.wait(60) == 0
+    assert 0 < rows(run) < 40
+    assert Checkpoints(run / "checkpoints").steps()[-1] == rows(run)
+
+
+def test_a_finished_run_has_status_0_though_nobody_reads_it(tmp_path: Path) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    words = ["train", write_recipe(tmp_path), "--run", str(tmp_path / "run"), "--budget", "2it"]
+    done = subprocess.run(
+        [sys.executable, str(SUPPORT / "tiny_driver.py"), *words],
+        stdout=writing,
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    os.close(writing)
+    assert done.returncode == 0 and "Traceback" not in done.stderr and "Broken" not in done.stderr
+
+
 def test_budget_is_the_total_and_plus_means_more(tmp_path: Path) -> None:
     assert train(tmp_path, budget="5it").iterations == 5
     run = str(tmp_path / "run")

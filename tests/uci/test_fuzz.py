@@ -12,7 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from support.paths import SUPPORT
 from support.thinkers import SlowThinker
 from support.uci_session import Session, require_shipped_engine
-from uci_fuzz import Model, compare, session
+from uci_fuzz import Model, all_players, compare, session
 
 DRIVER = str(SUPPORT / "uci_driver.py")
 GAMES = ["", "e2e4", "e2e4 e7e5 g1f3", "f2f3 e7e5 g2g4 d8h4"]  # the last one is mate
@@ -131,3 +131,13 @@ def test_a_flood_of_lines(player: str, lines: int) -> None:
     report = session(command, lines, seed=11)
     assert report.problems == []
     assert report.lines == lines and report.best_moves == report.searches > lines / 10
+
+
+@pytest.mark.slow
+def test_every_kind_of_player_takes_any_lines() -> None:
+    players = all_players()
+    assert len(players) > 15
+    for player in players:
+        report = session([sys.executable, "-m", "rookery.cli", "uci", player], 150, seed=5)
+        assert report.problems == [], player
+        assert report.best_moves == report.searches > 0, player

@@ -7,6 +7,7 @@ Train a network and keep everything in one run folder. Ctrl-C saves a checkpoint
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING
@@ -56,7 +57,20 @@ def run(args: argparse.Namespace) -> int:
 
 
 def report(outcome: Outcome, as_json: bool) -> int:
-    """Report how the session ended and how to resume it."""
+    """Report how the session ended and how to resume it; status 0 even if nobody reads that."""
+    try:
+        _print(outcome, as_json)
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except BrokenPipeError:
+        # Keep the interpreter from complaining at exit.
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        for stream in (sys.stdout, sys.stderr):
+            os.dup2(nowhere, stream.fileno())
+    return 0
+
+
+def _print(outcome: Outcome, as_json: bool) -> None:
     if as_json:
         write_json(asdict(outcome))
     stream = sys.stderr if as_json else sys.stdout
@@ -65,4 +79,3 @@ def report(outcome: Outcome, as_json: bool) -> int:
         print(f"to train longer: rookery resume {outcome.run} --budget +1h", file=stream)
     else:
         print(f"saved; resume with: rookery resume {outcome.run}", file=stream)
-    return 0

@@ -59,6 +59,25 @@ def pgn_game(
     return game
 
 
+def text_of(game: Game, tags: Mapping[str, str]) -> str:
+    """A game as PGN, with its result as far as the rules decide it (`Game.pgn`)."""
+    outcome = game.outcome()
+    winner = None if outcome is None else outcome[1]
+    points = 0 if winner is None else 1 if winner else -1
+    result = "*" if outcome is None else RESULTS[points]
+    headers = {"White": "?", "Black": "?", "Result": result, **tags}
+    made = pgn_game(
+        game.moves(),
+        headers.pop("White"),
+        headers.pop("Black"),
+        headers.pop("Result"),
+        start=game.start_fen,
+        chess960=game.chess960,
+        headers=headers,
+    )
+    return str(made)
+
+
 def header_text(text: str) -> str:
     """Text that is safe in a tag: one line, without quotes and backslashes."""
     return " ".join(text.replace('"', "'").replace("\\", "/").split())[:LONGEST_HEADER]

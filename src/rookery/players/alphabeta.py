@@ -28,6 +28,7 @@ from rookery._core import (
 from rookery._core import SearchResult as CoreResult
 from rookery.base.scales import value_of_score
 from rookery.players.base import Capabilities, Decision, Limits
+from rookery.players.lateness import Lateness
 from rookery.players.levels import (
     HIGHEST_ELO,
     LEVELS,
@@ -106,6 +107,7 @@ class AlphaBetaPlayer:
         self._level: Level | None = None
         self._choose_level()
         self._overhead = DEFAULT_OVERHEAD / 1000
+        self._lateness = Lateness()
         self._rng = np.random.default_rng(seed)
 
     @property
@@ -123,7 +125,7 @@ class AlphaBetaPlayer:
         if not any(key in arguments for key in ("depth", "nodes", "movetime", "clock")):
             arguments["movetime"] = DEFAULT_SECONDS
         self._engine.prepare()
-        return self._search(game, arguments, 1, rng)
+        return self._search(game, arguments, 1, rng, limits)
 
     def new_game(self) -> None:
         """Clear the transposition table and the histories."""
@@ -182,7 +184,7 @@ class AlphaBetaPlayer:
         if report is not None:
             told = report
             arguments["report"] = lambda result: told(thought_of(result, lines))
-        return self._search(game, arguments, lines, self._rng)
+        return self._search(game, arguments, lines, self._rng, None if pondering else limits)
 
     def stop(self) -> None:
         """Stop a running search."""
@@ -195,13 +197,21 @@ class AlphaBetaPlayer:
     # Searching
 
     def _search(
-        self, game: Game, arguments: dict[str, Any], lines: int, rng: Generator
+        self,
+        game: Game,
+        arguments: dict[str, Any],
+        lines: int,
+        rng: Generator,
+        limits: Limits | None,
     ) -> Decision:
+        """Search; `limits` are those of the match, if its clock runs."""
         level = self._level
         if level is not None:
             lines = max(lines, level.lines)
             arguments["nodes"] = min(level.nodes, arguments.get("nodes", level.nodes))
         result = self._engine.search(game, lines=lines, **arguments)
+        if limits is not None:
+            self._lateness.end(game, limits, result.seconds - result.late_seconds)
         if not result.best:
             raise MoveError(f"there is no legal move to choose in {game.fen()!r}")
         place = 0
@@ -231,11 +241,10 @@ class AlphaBetaPlayer:
         times = [t for t in (self._movetime, limits.movetime) if t is not None]
         if times:
             arguments["movetime"] = max(0.001, min(*times, 1e9))
-        left = limits.white_time if game.turn else limits.black_time
-        if left is not None:
-            increment = limits.white_increment if game.turn else limits.black_increment
-            arguments["clock"] = min(left, 1e9)
-            arguments["increment"] = min(increment or 0.0, 1e9)
+        clock = self._lateness.begin(game, limits)
+        if clock is not None:
+            arguments["clock"] = min(clock.left, 1e9)
+            arguments["increment"] = min(clock.increment, 1e9)
             arguments["moves_to_go"] = max(0, min(limits.moves_to_go or 0, 1000))
             arguments["overhead"] = self._overhead
         return arguments

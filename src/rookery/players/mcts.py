@@ -20,6 +20,7 @@ from rookery._core import Game, MctsSearch, MoveError, NativeEvaluator
 from rookery.nets.evaluator import Evaluator, load_evaluator, load_network, short_name
 from rookery.nets.native import CoreEvaluator, network_evaluator
 from rookery.players.base import Capabilities, Decision, Limits, Player
+from rookery.players.lateness import Clock, Lateness
 from rookery.players.options import TREE_SEARCH
 from rookery.players.policy import policy_player
 from rookery.players.spec import PlayerSpec, SpecError, nearest
@@ -85,6 +86,7 @@ class MctsPlayer:
             native = evaluator.native
         self.native = native
         self.search = self._new_search(self.search_settings)
+        self._lateness = Lateness()
         self._stop = threading.Event()
         self._hit = threading.Event()
         self.settings = (
@@ -166,7 +168,8 @@ class MctsPlayer:
         self._hit.clear()
         if not game.legal_count():
             raise MoveError(f"there is no legal move to choose in {game.fen()!r}")
-        simulations, seconds = self._budget(game, limits, pondering)
+        clock = self._lateness.begin(game, limits)
+        simulations, seconds = self._budget(clock, limits, pondering)
         self.search.set_game(game)
         # Unlimited if time is the limit, and until ponderhit.
         bound = UNLIMITED if simulations is None or pondering else simulations
@@ -193,12 +196,15 @@ class MctsPlayer:
                 reported = time.perf_counter()
                 report(self.thought(lines, reported - began))
         self._require_root()
+        if not pondering:
+            spent = time.perf_counter() - began
+            self._lateness.end(game, limits, spent if seconds is None else min(spent, seconds))
         if report is not None:
             report(self.thought(lines, time.perf_counter() - began))
         return self._decision()
 
     def _budget(
-        self, game: Game, limits: Limits, pondering: bool
+        self, clock: Clock | None, limits: Limits, pondering: bool
     ) -> tuple[int | None, float | None]:
         """The smaller of the player's and the match's limits: simulations, seconds (None: none)."""
         own = self.search_settings
@@ -207,12 +213,12 @@ class MctsPlayer:
             (each for each in (own.simulations, asked) if each is not None), default=None
         )
         times = [each for each in (own.movetime, limits.movetime) if each is not None]
-        white = game.turn
-        remaining = limits.white_time if white else limits.black_time
-        if remaining is not None:
-            increment = (limits.white_increment if white else limits.black_increment) or 0.0
-            share = remaining / min(MOVES_LEFT, limits.moves_to_go or MOVES_LEFT) + 0.8 * increment
-            times.append(max(0.001, min(share, remaining - OVERHEAD)))
+        if clock is not None:
+            moves = min(MOVES_LEFT, limits.moves_to_go or MOVES_LEFT)
+            share = clock.left / moves + 0.8 * clock.increment
+            # The last increment is never spent: it pays for the next move's delays.
+            kept = OVERHEAD + (0.0 if limits.moves_to_go == 1 else clock.increment)
+            times.append(max(0.001, min(share, clock.left - kept)))
         if simulations is None and not times and not pondering:
             simulations = DEFAULT_SIMULATIONS
         seconds = min(times, default=None)

@@ -35,7 +35,7 @@ from rookery.training.ratings import rating_row, rating_text
 from rookery.training.recipe import Recipe, differences
 from rookery.training.signals import StopRequest
 from rookery.training.trainer import Context, Metrics, Trainer
-from rookery.training.view import Snapshot, View
+from rookery.training.view import ReadView, Snapshot, View
 
 LONG_ITERATION = 60.0  # seconds
 TORCH_STREAM = "rookery.torch"  # torch's global random stream, saved for trainers that use it
@@ -64,10 +64,11 @@ def run_session(
     folder: RunFolder, recipe: Recipe, view: View, budget: str = "", accept_changes: bool = False
 ) -> Outcome:
     """Begin a run, or resume its newest intact checkpoint; see `rookery.training.session`."""
+    view = ReadView(view)
     with _explaining(folder), FolderLock(folder.path), StopRequest(view.message) as stop:
         folder.prepare()
         folder.listener = view.message
-        session = _Session(folder, recipe, view, lambda: stop.requested)
+        session = _Session(folder, recipe, view, lambda: stop.requested or view.unread)
         try:
             session.restore(accept_changes, budget)
             return session.run()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 import time
 from collections import Counter, deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, TextIO
@@ -193,6 +193,39 @@ class LiveView:
             table.add_row(label, Text(text))
         table.add_row("done", ProgressBar(total=1.0, completed=done, width=40))
         return table
+
+
+class ReadView:
+    """A view that notices that nobody can read it any more: `rookery train ... 2>&1 | head`."""
+
+    def __init__(self, view: View) -> None:
+        """Show everything on `view`, while it lasts."""
+        self._view = view
+        self.unread = False  # the other end of the stream is closed
+
+    def start(self, folder: Path, recipe: Recipe, budget: Budget) -> None:
+        """As a `View`."""
+        self._show(lambda: self._view.start(folder, recipe, budget))
+
+    def message(self, text: str) -> None:
+        """As a `View`."""
+        self._show(lambda: self._view.message(text))
+
+    def update(self, snapshot: Snapshot) -> None:
+        """As a `View`."""
+        self._show(lambda: self._view.update(snapshot))
+
+    def close(self) -> None:
+        """As a `View`."""
+        self._show(self._view.close)
+
+    def _show(self, work: Callable[[], None]) -> None:
+        if self.unread:
+            return
+        try:
+            work()
+        except BrokenPipeError:
+            self.unread = True
 
 
 def make_view() -> View:

@@ -1,9 +1,10 @@
 """One `go`: from the command to its `bestmove`.
 
-Three threads are involved. The reader creates a `Search` and may call `stop` or `ponderhit` at any
-time. The engine's worker runs the searches in order; it starts the player on a third thread and
-supervises it: a stop that comes before the player is ready is repeated, and a player that fails or
-answers with an illegal move is replaced by a legal one.
+Two threads are involved, and no more: on a busy machine every change of threads takes
+milliseconds. The reader creates a `Search` and may call `stop` or `ponderhit` at any time. The
+engine's worker runs the searches in order. A stop that comes before the player is ready is repeated
+on a thread of its own, and a player that fails or answers with an illegal move is replaced by a
+legal one.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rookery._core import Game, bot_move, perft
+from rookery._core import Game, bot_move, find_mate, perft
 from rookery.players.base import Decision, Limits, Player
 from rookery.players.thinking import Thinker, Thought
 from rookery.uci.commands import Go, one_line, shown
@@ -23,6 +24,7 @@ from rookery.uci.info import decision_line, over_line, thought_lines
 from rookery.uci.options import Options
 
 STOP_AGAIN_SECONDS = 0.01  # a stop may come before the player is ready for it
+MATE_SECONDS, MATE_NODES = 10.0, 10**9  # of the exact search of `go mate`, before the player's own
 PERFT_PLIES_AT_ONCE = 4  # about 20 ms, after which a stop is noticed
 
 
@@ -49,11 +51,9 @@ class Search:
         self.answered = False
         self._changed = threading.Condition()
         self._stopped = False  # by the client
-        self._enough = False  # the requested mate was found
         self._pondering = go.ponder
-        self._finished = False
+        self._thinker: Thinker | None = None  # while it thinks
         self._answering = threading.Lock()
-        self._outcome: Decision | Exception | None = None
         self._best_so_far = ""  # first move of the best reported line
         self._told = False
         self._hit_again = False  # repeat ponderhit: the player may not have been ready for it
@@ -68,8 +68,21 @@ class Search:
     def stop(self) -> None:
         """End the search with its best move so far."""
         with self._changed:
+            insist = self._thinker is not None and not self._stopped
             self._stopped = True
             self._changed.notify_all()
+        if insist:
+            self._start_insisting()
+
+    def _start_insisting(self) -> None:
+        threading.Thread(target=self._insist, daemon=True, name="stop").start()
+
+    def _insist(self) -> None:
+        """Stop the player again and again: the first time it may not have been ready."""
+        with self._changed:
+            while self._thinker is not None:
+                self._thinker.stop()
+                self._changed.wait(STOP_AGAIN_SECONDS)
 
     def ponderhit(self) -> bool:
         """End pondering; returns whether this search was pondering."""
@@ -77,6 +90,9 @@ class Search:
             if not self._pondering or self._stopped:
                 return False
             self._pondering = False
+            self._hit_again = not self._told
+            if self._thinker is not None:
+                self._thinker.ponderhit()
             self._changed.notify_all()
             return True
 
@@ -120,28 +136,17 @@ class Search:
             source, decision = setup.known
             setup.write(f"info string move from {source}")
             return decision
-        thread = threading.Thread(target=self._ask, args=(setup,), daemon=True, name="search")
-        thread.start()
-        self._watch(setup.thinker)
-        thread.join()
-        outcome = self._outcome
+        outcome: Decision | Exception
+        try:
+            outcome = self._asked(setup)
+        except Exception as error:  # no player error may break the protocol
+            outcome = error
         if isinstance(outcome, Decision) and self.game.is_legal(outcome.move):
             return outcome
         what = outcome if isinstance(outcome, Exception) else f"illegal {shown(str(outcome))}"
         setup.write(f"info string error: {setup.player.name} failed: {one_line(what)}")
         move = self._fallback()
         return Decision(move, line=(move,))
-
-    def _ask(self, setup: Setup) -> None:
-        """Ask the player; runs on the search thread."""
-        try:
-            outcome: Decision | Exception = self._asked(setup)
-        except Exception as error:  # no player error may break the protocol
-            outcome = error
-        with self._changed:
-            self._outcome = outcome
-            self._finished = True
-            self._changed.notify_all()
 
     def _asked(self, setup: Setup) -> Decision:
         limits = self.go.limits(0 if setup.own_overhead else self.options.overhead)
@@ -151,16 +156,58 @@ class Search:
             if moves and decision.move not in moves:  # only a `Thinker` takes searchmoves
                 return Decision(moves[int(setup.rng.integers(len(moves)))])
             return decision
-        if self._stopped:
-            limits = Limits(depth=1)  # stopped while waiting: search briefly
-        return setup.thinker.think(
+        if self.go.mate is not None and (mate := self._exact_mate(moves)):
+            return mate
+        return self._thought(setup.thinker, limits, moves, setup)
+
+    def _thought(
+        self, thinker: Thinker, limits: Limits, moves: list[str], setup: Setup
+    ) -> Decision:
+        """Let a `Thinker` think; meanwhile the reader may stop it."""
+        with self._changed:
+            self._thinker = thinker
+            stopped, pondering = self._stopped, self._pondering
+        if stopped:  # while waiting: search briefly
+            limits = Limits(depth=1)
+            self._start_insisting()
+        try:
+            return thinker.think(
+                self.game,
+                limits,
+                lambda thought: self._tell(thought, setup),
+                lines=min(self.options.lines, len(moves) or self.game.legal_count()),
+                search_moves=moves or None,
+                pondering=pondering,
+            )
+        finally:
+            with self._changed:
+                self._thinker = None
+                self._changed.notify_all()
+
+    def _exact_mate(self, moves: list[str]) -> Decision | None:
+        """The mate that was asked for, from a search that prunes nothing; None: not found.
+
+        The player's own search prunes: it may miss a mate that begins with a quiet sacrifice.
+        """
+        until = time.monotonic() + self._mate_seconds()
+        nodes = MATE_NODES if self.go.nodes is None else min(MATE_NODES, self.go.nodes)
+        line, searched, _ = find_mate(
             self.game,
-            limits,
-            lambda thought: self._tell(thought, setup),
-            lines=min(self.options.lines, len(moves) or self.game.legal_count()),
-            search_moves=moves or None,
-            pondering=self._pondering,
+            self.go.mate or 1,
+            nodes,
+            moves,
+            lambda: self._stopped or time.monotonic() > until,
         )
+        if not line:
+            return None
+        details = {"mate": (len(line) + 1) // 2, "depth": len(line), "nodes": searched}
+        return Decision(line[0], 1.0, tuple(line), details=details)
+
+    def _mate_seconds(self) -> float:
+        own = self.go.wtime if self.game.turn else self.go.btime
+        if self.go.movetime is not None:
+            return self.go.movetime / 2000
+        return MATE_SECONDS if own is None else min(MATE_SECONDS, own / 20_000)
 
     def _search_moves(self, write: Callable[[str], None]) -> list[str]:
         legal = [move for move in self.go.search_moves if self.game.is_legal(move)]
@@ -182,28 +229,9 @@ class Search:
             setup.write(line)
         self._told = True
         mate = thought.lines[0].mate
-        if self.go.mate is not None and mate is not None and 0 < mate <= self.go.mate:
-            with self._changed:
-                self._enough = True
-                self._changed.notify_all()
-            if setup.thinker is not None:
-                setup.thinker.stop()
-
-    def _watch(self, thinker: Thinker | None) -> None:
-        """Wait for the player and forward stop and ponderhit."""
-        was_pondering = self.go.ponder
-        with self._changed:
-            while not self._finished:
-                if was_pondering and not self._pondering:
-                    was_pondering = False
-                    self._hit_again = not self._told
-                    if thinker is not None:
-                        thinker.ponderhit()
-                if (self._stopped or self._enough) and thinker is not None:
-                    thinker.stop()
-                    self._changed.wait(STOP_AGAIN_SECONDS)
-                else:
-                    self._changed.wait()
+        found = self.go.mate is not None and mate is not None and 0 < mate <= self.go.mate
+        if found and setup.thinker is not None:
+            setup.thinker.stop()
 
     def _hold(self) -> None:
         """Delay the answer while the protocol forbids it: infinite or pondering."""
