@@ -384,8 +384,7 @@ def main() -> int:
         total.add(session(command, size, args.seed + number))
         number += 1
         print(
-            f"{total.lines} lines, {total.searches} searches, {total.seconds:.0f} s, "
-            f"{command[-1]}",
+            f"{total.lines} lines, {total.searches} searches, {total.seconds:.0f} s, {command[-1]}",
             file=sys.stderr,
         )
     print(json.dumps({"players": len(commands), **asdict(total)}, indent=2))
