@@ -17,6 +17,7 @@ from rookery.nets.evaluator import FakeEvaluator, TorchEvaluator
 from rookery.nets.model_file import describe, save_model
 from rookery.nets.native import network_evaluator
 from rookery.players.base import Decision, Limits, Player
+from rookery.players.lateness import Clock
 from rookery.players.mcts import MctsPlayer, MctsSettings, centipawns_of
 from rookery.players.registry import make_player
 from rookery.players.spec import SpecError
@@ -79,7 +80,7 @@ def test_time_limits_end_a_search() -> None:
     assert quick.details["simulations"] >= 1  # type: ignore[operator]
     clock = Limits(white_time=0.5, white_increment=0.0, black_time=100.0)
     assert one.choose(Game(), RNG, clock).move in Game().legal_moves()
-    assert one._budget(Game(), clock, False)[1] == pytest.approx(0.5 / 30)
+    assert one._budget(Clock(0.5, 0.0), clock, False)[1] == pytest.approx(0.5 / 30)
     assert one.choose(Game(), RNG, Limits(movetime=0.0)).move in Game().legal_moves()
     assert one.choose(Game(), RNG, Limits(simulations=0)).move in Game().legal_moves()
 
@@ -126,8 +127,9 @@ def test_few_moves_to_the_time_control_get_more_time_each() -> None:
     one = player()
     left = Limits(white_time=10.0, black_time=10.0)
     soon = Limits(white_time=10.0, black_time=10.0, moves_to_go=2)
-    assert one._budget(Game(), left, False) == (None, pytest.approx(10 / 30))
-    assert one._budget(Game(), soon, False) == (None, pytest.approx(5.0))
+    clock = Clock(10.0, 0.0)
+    assert one._budget(clock, left, False) == (None, pytest.approx(10 / 30))
+    assert one._budget(clock, soon, False) == (None, pytest.approx(5.0))
 
 
 def test_an_endless_search_is_stopped_from_another_thread() -> None:
