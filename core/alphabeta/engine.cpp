@@ -36,8 +36,10 @@ void Engine::set_threads(int threads) {
         throw std::invalid_argument(std::to_string(threads) + " threads are not 1 to " +
                                     std::to_string(MAX_THREADS));
     while (int(workers_.size()) > threads) workers_.pop_back();
-    while (int(workers_.size()) < threads)
+    while (int(workers_.size()) < threads) {
         workers_.push_back(std::make_unique<Worker>(evaluator_, table_, stopped_));
+        workers_.back()->set_budget(budget_);
+    }
 }
 
 void Engine::set_hash(std::size_t mebibytes) {
@@ -49,6 +51,13 @@ void Engine::set_evaluator(Evaluator evaluator) {
     const Busy busy(busy_);
     evaluator_ = std::move(evaluator);
     for (auto& worker : workers_) worker->set_evaluator(evaluator_);
+    table_.clear();
+}
+
+void Engine::set_budget(MoveBudgetPtr budget) {
+    const Busy busy(busy_);
+    budget_ = std::move(budget);
+    for (auto& worker : workers_) worker->set_budget(budget_);
     table_.clear();
 }
 
