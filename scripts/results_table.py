@@ -35,6 +35,7 @@ def render() -> str:
     lines = ["| recipe | result |", "|---|---|"]
     for row in rows:
         anchor = VERSIONS if row["name"].startswith("ppo-v") else DETAILS[row["algorithm"]]
+        anchor = "giraffe" if row["name"] == "giraffe" else anchor
         lines.append(f"| [`{row['name']}`](#{anchor}) | {row['result']} |")
     return "\n".join(lines) + "\n"
 

@@ -34,7 +34,7 @@ MoveBudget::Kind MoveBudget::find_kind(std::string_view name) {
     return choose<Kind>("probabilities", name, {"uniform", "static", "learned"});
 }
 
-MoveBudget::MoveBudget(Kind kind, std::shared_ptr<const nets::MoveNet> network)
+MoveBudget::MoveBudget(Kind kind, std::shared_ptr<const nets::MoveProbabilities> network)
     : kind_(kind), network_(std::move(network)) {
     if ((kind == Kind::LEARNED) != bool(network_))
         throw std::invalid_argument(network_ ? "only learned probabilities use a move network"

@@ -7,7 +7,7 @@
 //
 //   UNIFORM   every move costs one ply: a plain depth limit, for comparison
 //   STATIC    probabilities by the place in the move order alone
-//   LEARNED   probabilities of a MoveNet; STATIC close to the leaves, where the network would cost
+//   LEARNED   probabilities of a network; STATIC close to the leaves, where the network would cost
 //             more than the nodes it saves
 //
 // One MoveBudget is shared by all threads; a thread keeps its MoveCosts.
@@ -18,7 +18,7 @@
 #include <memory>
 #include <string_view>
 
-#include "nets/move_net.h"
+#include "nets/move_probabilities.h"
 
 namespace rookery::alphabeta {
 
@@ -35,7 +35,7 @@ class MoveBudget {
     [[nodiscard]] static Kind find_kind(std::string_view name);
 
     // LEARNED needs a network, the others take none; throws std::invalid_argument.
-    MoveBudget(Kind kind, std::shared_ptr<const nets::MoveNet> network);
+    MoveBudget(Kind kind, std::shared_ptr<const nets::MoveProbabilities> network);
 
     // Called once per node, before cost().
     void prepare(const Position& position, const NodeInfo& info, int depth, Move table_move,
@@ -45,7 +45,7 @@ class MoveBudget {
 
   private:
     Kind kind_;
-    std::shared_ptr<const nets::MoveNet> network_;
+    std::shared_ptr<const nets::MoveProbabilities> network_;
 };
 using MoveBudgetPtr = std::shared_ptr<const MoveBudget>;
 

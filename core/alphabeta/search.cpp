@@ -238,9 +238,10 @@ Score Worker::search(int ply, int depth, Score alpha, Score beta, bool cut_node)
         // Step 12. Singular extension: all other moves fail low against a bit less than the table's
         // score. If even they reach beta, this node fails high anyway (multi-cut).
         int extension = 0;
-        if (!ROOT && move == table_move && !singular_search && !budget_ && depth >= SINGULAR_DEPTH &&
-            ply < 2 * root_depth_ && hit && entry.depth >= depth - SINGULAR_TABLE_DEPTH &&
-            entry.bound & BOUND_LOWER && entry.score != NO_SCORE && !is_mate(entry.score)) {
+        if (!ROOT && move == table_move && !singular_search && !budget_ &&
+            depth >= SINGULAR_DEPTH && ply < 2 * root_depth_ && hit &&
+            entry.depth >= depth - SINGULAR_TABLE_DEPTH && entry.bound & BOUND_LOWER &&
+            entry.score != NO_SCORE && !is_mate(entry.score)) {
             const Score singular_beta = entry.score - SINGULAR_MARGIN * depth / 16;
             now.excluded = move;
             const Score score = search<Node::CUT_OR_ALL>(ply, (depth - 1) / 2, singular_beta - 1,
@@ -288,8 +289,8 @@ Score Worker::search(int ply, int depth, Score alpha, Score beta, bool cut_node)
                                                       !cut_node);
             }
             if (!PV && count == 1)
-                score = -search<Node::CUT_OR_ALL>(ply + 1, new_depth, -alpha - 1, -alpha,
-                                                  !cut_node);
+                score =
+                    -search<Node::CUT_OR_ALL>(ply + 1, new_depth, -alpha - 1, -alpha, !cut_node);
         } else if (depth >= LMR_DEPTH && count > 1 + ROOT) {
             reduction += cut_node ? LMR_CUT_NODE : 0;
             reduction -= now.table_pv ? LMR_PV + PV * 512 : 0;

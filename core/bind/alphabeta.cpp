@@ -3,6 +3,7 @@
 #include "alphabeta/bench.h"
 #include "alphabeta/engine.h"
 #include "bind/bind.h"
+#include "nets/move_net.h"
 
 namespace rookery::bind {
 
@@ -113,9 +114,9 @@ void bind_alphabeta(nb::module_& m) {
             [](Engine& engine, const std::optional<std::string>& kind,
                const std::shared_ptr<nets::MoveNet>& network) {
                 using alphabeta::MoveBudget;
-                engine.set_budget(kind ? std::make_shared<const MoveBudget>(
-                                             MoveBudget::find_kind(*kind), network)
-                                       : nullptr);
+                engine.set_budget(
+                    kind ? std::make_shared<const MoveBudget>(MoveBudget::find_kind(*kind), network)
+                         : nullptr);
             },
             "kind"_a.none(), "network"_a.none() = nb::none(),
             "Limits the search by the product of move probabilities instead of the depth: "

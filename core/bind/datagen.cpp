@@ -217,8 +217,8 @@ void bind_leaf_games(nb::module_& m) {
             "run",
             [](LeafGames& self, std::uint64_t first, std::uint64_t count,
                const std::optional<SampleArray>& starts) {
-                const auto given = starts ? samples_of(*starts)
-                                          : std::span<const nnue::PackedSample>();
+                const auto given =
+                    starts ? samples_of(*starts) : std::span<const nnue::PackedSample>();
                 const Stopping never;
                 const nb::gil_scoped_release release;
                 return self.run(first, count, given, python_poll(never));

@@ -2,10 +2,10 @@
 
 #include "alphabeta/batch_values.h"
 #include "bind/bind.h"
+#include "encode/actions.h"
 #include "nets/mlp_value.h"
 #include "nets/move_net.h"
 #include "rules/movegen.h"
-#include "encode/actions.h"
 
 namespace rookery::bind {
 
@@ -133,8 +133,7 @@ void bind_moves(nb::module_& m) {
             "__init__",
             [](MoveNet* self, const Floats& weight, const Floats& bias, const Floats& table,
                const Floats& output) {
-                new (self)
-                    MoveNet(span_of(weight), span_of(bias), span_of(table), span_of(output));
+                new (self) MoveNet(span_of(weight), span_of(bias), span_of(table), span_of(output));
             },
             "weight"_a, "bias"_a, "table"_a, "output"_a,
             "float32 [H, 363], [H], [MOVE_ROWS, H], [H].")

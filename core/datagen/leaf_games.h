@@ -22,12 +22,12 @@ struct LeafSettings {
     std::uint64_t seed = 0;
     int depth = 4;
     std::uint64_t nodes = 100'000;  // of a search: an untrained network may gain in every capture
-    int plies = 12;                 // of a segment
-    int max_random_plies = 10;      // at the start of a game, drawn from 0 to this
-    int max_plies = 300;            // of a game; then it is cut off without a result
-    double new_games = 0;           // share of segments that start a game
-    bool random_start = false;      // the first move of a continued game is random
-    double random_moves = 0;        // share of random moves after searches
+    int plies = 12;  // of a segment
+    int max_random_plies = 10;  // at the start of a game, drawn from 0 to this
+    int max_plies = 300;  // of a game; then it is cut off without a result
+    double new_games = 0;  // share of segments that start a game
+    bool random_start = false;  // the first move of a continued game is random
+    double random_moves = 0;  // share of random moves after searches
     int threads = 1;
 };
 
@@ -35,15 +35,15 @@ struct LeafSettings {
 struct LeafPly {
     nnue::PackedSample root, leaf;  // the root with its score
     std::int32_t action;  // az4672 of the best move at the root
-    float value;          // of the search, [-1, 1], for White
-    float end;            // result for White if the game ended with this ply, else NaN
-    bool decided;         // the game is over at the leaf, or a mate is known
-    bool unrelated;       // the next ply's value says nothing about this one
+    float value;  // of the search, [-1, 1], for White
+    float end;  // result for White if the game ended with this ply, else NaN
+    bool decided;  // the game is over at the leaf, or a mate is known
+    bool unrelated;  // the next ply's value says nothing about this one
 };
 
 struct LeafSegments {
-    std::vector<LeafPly> plies;               // [count * plies], segment by segment
-    std::vector<nnue::PackedSample> next;     // [count] where each segment stopped
+    std::vector<LeafPly> plies;  // [count * plies], segment by segment
+    std::vector<nnue::PackedSample> next;  // [count] where each segment stopped
     std::array<std::uint64_t, std::size(ENDING_NAMES)> endings{};
     std::uint64_t white_wins = 0, draws = 0, black_wins = 0, nodes = 0;
     // By name, those that occurred.

@@ -63,7 +63,7 @@ class FeatureWriter {
             for (int type = PAWN; type <= KING; ++type) {
                 Bitboard pieces = seen(p_.pieces(color(who), PieceType(type)));
                 counts_[who][type] = count_bits(pieces);
-                const Bitboard pawns = !pieces       ? 0
+                const Bitboard pawns = !pieces        ? 0
                                        : who == MOVER ? pawn_attacks<WHITE>(pieces)
                                                       : pawn_attacks<BLACK>(pieces);
                 if (type == PAWN) attacks_[who][PAWN] = pawns;

@@ -24,18 +24,17 @@ Vector& vector_at(float* place) { return *reinterpret_cast<Vector*>(place); }
 
 // Writes the indices of nonzero values in [first, last); returns their number. `found` has room
 // for LANES more.
-std::size_t nonzero(const float* values, std::size_t first, std::size_t last,
-                    std::int32_t* found) {
+std::size_t nonzero(const float* values, std::size_t first, std::size_t last, std::int32_t* found) {
     std::size_t count = 0;
 #if defined(__AVX512F__)
-    __m512i indices = _mm512_add_epi32(
-        _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15),
-        _mm512_set1_epi32(int(first)));
+    __m512i indices =
+        _mm512_add_epi32(_mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15),
+                         _mm512_set1_epi32(int(first)));
     for (std::size_t i = first; i < last; i += LANES) {
         const auto in_range = __mmask16(last - i >= LANES ? 0xFFFF : (1 << (last - i)) - 1);
-        const __mmask16 mask = _mm512_mask_cmp_ps_mask(
-            in_range, _mm512_maskz_loadu_ps(in_range, values + i), _mm512_setzero_ps(),
-            _CMP_NEQ_UQ);
+        const __mmask16 mask =
+            _mm512_mask_cmp_ps_mask(in_range, _mm512_maskz_loadu_ps(in_range, values + i),
+                                    _mm512_setzero_ps(), _CMP_NEQ_UQ);
         _mm512_storeu_si512(found + count, _mm512_maskz_compress_epi32(mask, indices));
         count += std::size_t(__builtin_popcount(mask));
         indices = _mm512_add_epi32(indices, _mm512_set1_epi32(int(LANES)));
@@ -84,8 +83,8 @@ MlpValue::MlpValue(std::size_t features, std::span<const DenseLayer> layers) : f
 
 MlpValue::Layer MlpValue::transposed(const DenseLayer& dense, std::size_t inputs) {
     const std::size_t plain = dense.bias.size(), outputs = padded(plain);
-    Layer layer{inputs, outputs, AlignedArray<float>(inputs * outputs),
-                AlignedArray<float>(outputs), {}};
+    Layer layer{
+        inputs, outputs, AlignedArray<float>(inputs * outputs), AlignedArray<float>(outputs), {}};
     std::copy(dense.bias.begin(), dense.bias.end(), layer.bias.data());
     for (std::size_t i = 0; i < inputs; ++i) {
         std::size_t first = outputs, last = 0;
@@ -140,7 +139,8 @@ void MlpValue::evaluate(std::span<const float> features, std::span<float> values
         float* other = out + widest_;
         for (const Layer& layer : layers_) {
             std::copy_n(layer.bias.data(), layer.outputs, out);
-            for (const Block& block : layer.blocks) add_block(layer, block, in, out, indices.data());
+            for (const Block& block : layer.blocks)
+                add_block(layer, block, in, out, indices.data());
             if (&layer == &layers_.back()) break;
             for (std::size_t o = 0; o < layer.outputs; ++o) out[o] = std::max(out[o], 0.0f);
             in = out;

@@ -18,19 +18,19 @@ constexpr std::size_t LANES = 16;
 
 // 0 no attacker, 1 pawn, 2 minor piece, 3 rook, 4 queen, 5 king.
 int control_class(float cheapest) {
-    return cheapest < 0.05f ? 0
-           : cheapest < 0.2f ? 1
-           : cheapest < 0.4f ? 2
-           : cheapest < 0.7f ? 3
+    return cheapest < 0.05f   ? 0
+           : cheapest < 0.2f  ? 1
+           : cheapest < 0.4f  ? 2
+           : cheapest < 0.7f  ? 3
            : cheapest < 0.95f ? 4
                               : 5;
 }
 
 // 0 loses more than a pawn, 1 loses, 2 even, 3 wins, 4 wins more than a pawn.
 int exchange_class(int gain) {
-    return gain < -PIECE_VALUE[PAWN]  ? 0
-           : gain < 0                 ? 1
-           : gain == 0                ? 2
+    return gain < -PIECE_VALUE[PAWN]   ? 0
+           : gain < 0                  ? 1
+           : gain == 0                 ? 2
            : gain <= PIECE_VALUE[PAWN] ? 3
                                        : 4;
 }

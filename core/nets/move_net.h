@@ -1,7 +1,7 @@
 // Giraffe's second network: the probability of each legal move to be the best, without search.
 //
-//   giraffe363 [363] --layer--> [H] --+--> ReLU --> dot --> logit of a move --softmax--> probability
-//   7 features of the move: rows [H] -/
+//   giraffe363 [363] --layer--> [H] --+--> ReLU --> dot --> logit of a move --softmax-->
+//   probability 7 features of the move: rows [H] -/
 //
 // The layer of the position is computed once; a move adds rows of one table, chosen by (all in the
 // mover's view):
@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "base/aligned.h"
-#include "rules/node_moves.h"
+#include "nets/move_probabilities.h"
 
 namespace rookery::nets {
 
@@ -30,16 +30,15 @@ inline constexpr int MOVE_ROWS = 384 + 384 + 42 + 5 + 5 + 4 + 36;
 void move_rows(const Position& position, const NodeInfo& info, std::span<const float> observation,
                std::span<const Move> moves, std::int32_t* rows);
 
-class MoveNet {
+class MoveNet final : public MoveProbabilities {
   public:
     // weight [H, 363], bias [H], table [MOVE_ROWS, H], output [H]; H a multiple of 16, at most 64.
     // Throws std::invalid_argument.
     MoveNet(std::span<const float> weight, std::span<const float> bias,
             std::span<const float> table, std::span<const float> output);
 
-    // Probabilities [moves] of all legal moves of a position, which sum to 1.
     void probabilities(const Position& position, const NodeInfo& info, std::span<const Move> moves,
-                       std::span<float> found) const;
+                       std::span<float> found) const override;
 
   private:
     static constexpr std::size_t MOST_WIDTH = 64;

@@ -16,111 +16,33 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from typing import Any, ClassVar, Literal, Protocol, cast
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from pydantic import Field
 
-from rookery._core import (
-    BatchEvaluator,
-    LeafGames,
-    LeafSegments,
-    NnueLearner,
-    NnueNetwork,
-    encode_samples,
+from rookery._core import LeafGames, LeafSegments, NnueNetwork
+from rookery.algorithms.tdleaf_networks import (
+    GiraffeLeaves,
+    Learner,
+    Metric,
+    NnueLeaves,
+    Samples,
+    Values,
+    material_values,
+    white_to_move,
 )
-from rookery.algorithms.engine_learning import (
-    get_learner,
-    new_weights,
-    nnue_network,
-    put_learner,
-    tensors_of,
-)
-from rookery.base.scales import scores_of_values
-from rookery.base.section import Section
-from rookery.encodings import OBSERVATIONS
+from rookery.algorithms.tdleaf_recipe import TdLeafRecipe
 from rookery.learning.matches import player_match
-from rookery.nets import ValueNetwork, make_network
-from rookery.nets.value_evaluator import value_evaluator
+from rookery.nets import ValueNetwork
 from rookery.players.alphabeta import AlphaBetaPlayer
 from rookery.players.bots import BotPlayer
 from rookery.runs.state import State
-from rookery.training.recipe import Recipe
 from rookery.training.trainer import Context, MatchScore, Metrics, Trainer
 
-Values = NDArray[np.float64]
-Samples = NDArray[np.uint8]  # packed positions [B, 32] (core/nnue/packed_position.h)
-PAWNS = (1, 3, 3, 5, 9, 0, 0, 0)  # worth of pawn, knight, bishop, rook, queen, king
-MATERIAL_SCALE = 5.0  # pawns of material worth a value of tanh(1)
-LARGEST_VALUE = 0.999  # limit of targets, so that their logits are finite
 # Of one search: an untrained network may see a gain in every capture, and a quiescence search
 # could then take hundreds of thousands of nodes.
 MOST_NODES = 100_000
-
-
-# --- Settings ---
-
-
-class TdLeafSettings(Section):
-    """The algorithm."""
-
-    RENAMED: ClassVar = {"batch": "minibatch", "trace": "lambda_"}
-    network: Literal["nnue", "giraffe"] = "nnue"
-    """The engine's sparse network, or Giraffe's over grouped features."""
-    width: int = Field(default=32, ge=16, le=1024, multiple_of=16)
-    """Width of the hidden layer; of Giraffe's second one."""
-    groups: tuple[int, int, int] | None = None
-    """Widths of Giraffe's first layers (`rookery.nets.giraffe`)."""
-    depth: int = Field(default=4, ge=1, le=20)
-    """Search depth in plies."""
-    games: int = Field(default=64, ge=1)
-    """Games played in parallel."""
-    plies: int = Field(default=12, ge=2)
-    """Plies of each game per iteration."""
-    random_plies: int = Field(default=10, ge=0)
-    """Most random plies at the start of a game; the number is drawn for each."""
-    new_games: float = Field(default=0.0, ge=0, le=1)
-    """Share of games that are abandoned for a new one after each iteration."""
-    random_start: bool = False
-    """Begin each iteration with a random move in every game, as Giraffe's training positions."""
-    max_plies: int = Field(default=300, ge=1)
-    """A longer game is cut off without a result."""
-    random_moves: float = Field(default=0.05, ge=0, le=1)
-    """Share of random moves; targets do not look past them."""
-    lambda_: float = Field(default=0.7, ge=0, le=1)
-    """Discount of later value changes, as in TD(lambda)."""
-    learning_rate: float = Field(default=1e-3, gt=0)
-    """Learning rate of AdamW at the start."""
-    final_learning_rate: float = Field(default=1e-4, ge=0)
-    """Learning rate at the end of the run; linear in between."""
-    window: int = Field(default=0, ge=0)
-    """Recent leaves, with the targets they had, that minibatches are drawn from; 0: those of the
-    iteration alone."""
-    passes: int = Field(default=1, ge=1)
-    """How often a leaf is learnt, on average."""
-    minibatch: int = Field(default=256, ge=1)
-    """Leaves per optimiser step."""
-    material_iterations: int = Field(default=0, ge=0)
-    """First iterations that learn the material balance instead, as in Giraffe."""
-
-
-class EvaluationSettings(Section):
-    """What is measured at every tenth of the run."""
-
-    games: int = Field(default=40, ge=2, multiple_of=2)
-    """Against each opponent, half of them with each colour."""
-    opponents: list[Literal["random", "greedy", "greedy-safe"]] = Field(
-        default=["random", "greedy-safe"]
-    )
-
-
-class TdLeafRecipe(Recipe):
-    """All settings of a TD-leaf run."""
-
-    tdleaf: TdLeafSettings = TdLeafSettings()
-    evaluation: EvaluationSettings = EvaluationSettings()
 
 
 # --- Targets ---
@@ -148,142 +70,6 @@ def targets(values: Values, ends: Values, breaks: NDArray[np.bool_], lambda_: fl
     return result
 
 
-# --- Packed positions ---
-
-
-def white_to_move(samples: Samples) -> NDArray[np.bool_]:
-    """Whether White is to move [B]."""
-    return (samples[:, 26] & 1) == 0
-
-
-def material_values(samples: Samples) -> Values:
-    """Material balance as values [B] in [-1, 1] for the side to move."""
-    nibbles = np.stack([samples[:, 8:24] & 15, samples[:, 8:24] >> 4], axis=2).reshape(-1, 32)
-    counts = np.unpackbits(samples[:, :8], axis=1).sum(axis=1)
-    worth = np.array(PAWNS + tuple(-pawns for pawns in PAWNS), dtype=np.float64)[nibbles]
-    worth[np.arange(32) >= counts[:, None]] = 0.0
-    white: Values = np.tanh(worth.sum(axis=1) / MATERIAL_SCALE)
-    return np.where(white_to_move(samples), white, -white)
-
-
-# --- The two networks: evaluate, learn ---
-
-
-class Learner(Protocol):
-    """A network with its optimiser."""
-
-    def evaluator(self) -> NnueNetwork | BatchEvaluator:
-        """A native copy of the present weights, for searches."""
-
-    def values(self, leaves: Samples) -> Values:
-        """Values [B] in [-1, 1] for the side to move."""
-
-    def learn(self, leaves: Samples, wanted: Values, rate: float) -> float:
-        """One step towards `wanted` [B]; the mean squared error before it."""
-
-    def network(self) -> ValueNetwork:
-        """The network to publish."""
-
-    def put(self, state: State) -> None:
-        """Store weights and optimiser."""
-
-    def get(self, state: State) -> None:
-        """Restore what `put` stored."""
-
-
-class NnueLeaves:
-    """The engine's network, with native search and gradients."""
-
-    def __init__(self, settings: TdLeafSettings, generator: torch.Generator) -> None:
-        """Begin with random weights."""
-        self._learner = NnueLearner(settings.width)
-        for name, array in new_weights(settings.width, 8, generator).items():
-            self._learner.weights()[name][:] = array
-
-    def evaluator(self) -> NnueNetwork:
-        """The quantised network."""
-        return NnueNetwork(*tensors_of(self._learner.weights()))
-
-    def values(self, leaves: Samples) -> Values:
-        """Evaluate with the float weights."""
-        raw = self._learner.evaluate(leaves).astype(np.float64)
-        return np.asarray(np.tanh(raw / 2.0))
-
-    def learn(self, leaves: Samples, wanted: Values, rate: float) -> float:
-        """One native step on samples whose scores are the targets."""
-        samples = np.array(leaves)
-        clipped = wanted.clip(-LARGEST_VALUE, LARGEST_VALUE)
-        samples.view(np.int16)[:, 12] = np.rint(scores_of_values(clipped))
-        rates = np.full(1, rate, dtype=np.float32)
-        loss = self._learner.train(samples, 0, len(samples), 0, rates, 0.0, 2.0)
-        return 4.0 * loss  # of values in [-1, 1] instead of scores in [0, 1]
-
-    def network(self) -> ValueNetwork:
-        """The same weights in torch."""
-        return nnue_network(self._learner.weights())
-
-    def put(self, state: State) -> None:
-        """Store weights and moments."""
-        put_learner(state, "nnue", self._learner)
-        state.values["nnue"] = {"steps": self._learner.steps}
-
-    def get(self, state: State) -> None:
-        """Restore weights and moments."""
-        get_learner(state, "nnue", self._learner)
-        self._learner.steps = int(state.value("nnue")["steps"])
-
-
-class GiraffeLeaves:
-    """Giraffe's network, with gradients by torch."""
-
-    def __init__(self, settings: TdLeafSettings, generator: torch.Generator) -> None:
-        """Begin with random weights."""
-        sizes: dict[str, Any] = {"width": settings.width, "groups": settings.groups}
-        self._network = make_network("giraffe", "giraffe363", "none", sizes, generator)
-        self._optimizer = torch.optim.AdamW(self._network.parameters(), lr=1e-3)
-
-    def evaluator(self) -> BatchEvaluator:
-        """A native copy."""
-        return value_evaluator(self._network)
-
-    def values(self, leaves: Samples) -> Values:
-        """Evaluate in torch."""
-        with torch.no_grad():
-            values: torch.Tensor = self._network.values(_features(leaves))
-        return values.numpy().astype(np.float64)
-
-    def learn(self, leaves: Samples, wanted: Values, rate: float) -> float:
-        """One step of AdamW."""
-        target = torch.from_numpy(wanted.astype(np.float32))
-        for group in self._optimizer.param_groups:
-            group["lr"] = rate
-        loss = (self._network.values(_features(leaves)) - target).square().mean()
-        self._optimizer.zero_grad()
-        loss.backward()
-        self._optimizer.step()
-        return float(loss.detach())
-
-    def network(self) -> ValueNetwork:
-        """The network itself."""
-        return cast(ValueNetwork, self._network)
-
-    def put(self, state: State) -> None:
-        """Store weights and optimiser."""
-        state.put_module("giraffe", self._network)
-        state.put_optimizer("optimizer", self._optimizer)
-
-    def get(self, state: State) -> None:
-        """Restore weights and optimiser."""
-        state.get_module("giraffe", self._network)
-        state.get_optimizer("optimizer", self._optimizer)
-
-
-def _features(samples: Samples) -> torch.Tensor:
-    inputs = np.zeros((len(samples), *OBSERVATIONS["giraffe363"].shape), dtype=np.float32)
-    encode_samples(samples, "giraffe363", inputs)
-    return torch.from_numpy(inputs)
-
-
 # --- The loop ---
 
 
@@ -292,6 +78,7 @@ class TdLeafTrainer(Trainer):
 
     def __init__(self, context: Context[TdLeafRecipe]) -> None:
         """Begin all games."""
+        torch.set_num_threads(1)  # more would only wait for each other in such small networks
         self.context = context
         settings = context.recipe.tdleaf
         kind = NnueLeaves if settings.network == "nnue" else GiraffeLeaves
@@ -318,6 +105,12 @@ class TdLeafTrainer(Trainer):
     def _by_material(self) -> bool:
         return self.context.iteration < self.context.recipe.tdleaf.material_iterations
 
+    @property
+    def _rate(self) -> float:
+        settings = self.context.recipe.tdleaf
+        start, end = settings.learning_rate, settings.final_learning_rate
+        return start + (end - start) * self.context.progress
+
     def iterate(self) -> Metrics:
         """Play a segment of all games and learn from it."""
         settings = self.context.recipe.tdleaf
@@ -328,6 +121,7 @@ class TdLeafTrainer(Trainer):
         ends, breaks = played.ends.T.astype(np.float64), played.unrelated.T.astype(bool)
         wanted = targets(values, ends, breaks, settings.lambda_)
         loss, samples = self._learn(leaves, wanted.T.ravel(), played.decided.ravel() == 0)
+        moves = self._learn_moves(played)
         results = {"white": played.white_wins, "draw": played.draws, "black": played.black_wins}
         return Metrics(
             samples=samples,
@@ -337,6 +131,7 @@ class TdLeafTrainer(Trainer):
                 "mean_change": float(np.abs(wanted - values).mean()),
                 "value_deviation": float(values.std()),
                 "nodes": played.nodes / values.size,
+                **moves,
             },
             results={name: count for name, count in results.items() if count},
             terminations=played.endings,
@@ -372,13 +167,24 @@ class TdLeafTrainer(Trainer):
             self.leaves = np.concatenate([self.leaves, leaves])[-settings.window :]
             self.goals = np.concatenate([self.goals, goals])[-settings.window :]
             leaves, goals = self.leaves, self.goals
-        start, end = settings.learning_rate, settings.final_learning_rate
-        rate = start + (end - start) * self.context.progress
         losses = [
-            self.learner.learn(leaves[chosen], goals[chosen], rate)
+            self.learner.learn(leaves[chosen], goals[chosen], self._rate)
             for chosen in self._minibatches(new, len(leaves))
         ]
         return float(np.mean(losses)) if losses else 0.0, new
+
+    def _learn_moves(self, played: LeafSegments) -> Metric:
+        """Minibatch steps of the move probabilities; means of their metrics."""
+        settings = self.context.recipe.tdleaf
+        if not settings.moves:
+            return {}
+        roots, actions = played.roots, played.actions.ravel()
+        order = self.rng.permutation(len(roots))[: settings.move_samples]
+        steps = [
+            self.learner.learn_moves(roots[chosen], actions[chosen], self._rate)
+            for chosen in np.array_split(order, -(-len(order) // settings.minibatch))
+        ]
+        return {name: float(np.mean([step[name] for step in steps])) for name in steps[0]}
 
     def _minibatches(self, new: int, count: int) -> Iterator[NDArray[np.int64]]:
         """Indices below `count`: as many as `passes` over the new leaves have."""
@@ -419,6 +225,6 @@ class TdLeafTrainer(Trainer):
         self.learner.get(state)
         state.get_generator("order", self.rng)
         if "games.starts" in state.tensors:
-            self.starts = np.array(state.get_tensors("games")["starts"])
+            self.starts = state.get_tensors("games")["starts"].numpy().copy()
         window = state.get_tensors("window")
-        self.leaves, self.goals = np.array(window["leaves"]), np.array(window["goals"])
+        self.leaves, self.goals = window["leaves"].numpy().copy(), window["goals"].numpy().copy()

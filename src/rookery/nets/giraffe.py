@@ -17,6 +17,7 @@ from torch import Tensor, nn
 
 from rookery.base.section import Section
 from rookery.encodings import NO_ACTIONS, OBSERVATIONS
+from rookery.nets.giraffe_moves import MoveNetwork
 
 GROUPS = ("global", "piece", "square")
 REGISTER = 16  # floats (core/nets/mlp_value.h)
@@ -30,6 +31,8 @@ class GiraffeSizes(Section):
     groups: tuple[int, int, int] | None = None
     """Widths of the first layer's groups (global, pieces, squares); None: `width`, split by their
     numbers of features. Multiples of 16 are the fastest."""
+    moves: int = Field(default=0, ge=0, le=64, multiple_of=16)
+    """Width of the network of move probabilities (`rookery.nets.giraffe_moves`); 0: none."""
 
 
 class Giraffe(nn.Module):
@@ -53,7 +56,7 @@ class Giraffe(nn.Module):
         self.actions = actions
         self.sizes = sizes
         self.first = nn.ModuleList()
-        places, joined = [], 0
+        places, widths = [], []
         for number, group in enumerate(GROUPS):
             indices = [
                 index
@@ -65,10 +68,13 @@ class Giraffe(nn.Module):
             share = max(4, round(sizes.width * len(indices) / layout.shape[0]))
             width = share if sizes.groups is None else sizes.groups[number]
             self.first.append(nn.Linear(len(indices), width))
-            joined += width
-        self._places = places
-        self.second = nn.Linear(joined, sizes.width)
+            widths.append(width)
+        self._places, self._widths = places, widths
+        self.second = nn.Linear(sum(widths), sizes.width)
         self.value = nn.Linear(sizes.width, 1)
+        if sizes.moves and observation != "giraffe363":
+            raise ValueError(f"move probabilities read giraffe363, not {observation!r}")
+        self.moves = MoveNetwork(sizes.moves) if sizes.moves else None
 
     def initialise(self, generator: torch.Generator | None = None) -> None:
         """Draw new weights; values start close to zero."""
@@ -78,6 +84,8 @@ class Giraffe(nn.Module):
                     nn.init.kaiming_normal_(module.weight, nonlinearity="relu", generator=generator)
                     module.bias.zero_()
             self.value.weight.mul_(0.1)
+        if self.moves is not None:
+            self.moves.initialise(generator)
 
     def layers(self) -> list[tuple[Tensor, Tensor]]:
         """The network as plain linear layers; the first is a block matrix of the groups.
@@ -85,7 +93,7 @@ class Giraffe(nn.Module):
         Each group is padded with zeros to whole vector registers of the native copy.
         """
         inputs = sum(len(places) for places in self._places)
-        sizes = [-(-layer.out_features // REGISTER) * REGISTER for layer in self.first]
+        sizes = [-(-width // REGISTER) * REGISTER for width in self._widths]
         first, bias = torch.zeros(sum(sizes), inputs), torch.zeros(sum(sizes))
         second = torch.zeros(self.second.out_features, sum(sizes))
         row = column = 0
