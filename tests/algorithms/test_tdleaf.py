@@ -16,7 +16,9 @@ from rookery.algorithms.tdleaf_networks import (
     Learner,
     NnueLeaves,
     Samples,
+    in_check,
     material_values,
+    other_side,
     white_to_move,
 )
 from rookery.algorithms.tdleaf_recipe import TdLeafSettings
@@ -159,6 +161,12 @@ def test_material_is_for_the_side_to_move() -> None:
     expected = [0.0, -np.tanh(1.8), np.tanh(0.2)]
     assert material_values(samples) == pytest.approx(expected)
     assert white_to_move(samples).tolist() == [True, False, True]
+
+
+def test_the_other_side_may_move_unless_there_is_a_check() -> None:
+    samples = packed("4k3/8/8/8/8/8/4R3/4K3 b - - 0 1", "4k3/8/8/4Pp2/8/8/8/4K3 w - f6 0 1")
+    assert in_check(samples).tolist() == [True, False]
+    assert sample_fens(other_side(samples[1:])) == ["4k3/8/8/4Pp2/8/8/8/4K3 b - - 0 1"]
 
 
 def test_move_probabilities_learn_the_moves_chosen() -> None:

@@ -29,7 +29,9 @@ from rookery.algorithms.tdleaf_networks import (
     NnueLeaves,
     Samples,
     Values,
+    in_check,
     material_values,
+    other_side,
     white_to_move,
 )
 from rookery.algorithms.tdleaf_recipe import TdLeafRecipe
@@ -163,6 +165,9 @@ class TdLeafTrainer(Trainer):
             goals = material_values(leaves)
         leaves, goals = leaves[undecided], goals[undecided]
         new = len(leaves)
+        if settings.both_sides:
+            turn = (self.rng.random(new) < 0.5) & ~in_check(leaves)
+            leaves[turn], goals[turn] = other_side(leaves[turn]), -goals[turn]
         if settings.window:
             self.leaves = np.concatenate([self.leaves, leaves])[-settings.window :]
             self.goals = np.concatenate([self.goals, goals])[-settings.window :]

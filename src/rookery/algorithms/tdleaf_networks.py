@@ -38,12 +38,27 @@ Metric = dict[str, float]
 Samples = NDArray[np.uint8]
 PAWNS = (1, 3, 3, 5, 9, 0, 0, 0)  # worth of pawn, knight, bishop, rook, queen, king
 MATERIAL_SCALE = 5.0  # pawns of material worth a value of tanh(1)
+NO_SQUARE = 64
+KING_ATTACKER = 17  # of giraffe363: the cheapest attacker of the mover's king
 LARGEST_VALUE = 0.999  # limit of targets, so that their logits are finite
 
 
 def white_to_move(samples: Samples) -> NDArray[np.bool_]:
     """Whether White is to move [B]."""
     return np.asarray((samples[:, 26] & 1) == 0)
+
+
+def other_side(samples: Samples) -> Samples:
+    """The same positions with the other side to move."""
+    turned = samples.copy()
+    turned[:, 26] ^= 1
+    turned[:, 27] = NO_SQUARE  # en passant
+    return turned
+
+
+def in_check(samples: Samples) -> NDArray[np.bool_]:
+    """Whether the side to move is in check [B]."""
+    return (_features(samples)[:, KING_ATTACKER] > 0).numpy()
 
 
 def material_values(samples: Samples) -> Values:

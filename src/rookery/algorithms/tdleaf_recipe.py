@@ -50,6 +50,8 @@ class TdLeafSettings(Section):
     window: int = Field(default=0, ge=0)
     """Recent leaves, with the targets they had, that minibatches are drawn from; 0: those of the
     iteration alone."""
+    both_sides: bool = False
+    """Learn half of the leaves as if the other side were to move, with the value negated."""
     passes: int = Field(default=1, ge=1)
     """How often a leaf is learnt, on average."""
     minibatch: int = Field(default=256, ge=1)
