@@ -55,7 +55,6 @@ class Worker {
     Worker(const Evaluator& evaluator, TranspositionTable& table, const std::atomic<bool>& stop);
 
     void new_game();
-    void set_evaluator(const Evaluator& evaluator);
     // Null: the depth limits the search.
     void set_budget(MoveBudgetPtr budget);
 

@@ -444,5 +444,5 @@ def alphabeta_player(spec: PlayerSpec, options: dict[str, Any]) -> AlphaBetaPlay
         chosen["moves"] = read_moves(source)
     try:
         return AlphaBetaPlayer(evaluator, str(spec), rated=_is_rated(source), **chosen)
-    except ValueError as error:
+    except (ValueError, MemoryError) as error:
         raise SpecError(f"player {str(spec)!r}: {error}") from error
