@@ -3,9 +3,10 @@
 // The set is exact until it would exceed its capacity; then a uniform sample of it is kept
 // (complete() is false from then on). A sample can lose the true board, so that nothing fits what
 // is observed next: then a few hundred of its boards are changed by hand until they do (repairs()
-// counts how often). Boards of the set are distinct and equally likely.
+// counts how often). After a sense the boards of a complete set are distinct; all are taken to be
+// equally likely.
 //
-// The opponent's possible moves are not listed before the sense: children() draws from them, and
+// The opponent's possible moves are not listed before the sense: sample() draws from them, and
 // the sense's answer filters them while they are generated.
 
 #pragma once
