@@ -379,10 +379,15 @@ void bind_belief(nb::module_& m) {
         .def("boards",
              [](const Belief& b) { return Boards{{b.boards().begin(), b.boards().end()}}; })
         .def(
-            "sample", [](Belief& b, std::size_t count) { return Boards{b.sample(count)}; },
-            "count"_a, nb::call_guard<nb::gil_scoped_release>(),
+            "sample",
+            [](Belief& b, std::size_t count, double endangered) {
+                return Boards{b.sample(count, endangered)};
+            },
+            "count"_a, "endangered"_a = 0.0, nb::call_guard<nb::gil_scoped_release>(),
             "Distinct boards with this side to move; before the sense, after any of the "
-            "opponent's possible moves.");
+            "opponent's possible moves. endangered: share of the places for boards on which our "
+            "king "
+            "could be captured, if there are so many.");
     using blind::Judge;
     nb::class_<Judge>(m, "BlindJudge", "The engine's opinion of requests; see core/blind/judge.h.")
         .def(

@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::size_t REPAIRED_BOARDS = 256;
 constexpr Bitboard LAST_RANKS = rank_mask(0) | rank_mask(7);
+constexpr std::size_t POOL = 16;  // boards looked at for each one that is chosen
 constexpr int MOST_CHANGED_SQUARES = 4;  // by one move: castling
 
 // What a window must look like, for boards as bitboards.
@@ -194,7 +195,22 @@ std::vector<Board> Belief::draw_children(std::size_t count) {
     return drawn;
 }
 
-std::vector<Board> Belief::sample(std::size_t count) {
+std::vector<Board> Belief::sample(std::size_t count, double endangered) {
+    if (endangered <= 0) return draw(count);
+    std::vector<Board> drawn = draw(POOL * count);
+    const auto danger = std::ranges::stable_partition(
+        drawn, [this](const Board& board) { return !board.attacked_by(~us(), board.king(us())); });
+    const std::size_t safe = drawn.size() - danger.size();
+    const std::size_t wanted = std::min(danger.size(), std::size_t(endangered * double(count)));
+    // The places that one kind leaves go to the other.
+    const std::size_t first = std::min(safe, count - wanted);
+    const std::size_t second = std::min(danger.size(), count - first);
+    std::vector<Board> chosen(drawn.begin(), drawn.begin() + std::ptrdiff_t(first));
+    chosen.insert(chosen.end(), danger.begin(), danger.begin() + std::ptrdiff_t(second));
+    return chosen;
+}
+
+std::vector<Board> Belief::draw(std::size_t count) {
     if (waiting_) return draw_children(count);
     std::vector<Board> chosen(boards_.begin(), boards_.end());
     shuffle_front(chosen, count, random_);

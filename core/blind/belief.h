@@ -33,14 +33,17 @@ class Belief {
     [[nodiscard]] bool complete() const { return complete_; }
     [[nodiscard]] int repairs() const { return repairs_; }
     // Up to `count` distinct boards with this side to move, each as likely as any other: of the set
-    // after the sense, of the opponent's possible moves before it.
-    [[nodiscard]] std::vector<Board> sample(std::size_t count);
+    // after the sense, of the opponent's possible moves before it. Boards on which our king could
+    // be captured get up to `endangered` of the places, if there are so many: an opponent aims for
+    // them, so they are likelier than chance has it.
+    [[nodiscard]] std::vector<Board> sample(std::size_t count, double endangered = 0);
 
   private:
     [[nodiscard]] Color us() const { return color_; }
     // Calls with each board after a move (or pass) of the opponent that captures on `capture`.
     template <class Visit>
     void for_each_child(const Board& board, Square capture, const Visit& visit) const;
+    [[nodiscard]] std::vector<Board> draw(std::size_t count);
     [[nodiscard]] std::vector<Board> draw_children(std::size_t count);
     void opponent_moved(const Turn& turn);
     void sensed(const Turn& turn);

@@ -60,6 +60,7 @@ KINDS: dict[str, BlindKind] = {
             "capacity": (kinds.positive_int, "boards kept at most (30000)"),
             "boards": (kinds.positive_int, "boards judged for a move (32)"),
             "sense_boards": (kinds.positive_int, "boards judged for a sense (24)"),
+            "endangered": (kinds.probability, "share of them with the own king attacked (0.4)"),
             "worst": (kinds.probability, "weight of the worst board (0.3)"),
             "curiosity": (kinds.number(0.0, 10.0), "weight of excluding boards (0.05)"),
             "network": (kinds.words, "the engine's network (rookery)"),

@@ -3,6 +3,7 @@
 A turn, after the strongest agents of the yearly competitions (StrangeFish and its successors):
 
 1. `BlindBelief` (core) holds the boards that fit everything told so far, at most `capacity`.
+   Samples of it prefer boards on which the own king could be captured: opponents aim for them.
 2. Sense: the engine values every request on a sample of boards. For each window the sample falls
    into groups that look alike in it; after seeing one of them the best request *of that group*
    would be made. The window with the greatest expected value of that choice is sensed, with a
@@ -36,6 +37,7 @@ class StrongSettings:
     boards: int = 32  # judged for a move
     sense_boards: int = 24  # judged for a sense
     windows: int = 600  # boards whose windows are compared
+    endangered: float = 0.4  # share of judged boards with the own king attacked, if there are any
     worst: float = 0.3  # weight of the worst board
     curiosity: float = 0.05  # weight of excluding boards, whatever it changes
     network: str = "rookery"
@@ -101,7 +103,7 @@ class StrongPlayer(BasePlayer):
         possible = belief.sample(self.settings.windows).window_keys()
         if len(possible) == 1:
             return CENTRES[0]
-        judged = belief.sample(self.settings.sense_boards)
+        judged = belief.sample(self.settings.sense_boards, self.settings.endangered)
         keys, values = judged.window_keys(), self._sense_judge.values(judged, knowledge)
         scores = [
             best_after(keys[:, i], values, self.settings.worst)
@@ -113,7 +115,7 @@ class StrongPlayer(BasePlayer):
     def choose_move(self, knowledge: BlindKnowledge, rng: Generator, seconds: float) -> str | None:
         """Choose the request with the best mixture of mean and worst value."""
         belief = self._belief(knowledge)
-        boards = belief.sample(self.settings.boards)
+        boards = belief.sample(self.settings.boards, self.settings.endangered)
         scores = blend(self._move_judge.values(boards, knowledge), self.settings.worst)
         best = int(np.argmax(scores))
         self.thoughts = Thoughts(len(belief), belief.complete, belief.repairs, float(scores[best]))
