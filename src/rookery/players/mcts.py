@@ -168,8 +168,8 @@ class MctsPlayer:
         self._hit.clear()
         if not game.legal_count():
             raise MoveError(f"there is no legal move to choose in {game.fen()!r}")
-        clock = self._lateness.begin(game, limits)
-        simulations, seconds = self._budget(clock, limits, pondering)
+        planned = self._lateness.begin(game, limits)
+        simulations, seconds = self._budget(planned, limits, pondering)
         self.search.set_game(game)
         # Unlimited if time is the limit, and until ponderhit.
         bound = UNLIMITED if simulations is None or pondering else simulations
