@@ -121,7 +121,9 @@ const Games& require_games(const Games& games);
 using Tensors =
     std::tuple<Input<const float>, Input<const float>, Input<const float>, Input<const float>>;
 [[nodiscard]] std::shared_ptr<nnue::Network> make_network(const Tensors& tensors);
-// uint8 [N, 32]
+// Packed samples, uint8 [N, 32]; samples_of throws std::invalid_argument for unaligned arrays.
+using SampleArray = Input<const std::uint8_t, nb::shape<-1, 32>>;
+[[nodiscard]] std::span<const nnue::PackedSample> samples_of(const SampleArray& array);
 [[nodiscard]] Numpy<std::uint8_t> sample_array(std::span<const nnue::PackedSample> samples);
 
 // mcts::set_option with a Python number or bool.

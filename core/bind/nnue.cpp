@@ -8,13 +8,6 @@ namespace rookery::bind {
 namespace {
 
 using Floats = Input<const float>;
-using SampleArray = Input<const std::uint8_t, nb::shape<-1, 32>>;
-
-std::span<const nnue::PackedSample> samples_of(const SampleArray& array) {
-    if (reinterpret_cast<std::uintptr_t>(array.data()) % alignof(nnue::PackedSample))
-        throw std::invalid_argument("the samples are not aligned to 8 bytes; pass a copy");
-    return {reinterpret_cast<const nnue::PackedSample*>(array.data()), array.shape(0)};
-}
 
 // --- Packed samples ---
 
@@ -165,6 +158,12 @@ void bind_learner(nb::module_& m) {
 }
 
 }  // namespace
+
+std::span<const nnue::PackedSample> samples_of(const SampleArray& array) {
+    if (reinterpret_cast<std::uintptr_t>(array.data()) % alignof(nnue::PackedSample))
+        throw std::invalid_argument("the samples are not aligned to 8 bytes; pass a copy");
+    return {reinterpret_cast<const nnue::PackedSample*>(array.data()), array.shape(0)};
+}
 
 Numpy<std::uint8_t> sample_array(std::span<const nnue::PackedSample> samples) {
     const auto bytes = std::as_bytes(samples);

@@ -31,6 +31,11 @@ _ALGORITHMS = (
         player="tree-search",
     ),
     Algorithm(
+        "ddqn",
+        "rookery.algorithms.ddqn_recipe:DdqnRecipe",
+        "rookery.algorithms.ddqn:DdqnTrainer",
+    ),
+    Algorithm(
         "dqn",
         "rookery.papers.kanis2016.recipe:DQNRecipe",
         "rookery.papers.kanis2016.dqn:DQNTrainer",

@@ -1,0 +1,156 @@
+"""The replay memory of double DQN: positions, the leaves of their searches, targets, priorities.
+
+    games --> positions [N, 32] + leaves [N, 32] --target network--> judged [N] --> targets [N]
+                                                  --online network--> errors --> priorities [N]
+
+core/datagen/transitions.h defines positions and leaves. Only the transitions are kept on disk, in
+replay/; what the networks say about them is computed again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rookery.base.scales import scores_of_values
+from rookery.runs.positions import PositionFormat, Samples, fields
+from rookery.runs.replay import Replay
+from rookery.runs.state import Json
+
+DECIDED, LAST, ENDED, QUIET = 1, 2, 4, 8  # flags of a leaf, in its field `game`
+MATE_SCORE = 20_000  # larger scores of decided leaves are mates
+LARGEST_VALUE = 0.999  # limit of targets, so that their logits are finite
+SMALLEST_PRIORITY = 0.01  # of an error in [0, 2], so that every position can be drawn
+
+Values = NDArray[np.float32]
+Judge = Callable[[Samples], Values]  # values [N] in [-1, 1] for the side to move
+
+
+def flags(leaves: Samples, flag: int) -> NDArray[np.bool_]:
+    """Whether each leaf [N, 32] has a flag, [N]."""
+    return (fields(leaves)["game"] & flag) != 0
+
+
+def judge_leaves(positions: Samples, leaves: Samples, judge: Judge) -> Values:
+    """Values [N] of leaves for the side to move in their positions; decided ones by the rules."""
+    values = judge(leaves)
+    scores = fields(leaves)["score"].astype(np.int32)
+    rules = np.where(np.abs(scores) > MATE_SCORE, np.sign(scores), 0)
+    values = np.where(flags(leaves, DECIDED), rules, values)
+    same = ((fields(leaves)["state"] ^ fields(positions)["state"]) & 1) == 0
+    return np.where(same, values, -values).astype(np.float32)
+
+
+def returns(
+    positions: Samples, leaves: Samples, judged: Values, gamma: float, lambda_: float
+) -> Values:
+    """Targets [N]: lambda-returns of the values of the leaves, for the side to move.
+
+        target(t) = (1 - lambda) judged(t) - lambda gamma target(t + 1)
+
+    A game that ended gives its result. Before an exploratory move, and where a game was cut off,
+    target(t) = judged(t), as in Watkins's Q(lambda).
+    """
+    last = np.flatnonzero(flags(leaves, LAST))
+    targets = judged.copy()
+    ended = flags(leaves, ENDED)
+    result = ((fields(positions)["state"] >> 5) & 3).astype(np.float32) - 1.0
+    targets[ended] = result[ended]
+    lengths = np.diff(last, prepend=-1)
+    order = np.argsort(-lengths, kind="stable")
+    last, lengths = last[order], lengths[order]
+    for back in range(1, int(lengths.max(initial=1))):
+        place = last[: np.searchsorted(-lengths, -back)] - back  # of the chains this long
+        following = lambda_ * gamma * targets[place + 1]
+        targets[place] = (1.0 - lambda_) * judged[place] - following
+    return targets
+
+
+class Memory:
+    """The newest transitions of a run, at most `size`."""
+
+    def __init__(
+        self, folder: Path, size: int, keep_checkpoints: int, report: Callable[[str], None]
+    ) -> None:
+        """Use the run's replay folder."""
+        self.size = size
+        self.shards: Replay[Samples] = Replay(folder, PositionFormat(), keep_checkpoints, report)
+        self.positions: Samples = np.zeros((0, 32), dtype=np.uint8)
+        self.leaves: Samples = self.positions
+        self.judged = np.zeros(0, dtype=np.float32)  # by the target network, side to move
+        self.targets = self.judged
+        self.priorities = self.judged  # 0 where a position is not learnt from
+        self._unwritten: list[Samples] = []
+
+    def __len__(self) -> int:
+        """Positions in the memory."""
+        return len(self.positions)
+
+    def add(self, transitions: Samples) -> slice:
+        """Append transitions [2N, 32], drop the oldest; the places of the new ones."""
+        self._unwritten.append(transitions)
+        pairs = transitions.reshape(-1, 2, 32)
+        self._append(pairs[-self.size :])
+        return slice(len(self) - min(len(pairs), self.size), len(self))
+
+    def _append(self, pairs: Samples) -> None:
+        drop = max(0, len(self) + len(pairs) - self.size)
+        self.positions = np.concatenate([self.positions[drop:], pairs[:, 0]])
+        self.leaves = np.concatenate([self.leaves[drop:], pairs[:, 1]])
+        unknown = np.zeros(len(pairs), dtype=np.float32)
+        self.judged, self.targets, self.priorities = (
+            np.concatenate([values[drop:], unknown])
+            for values in (self.judged, self.targets, self.priorities)
+        )
+
+    def judge(self, places: slice, judge: Judge, gamma: float, lambda_: float) -> None:
+        """Let the target network judge leaves, and compute the targets; whole games only."""
+        positions, leaves = self.positions[places], self.leaves[places]
+        self.judged[places] = judge_leaves(positions, leaves, judge)
+        self.retarget(places, gamma, lambda_)
+
+    def retarget(self, places: slice, gamma: float, lambda_: float) -> None:
+        """Compute the targets of whole games from the judged values."""
+        self.targets[places] = returns(
+            self.positions[places], self.leaves[places], self.judged[places], gamma, lambda_
+        )
+
+    def prioritise(self, places: slice | NDArray[np.int64], values: Values, power: float) -> None:
+        """Set priorities from the online network's values [N] of these places."""
+        errors = np.abs(self.targets[places] - values) + SMALLEST_PRIORITY
+        learnt = flags(self.leaves[places], QUIET)
+        self.priorities[places] = np.where(learnt, errors**power, 0.0)
+
+    def draw(self, count: int, rng: np.random.Generator) -> NDArray[np.int64]:
+        """Places [count] of positions to learn from, by priority."""
+        sums = np.cumsum(self.priorities, dtype=np.float64)
+        if not len(sums) or not sums[-1] > 0:
+            return np.zeros(0, dtype=np.int64)
+        drawn = np.searchsorted(sums, rng.random(count) * sums[-1], side="right")
+        return np.minimum(drawn, len(sums) - 1).astype(np.int64)
+
+    def samples(self, places: NDArray[np.int64]) -> Samples:
+        """Positions with their targets as scores, for the native learner."""
+        chosen = self.positions[places]
+        values = self.targets[places].clip(-LARGEST_VALUE, LARGEST_VALUE)
+        fields(chosen)["score"] = np.rint(scores_of_values(values)).astype(np.int16)
+        return chosen
+
+    # --- Resuming ---
+
+    def state(self) -> Json:
+        """Write what is new; the list of shards and the number of positions."""
+        if self._unwritten:
+            self.shards.add(np.concatenate(self._unwritten))
+            self._unwritten = []
+        self.shards.drop_oldest(2 * len(self))
+        return {"shards": self.shards.state(), "positions": len(self)}
+
+    def restore(self, state: Json) -> None:
+        """Read the transitions; nothing is judged yet."""
+        stored = self.shards.restore(state["shards"])
+        pairs = np.concatenate([np.zeros((0, 32), np.uint8), *stored.values()]).reshape(-1, 2, 32)
+        self._append(pairs[max(0, len(pairs) - int(state["positions"])) :])
