@@ -12,7 +12,8 @@ namespace {
 
 using alphabeta::Engine;
 using AnyEvaluator =
-    std::variant<std::shared_ptr<nnue::Network>, std::shared_ptr<values::ObservationEvaluator>>;
+    std::variant<std::shared_ptr<nnue::Network>, std::shared_ptr<values::ObservationEvaluator>,
+                 std::shared_ptr<values::PositionEvaluator>>;
 alphabeta::Evaluator evaluator_of(const AnyEvaluator& any) {
     return std::visit([](const auto& made) -> alphabeta::Evaluator { return made; }, any);
 }

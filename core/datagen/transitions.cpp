@@ -17,9 +17,8 @@ nnue::PackedSample leaf_of(GameLine line, const alphabeta::Result& found) {
     for (const Move move : found.lines.front().moves) line.make(move);
     const Position& leaf = line.position;
     // A search counts the first repetition inside its tree as a draw.
-    const bool over =
-        leaf.repetitions > 0 || find_ending(leaf, line.keys, count_legal(leaf),
-                                            Claims::OCCURRED) != Ending::NONE;
+    const bool over = leaf.repetitions > 0 || find_ending(leaf, line.keys, count_legal(leaf),
+                                                          Claims::OCCURRED) != Ending::NONE;
     const bool decided =
         alphabeta::is_mate(found.score) || (found.score == alphabeta::DRAW && over);
     const int score = std::clamp(found.score, -LARGEST_SCORE, LARGEST_SCORE);
@@ -153,8 +152,8 @@ std::vector<Transition> TransitionGenerator::search(std::span<const nnue::Packed
         [&](alphabeta::Engine& engine, std::uint64_t number) {
             const GameLine line{nnue::unpack(positions[number]), {}, 0};
             if (!has_legal_move(line.position))
-                throw std::invalid_argument("position " + std::to_string(number) + " is over: " +
-                                            to_fen(line.position));
+                throw std::invalid_argument("position " + std::to_string(number) +
+                                            " is over: " + to_fen(line.position));
             engine.new_game();
             transitions[number] = transition_of(line, search(engine, line), number);
             transitions[number].leaf.game |= LAST;

@@ -64,10 +64,9 @@ class TransitionGenerator {
     struct Record;
     [[nodiscard]] alphabeta::Result search(alphabeta::Engine& engine, const GameLine& line) const;
     bool play(alphabeta::Engine& engine, std::uint64_t number, Record& record) const;
-    std::uint64_t run_on_engines(
-        std::uint64_t first, std::uint64_t count,
-        const std::function<void(alphabeta::Engine&, std::uint64_t)>& work,
-        const alphabeta::Poll& poll);
+    std::uint64_t run_on_engines(std::uint64_t first, std::uint64_t count,
+                                 const std::function<void(alphabeta::Engine&, std::uint64_t)>& work,
+                                 const alphabeta::Poll& poll);
 
     ExploreSettings settings_;
     std::vector<EnginePtr> engines_;  // one per thread

@@ -32,7 +32,7 @@ class LearnSettings(Section):
 
     hidden: int = Field(default=128, ge=16, le=1024, multiple_of=16)
     """Width of the network."""
-    memory: int = Field(default=600_000, ge=1)
+    memory: int = Field(default=1_000_000, ge=1)
     """Newest positions in the replay memory."""
     double: bool = True
     """Whether the online network chooses the lines that the target network judges; otherwise the
@@ -41,11 +41,11 @@ class LearnSettings(Section):
     """Iterations after which the online weights are copied to the target network."""
     gamma: float = Field(default=0.998, gt=0, le=1)
     """Discount per ply."""
-    lambda_: float = Field(default=0.9, ge=0, le=1)
+    lambda_: float = Field(default=0.95, ge=0, le=1)
     """Weight of longer returns: 0 is the search's own line, 1 the rest of the game."""
-    final_lambda: float = Field(default=0.7, ge=0, le=1)
+    final_lambda: float = Field(default=0.8, ge=0, le=1)
     """The same at the end of the run; linear in between."""
-    priority: float = Field(default=0.5, ge=0, le=2)
+    priority: float = Field(default=0.0, ge=0, le=2)
     """Exponent of the error in the probability of drawing a position; 0: all alike."""
     visits: float = Field(default=16.0, gt=0)
     """Positions drawn per new position."""

@@ -169,6 +169,17 @@ def boolean(text: str) -> bool:
     raise ValueError("expected true or false")
 
 
+def one_of(*choices: str) -> Callable[[str], str]:
+    """One of a few words."""
+
+    def parse(text: str) -> str:
+        if text not in choices:
+            raise ValueError(f"expected {' or '.join(choices)}")
+        return text
+
+    return parse
+
+
 def words(text: str) -> str:
     """Any text that is not empty."""
     if not text:
