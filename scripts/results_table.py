@@ -17,6 +17,8 @@ BEGIN = "<!-- begin: python scripts/results_table.py -->\n"
 END = "<!-- end -->\n"
 DETAILS = {  # section with commands and conditions, by algorithm
     "alphazero": "alphazero",
+    "ddqn": "double-dqn",
+    "ddqn-paper": "double-dqn",
     "dqn": "endings",
     "endgame": "endings",
     "engine": "the-engine",

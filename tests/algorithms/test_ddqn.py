@@ -41,6 +41,8 @@ TINY = [
     "learn.copy_every=2",
     "learn.minibatch=32",
     "learn.priority=0.5",
+    "learn.final_learning_rate=1e-3",  # without schedules, which follow the budget
+    "learn.final_lambda=0.95",
     "evaluation.games=2",
     'evaluation.opponents=["random"]',
 ]
@@ -84,7 +86,7 @@ def test_the_leaf_is_the_end_of_the_principal_variation() -> None:
     generator = TransitionGenerator(network, 1, depth=2)
     games = [Game(), Game("r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R w KQkq - 2 3")]
     zeros = [0] * len(games)
-    positions, leaves = pairs(generator.search(pack_samples(games, zeros, zeros, zeros)))
+    _positions, leaves = pairs(generator.search(pack_samples(games, zeros, zeros, zeros)))
     for game, leaf in zip(games, sample_fens(leaves), strict=True):
         result = Engine(NnueNetwork(*network), 1, 1).search(game, depth=2)
         for move in result.lines[0].moves:
@@ -117,7 +119,7 @@ def chain(marks: list[int], won: bool = False) -> tuple[Samples, Samples]:
     leaves = positions.copy()
     fields(leaves)["game"] = marks
     if won:
-        fields(positions)["state"][-1] |= 2 << 5
+        fields(positions)["state"][-1] ^= 3 << 5  # drawn (1) becomes won (2)
     return positions, leaves
 
 

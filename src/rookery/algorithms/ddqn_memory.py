@@ -31,7 +31,7 @@ Judge = Callable[[Samples], Values]  # values [N] in [-1, 1] for the side to mov
 
 def flags(leaves: Samples, flag: int) -> NDArray[np.bool_]:
     """Whether each leaf [N, 32] has a flag, [N]."""
-    return (fields(leaves)["game"] & flag) != 0
+    return np.asarray(fields(leaves)["game"] & flag, dtype=np.bool_)
 
 
 def judge_leaves(positions: Samples, leaves: Samples, judge: Judge) -> Values:
@@ -130,7 +130,7 @@ class Memory:
         if not len(sums) or not sums[-1] > 0:
             return np.zeros(0, dtype=np.int64)
         drawn = np.searchsorted(sums, rng.random(count) * sums[-1], side="right")
-        return np.minimum(drawn, len(sums) - 1).astype(np.int64)
+        return np.asarray(np.minimum(drawn, len(sums) - 1), dtype=np.int64)
 
     def samples(self, places: NDArray[np.int64]) -> Samples:
         """Positions with their targets as scores, for the native learner."""

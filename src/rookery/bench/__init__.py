@@ -29,6 +29,7 @@ BENCHMARKS = {
         "rookery.bench.prediction",
         "self-play processes that share one inference server",
     ),
+    "ddqn": ("rookery.bench.ddqn", "double DQN on whole games"),
     "dqn": ("rookery.bench.dqn", "DQN on king and pawn against king"),
 }
 

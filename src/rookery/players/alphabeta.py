@@ -23,6 +23,7 @@ from rookery._core import (
     MoveError,
     NetworkError,
     NnueNetwork,
+    PositionEvaluator,
     mate_moves,
 )
 from rookery._core import SearchResult as CoreResult
@@ -61,7 +62,7 @@ class AlphaBetaPlayer:
 
     def __init__(
         self,
-        evaluator: NnueNetwork | BatchEvaluator,
+        evaluator: NnueNetwork | BatchEvaluator | PositionEvaluator,
         name: str = SHIPPED,
         *,
         depth: int | None = None,
