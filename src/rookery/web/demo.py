@@ -20,7 +20,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rookery.web.choices import START
+from rookery.base.user_folders import games_folder
+from rookery.rating.networks import network_checksum
+from rookery.web.choices import DEMO, START
 from rookery.web.serve import Running, open_browser, start
 
 GAMES = 40  # per match
@@ -52,7 +54,7 @@ def run_demo(settings: DemoSettings) -> int:
 
     run = settings.run or free_run_path(Path("runs"), "demo")
     note = f"Training: {settings.recipe}, {settings.budget}. Its progress appears below."
-    first: dict[str, Any] = {"tab": "watch", "run": run.name, "note": note}
+    first: dict[str, Any] = {"tab": "watch", "run": run.name, "note": note, "stage": "train"}
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     running = None if settings.json else _serve(settings, run, first)
     try:
@@ -61,6 +63,7 @@ def run_demo(settings: DemoSettings) -> int:
             raise ValueError(
                 f"the training in {run} ended before it saved a network; see its output"
             )
+        first["stage"] = "measure"
         matches = measure(run, settings.games) if finished else []
         _report(run, matches, settings)
         if running is not None:
@@ -82,6 +85,7 @@ def _serve(settings: DemoSettings, run: Path, first: dict[str, Any]) -> Running:
         first=first,
         names=settings.names,
         workers=1,  # training needs the cores
+        games=games_folder(),
     )
     address = running.url + (f"?token={settings.token}" if settings.token else "")
     print(f"Watch the training at {address}#watch/{run.name}", flush=True)
@@ -189,6 +193,7 @@ def describe(matches: list[dict[str, Any]], budget: str) -> str:
 def _report(run: Path, matches: list[dict[str, Any]], settings: DemoSettings) -> None:
     content = {"run": str(run), "recipe": settings.recipe, "budget": settings.budget}
     document = {**content, "nodes": NODES, "matches": matches}
+    document["network"] = network_checksum(str(run))  # a run that trains on has another
     if settings.json:
         from rookery.base.json_output import write_json
 
@@ -197,7 +202,7 @@ def _report(run: Path, matches: list[dict[str, Any]], settings: DemoSettings) ->
     if matches:
         print(describe(matches, settings.budget))
     with contextlib.suppress(OSError):
-        (run / "demo.json").write_text(json.dumps(document, indent=1, default=str) + "\n")
+        (run / DEMO).write_text(json.dumps(document, indent=1, default=str) + "\n")
 
 
 def invitation(matches: list[dict[str, Any]], budget: str) -> str:
@@ -222,8 +227,9 @@ def _invite(
 ) -> None:
     """Open the board and serve until interrupted."""
     note = invitation(matches, settings.budget)
-    first.update({"tab": "play", "player": f"run:{run.name}", "color": "white", "note": note})
     time.sleep(2.1)  # until the page's list of players contains the run
+    first.update({"tab": "play", "player": f"run:{run.name}", "color": "white", "note": note})
+    first["stage"] = "done"
     address = running.url + (f"?token={settings.token}" if settings.token else "")
     print(f"Play it at {address}#play (Ctrl-C to quit; later: rookery play {run})", flush=True)
     if settings.browser:
