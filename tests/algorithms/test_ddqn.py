@@ -10,6 +10,7 @@ import torch
 
 from rookery import Game
 from rookery._core import Engine, NnueNetwork, TransitionGenerator, pack_samples, sample_fens
+from rookery.algorithms import ddqn_memory
 from rookery.algorithms.ddqn import DdqnTrainer
 from rookery.algorithms.ddqn_memory import (
     DECIDED,
@@ -171,13 +172,17 @@ def test_the_memory_keeps_the_newest_and_draws_by_priority(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("double", ["true", "false"])
-def test_a_resumed_run_agrees(tmp_path: Path, double: str) -> None:
+def test_a_resumed_run_agrees(
+    tmp_path: Path, double: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ddqn_memory, "SHARD", 100)
     settings = [*TINY, f"learn.double={double}"]
     straight, split = tmp_path / "straight", tmp_path / "split"
     start("ddqn", str(straight), "5it", 1, None, settings, QuietView())
     start("ddqn", str(split), "3it", 1, None, settings, QuietView())
     resume(str(split), "5it", view=QuietView())
     assert final_state(straight) == final_state(split)
+    assert len(list((straight / "replay").glob("*.positions"))) > 1
     player = make_player(f"{straight},depth=1")
     assert player.choose(Game(), np.random.default_rng(1)).move in Game().legal_moves()
     player.close()

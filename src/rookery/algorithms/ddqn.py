@@ -183,10 +183,8 @@ class DdqnTrainer(Trainer):
         put_learner(state, "online", self.online)
         weights = {name: torch.from_numpy(array) for name, array in self.target.weights().items()}
         state.put_tensors("target", weights)
-        priorities = torch.from_numpy(self.memory.priorities)
-        state.put_tensors("memory", {"priorities": priorities})
+        self.memory.put(state)
         state.put_generator("replay", self.rng)
-        state.values["memory"] = self.memory.state()
         state.values["ddqn"] = {
             "games": self.games, "lambda": self.lambda_, "steps": self.online.steps
         }  # fmt: skip
@@ -202,12 +200,9 @@ class DdqnTrainer(Trainer):
         counters = state.value("ddqn")
         self.games, self.lambda_ = int(counters["games"]), float(counters["lambda"])
         self.online.steps = int(counters["steps"])
-        self.memory.restore(state.value("memory"))
+        whole = self.memory.get(state)
         self.memory.judge(ALL, self._judge, learn.gamma, self.lambda_)
-        priorities = state.get_tensors("memory")["priorities"].numpy()
-        if len(priorities) == len(self.memory):
-            self.memory.priorities = priorities.copy()
-        else:  # shards were lost
+        if not whole:
             self.memory.prioritise(ALL, self._online(self.memory.positions), learn.priority)
 
 

@@ -13,19 +13,22 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from rookery.base.scales import scores_of_values
 from rookery.runs.positions import PositionFormat, Samples, fields
 from rookery.runs.replay import Replay
-from rookery.runs.state import Json
+from rookery.runs.state import State
 
 DECIDED, LAST, ENDED, QUIET = 1, 2, 4, 8  # flags of a leaf, in its field `game`
 MATE_SCORE = 20_000  # larger scores of decided leaves are mates
 LARGEST_VALUE = 0.999  # limit of targets, so that their logits are finite
+SHARD = 1 << 16  # rows of a file in replay/, two for each transition
 SMALLEST_PRIORITY = 0.01  # of an error in [0, 2], so that every position can be drawn
 
 Values = NDArray[np.float32]
+_NOTHING: Samples = np.zeros((0, 32), dtype=np.uint8)
 Judge = Callable[[Samples], Values]  # values [N] in [-1, 1] for the side to move
 
 
@@ -70,7 +73,11 @@ def returns(
 
 
 class Memory:
-    """The newest transitions of a run, at most `size`."""
+    """The newest transitions of a run, at most `size`.
+
+    Only the number of transitions decides what a shard holds: a run has the same files however
+    often it is saved. The checkpoint holds the transitions that are in no shard yet.
+    """
 
     def __init__(
         self, folder: Path, size: int, keep_checkpoints: int, report: Callable[[str], None]
@@ -78,8 +85,8 @@ class Memory:
         """Use the run's replay folder."""
         self.size = size
         self.shards: Replay[Samples] = Replay(folder, PositionFormat(), keep_checkpoints, report)
-        self.positions: Samples = np.zeros((0, 32), dtype=np.uint8)
-        self.leaves: Samples = self.positions
+        self.positions: Samples = _NOTHING
+        self.leaves: Samples = _NOTHING
         self.judged = np.zeros(0, dtype=np.float32)  # by the target network, side to move
         self.targets = self.judged
         self.priorities = self.judged  # 0 where a position is not learnt from
@@ -94,7 +101,14 @@ class Memory:
         self._unwritten.append(transitions)
         pairs = transitions.reshape(-1, 2, 32)
         self._append(pairs[-self.size :])
+        if self._unwritten_rows() >= SHARD:
+            self.shards.add(np.concatenate(self._unwritten))
+            self._unwritten = []
+        self.shards.drop_oldest(2 * len(self) - self._unwritten_rows())
         return slice(len(self) - min(len(pairs), self.size), len(self))
+
+    def _unwritten_rows(self) -> int:
+        return sum(map(len, self._unwritten))
 
     def _append(self, pairs: Samples) -> None:
         drop = max(0, len(self) + len(pairs) - self.size)
@@ -141,16 +155,25 @@ class Memory:
 
     # --- Resuming ---
 
-    def state(self) -> Json:
-        """Write what is new; the list of shards and the number of positions."""
-        if self._unwritten:
-            self.shards.add(np.concatenate(self._unwritten))
-            self._unwritten = []
-        self.shards.drop_oldest(2 * len(self))
-        return {"shards": self.shards.state(), "positions": len(self)}
+    def put(self, state: State) -> None:
+        """Store the list of shards, the transitions that are in none, and the priorities."""
+        state.values["memory"] = {"shards": self.shards.state(), "positions": len(self)}
+        unwritten = np.concatenate([_NOTHING, *self._unwritten])
+        arrays = {"unwritten": unwritten, "priorities": self.priorities}
+        state.put_tensors("memory", {k: torch.from_numpy(v) for k, v in arrays.items()})
 
-    def restore(self, state: Json) -> None:
-        """Read the transitions; nothing is judged yet."""
-        stored = self.shards.restore(state["shards"])
-        pairs = np.concatenate([np.zeros((0, 32), np.uint8), *stored.values()]).reshape(-1, 2, 32)
-        self._append(pairs[max(0, len(pairs) - int(state["positions"])) :])
+    def get(self, state: State) -> bool:
+        """Read the transitions; nothing is judged yet. False if shards were lost.
+
+        Then the priorities, which belong to the places of the transitions, are lost too.
+        """
+        stored, tensors = state.value("memory"), state.get_tensors("memory")
+        unwritten = tensors["unwritten"].numpy().copy()
+        self._unwritten = [unwritten] if len(unwritten) else []
+        shards = self.shards.restore(stored["shards"]).values()
+        pairs = np.concatenate([_NOTHING, *shards, unwritten]).reshape(-1, 2, 32)
+        self._append(pairs[max(0, len(pairs) - int(stored["positions"])) :])
+        if len(self) != int(stored["positions"]):
+            return False
+        self.priorities = tensors["priorities"].numpy().copy()
+        return True
