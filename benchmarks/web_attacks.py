@@ -31,7 +31,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
-from support.web_parts import Client
+from support.web_parts import Address, Client
 
 EVIL_HOSTS = (
     "evil.com", "evil.com:80", "localhost.evil.com", "127.0.0.1.evil.com", "[::1].evil.com",
@@ -53,16 +53,8 @@ REFUSED = (400, 401, 403, 404, 405, 413, 429)
 HALF = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: "
 
 
-class Served:
-    """The address of the server."""
-
-    def __init__(self, url: str) -> None:
-        """Of the page."""
-        self.url = url
-
-
 @contextlib.contextmanager
-def served(errors: Path) -> Iterator[Served]:
+def served(errors: Path) -> Iterator[Address]:
     """A server process."""
     command = [sys.executable, "-m", "rookery.cli", "play", "random", "--no-browser", "--port", "0"]
     with (
@@ -73,7 +65,7 @@ def served(errors: Path) -> Iterator[Served]:
     ):
         found = re.search(r"http://\S+/", process.stdout.readline() if process.stdout else "")
         try:
-            yield Served(found[0] if found else "")
+            yield Address(found[0] if found else "")
         finally:
             process.send_signal(signal.SIGINT)
             process.wait(30)
@@ -101,7 +93,7 @@ def requests(address: str) -> Iterator[tuple[str, str, str, object, dict[str, st
         yield "path", "GET", path, None, {}
 
 
-def attack(server: Served) -> tuple[Counter[str], list[str]]:
+def attack(server: Address) -> tuple[Counter[str], list[str]]:
     """Send the matrix; attacks by kind, and those that succeeded."""
     counts: Counter[str] = Counter()
     succeeded: list[str] = []
@@ -165,7 +157,7 @@ def hold(address: str, count: int, running: threading.Event) -> None:
         connection.close()
 
 
-def latencies(server: Served, seconds: float) -> tuple[list[float], int]:
+def latencies(server: Address, seconds: float) -> tuple[list[float], int]:
     """Milliseconds of a visitor's requests, and how many were refused."""
     times, refused, end = [], 0, time.monotonic() + seconds
     visitor = Client(server)

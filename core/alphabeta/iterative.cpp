@@ -16,22 +16,18 @@ Worker::Worker(const Evaluator& evaluator, TranspositionTable& table, const std:
       history_(std::make_unique<History>()),
       frames_(std::size_t(SENTINELS + MAX_PLY + 4)),
       root_moves_(std::size_t(MAX_MOVES)) {
-    set_evaluator(evaluator);
-}
-
-void Worker::new_game() {
-    history_->clear();
-    if (values_) values_->clear();
-}
-
-void Worker::set_evaluator(const Evaluator& evaluator) {
     const auto* network = std::get_if<nnue::NetworkPtr>(&evaluator);
     accumulators_.set_network(network ? *network : nullptr);
     values_ =
         network ? nullptr : std::make_unique<BatchValues>(std::get<BatchEvaluatorPtr>(evaluator));
     // One call of a batch evaluator may take as long as 512 nodes with NNUE.
     check_mask_ = network ? 511 : 0;
-    history_->clear();  // corrections belong to the evaluator
+    history_->clear();
+}
+
+void Worker::new_game() {
+    history_->clear();
+    if (values_) values_->clear();
 }
 
 void Worker::set_root(const Position& root, std::span<const Key> earlier_keys,

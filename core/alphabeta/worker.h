@@ -53,7 +53,6 @@ class Worker {
     Worker(const Evaluator& evaluator, TranspositionTable& table, const std::atomic<bool>& stop);
 
     void new_game();
-    void set_evaluator(const Evaluator& evaluator);
 
     // Prepares a search; the caller starts the time manager and calls new_search() of the table.
     void set_root(const Position& root, std::span<const Key> earlier_keys, const Limits& limits);

@@ -6,11 +6,14 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/memory.h"
 #include "rules/movegen.h"
 
 namespace rookery::mcts {
 
 namespace {
+
+constexpr int MAX_SIMULATIONS = 10'000'000;  // the tree of a game has memory for all of them
 
 void check(const SelfPlayOptions& o) {
     const auto require = [](bool good, const std::string& what) {
@@ -18,7 +21,9 @@ void check(const SelfPlayOptions& o) {
     };
     check_options(o.tree);
     require(o.games >= 1 && o.games <= 65536, "games must be in 1 .. 65536");
-    require(o.simulations >= 1 && o.fast_simulations >= 1, "simulations must be 1 or more");
+    require(std::min(o.simulations, o.fast_simulations) >= 1 &&
+                std::max(o.simulations, o.fast_simulations) <= MAX_SIMULATIONS,
+            "simulations must be in 1 .. " + std::to_string(MAX_SIMULATIONS));
     require(o.full_share > 0 && o.full_share <= 1, "full_share must be above 0 and at most 1");
     require(o.temperature >= 0 && o.late_temperature >= 0, "temperatures must be 0 or more");
     require(o.max_plies >= 1, "max_plies must be 1 or more");
@@ -28,6 +33,8 @@ void check(const SelfPlayOptions& o) {
     require(o.starts_share >= 0 && o.random_share >= 0 && o.starts_share + o.random_share <= 1,
             "starts_share and random_share must be shares, together at most 1");
     require(o.resign_moves >= 1, "resign_moves must be 1 or more");
+    require(o.judge_from >= 0 && o.judge_every >= 0,
+            "judge_from and judge_every must be 0 or more");
     for (const Position& start : o.starts)
         require(has_legal_move(start), "start position '" + to_fen(start) + "' is over already");
 }
@@ -62,11 +69,13 @@ SelfPlay::SelfPlay(SelfPlayOptions options)
     TreeOptions tree = options_.tree;
     const auto most = std::size_t(std::max(options_.simulations, options_.fast_simulations));
     tree.megabytes = std::max<std::size_t>(tree.megabytes, 1 + 4 * most / 1000);
-    for (int i = 0; i < options_.games; ++i) {
-        slots_.push_back(std::make_unique<Slot>(tree));
-        slots_.back()->random = Random(options_.seed, std::uint64_t(i));
-        start_game(*slots_.back());
-    }
+    allocate("the trees of " + std::to_string(options_.games) + " games", 0, [&] {
+        for (int i = 0; i < options_.games; ++i) {
+            slots_.push_back(std::make_unique<Slot>(tree));
+            slots_.back()->random = Random(options_.seed, std::uint64_t(i));
+            start_game(*slots_.back());
+        }
+    });
 }
 
 void SelfPlay::set_simulations(int full, int fast) {
@@ -196,7 +205,9 @@ void SelfPlay::finish_move(Slot& slot) {
     }
     slot.tree.advance(move);
     if (!options_.reuse) slot.tree.forget();
-    begin_move(slot);
+    const int after = int(slot.game.ply()) - options_.judge_from;
+    slot.unjudged = options_.judge_every && after >= 0 && after % options_.judge_every == 0;
+    if (!slot.unjudged) begin_move(slot);
 }
 
 void SelfPlay::finish_game(Slot& slot, double white_result, int result, const std::string& ending) {
@@ -216,12 +227,42 @@ void SelfPlay::finish_game(Slot& slot, double white_result, int result, const st
         {slot.number, to_fen(start), to_uci(start, slot.game.moves()), result, ending});
 }
 
+// --- Judging ---
+
+std::vector<std::pair<std::size_t, std::string>> SelfPlay::unjudged() const {
+    std::vector<std::pair<std::size_t, std::string>> found;
+    for (std::size_t i = 0; i < slots_.size(); ++i)
+        if (slots_[i]->unjudged) found.emplace_back(i, to_fen(slots_[i]->game.now()));
+    return found;
+}
+
+SelfPlay::Slot& SelfPlay::unjudged_slot(std::size_t slot) {
+    if (slot >= slots_.size() || !slots_[slot]->unjudged)
+        throw std::invalid_argument("game " + std::to_string(slot) + " does not wait for a judge");
+    slots_[slot]->unjudged = false;
+    return *slots_[slot];
+}
+
+void SelfPlay::judge(std::size_t slot, double white_value) {
+    if (!(white_value >= -1 && white_value <= 1))
+        throw std::invalid_argument("a judged value must be in [-1, 1]");
+    Slot& judged = unjudged_slot(slot);
+    finish_game(judged, white_value,
+                white_value > 0   ? 1
+                : white_value < 0 ? -1
+                                  : 0,
+                "adjudication");
+    start_game(judged);
+}
+
+void SelfPlay::play_on(std::size_t slot) { begin_move(unjudged_slot(slot)); }
+
 // --- The loop ---
 
 void SelfPlay::advance(std::size_t index) {
     Slot& slot = *slots_[index];
     slot.tree.clear_pending();
-    while (true) {
+    while (!slot.unjudged) {
         if (slot.tree.done()) {
             finish_move(slot);
             continue;
@@ -265,6 +306,7 @@ bool SelfPlay::run(const encode::NativeEvaluator& evaluator, std::size_t samples
         values_.resize(batch_.size());
         evaluator.evaluate(batch_, logits_.data(), values_.data());
         apply(logits_, values_);
+        if (options_.judge_every && !unjudged().empty()) break;
         if (seconds > 0 && std::chrono::duration<double>(Clock::now() - begun).count() >= seconds)
             break;
     }
@@ -312,6 +354,7 @@ std::string SelfPlay::save() const {
     if (samples_.size() || !finished_.empty())
         throw std::invalid_argument("take samples and games before saving");
     if (!waiting_.empty()) throw std::invalid_argument("apply the evaluations before saving");
+    if (!unjudged().empty()) throw std::invalid_argument("judge the waiting games before saving");
     StateWriter out;
     out.put(STATE_MAGIC, std::uint64_t(slots_.size()), STATE_SIZES, options_.observation);
     visit_state(*this, [&](const auto&... fields) { out.put(fields...); });
@@ -347,6 +390,7 @@ void SelfPlay::restore(const std::string& state) {
         else
             each_column([&](auto& column) { in.take(column); }, slot->records);
         visit_slot(*slot, [&](auto&... fields) { in.take(fields...); });
+        slot->unjudged = false;
     }
     in.require_end();
     samples_ = {};

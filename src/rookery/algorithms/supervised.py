@@ -22,7 +22,6 @@ from rookery.learning.policy_value import (
     LearnSettings,
     NetworkSettings,
     learn_step,
-    learning_rate,
     losses,
     make_optimizer,
     mean_losses,
@@ -102,11 +101,14 @@ class SupervisedTrainer(Trainer):
         """Optimiser steps, then the losses on the validation samples."""
         began = time.perf_counter()
         recipe = self.context.recipe
-        rate = learning_rate(recipe.learn, self.context.progress)
         size = recipe.learn.minibatch
         terms = [
             learn_step(
-                self.network, self.optimizer, self.sampler.draw(size, self.rng), recipe.learn, rate
+                self.network,
+                self.optimizer,
+                self.sampler.draw(size, self.rng),
+                recipe.learn,
+                self.context.progress,
             )
             for _ in range(recipe.data.steps)
         ]

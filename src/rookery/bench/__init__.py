@@ -32,6 +32,7 @@ BENCHMARKS = {
     "ddqn": ("rookery.bench.ddqn", "double DQN on whole games"),
     "blind": ("rookery.bench.blind", "random play of blind chess"),
     "dqn": ("rookery.bench.dqn", "DQN on king and pawn against king"),
+    "pepper": ("rookery.bench.pepper", "self-play on Deep Pepper's features"),
 }
 
 __all__ = ["BENCHMARKS", "Comparison", "Result", "main", "run"]

@@ -418,5 +418,5 @@ def alphabeta_player(spec: PlayerSpec, options: dict[str, Any]) -> AlphaBetaPlay
     chosen = {key: value for key, value in options.items() if key != "network"}
     try:
         return AlphaBetaPlayer(evaluator, str(spec), rated=_is_rated(source), **chosen)
-    except ValueError as error:
+    except (ValueError, MemoryError) as error:
         raise SpecError(f"player {str(spec)!r}: {error}") from error

@@ -11,6 +11,7 @@ from rookery.nets.native import native_network
 from rookery.runs.state import State
 from rookery.selfplay import trees
 from rookery.selfplay.collector import Collector, Hooks, Weights
+from rookery.selfplay.judge import Judge
 from rookery.selfplay.networks import evaluator_of, network_of
 from rookery.selfplay.trees import TreeHarvest, TreeOrder, TreePlan, counts_of, merge, prepare, take
 
@@ -24,6 +25,8 @@ class _LocalCollector(Collector[TreeOrder, TreeHarvest]):
             SelfPlay(games=plan.games, seed=plan.seed_of(number), **plan.options)
             for number in range(sets)
         ]
+        # One judge for each set: they play in parallel.
+        self.judges = [Judge(plan.judge, hooks.log) if plan.judge else None for _ in self.plays]
 
     def counts(self) -> dict[str, int]:
         """Totals since the first game of the run."""
@@ -38,6 +41,12 @@ class _LocalCollector(Collector[TreeOrder, TreeHarvest]):
         sets = trees.get_sets(state, self.plan.games, self.hooks.log)
         for play, stored in zip(self.plays, sets, strict=False):
             play.set_state(stored)
+
+    def close(self) -> None:
+        """End the engines that judge."""
+        for judge in self.judges:
+            if judge is not None:
+                judge.close()
 
 
 class ThreadCollector(_LocalCollector):
@@ -57,7 +66,14 @@ class ThreadCollector(_LocalCollector):
             prepare(play, order)
         quota = order.share(len(self.plays))
         pool = ThreadPoolExecutor(len(self.plays))
-        tasks = [pool.submit(play.run, native, quota) for play in self.plays]
+
+        def work(play: SelfPlay, judge: Judge | None) -> None:
+            while not play.run(native, quota) and judge is not None:
+                judge.settle(play)
+            if judge is not None:
+                judge.settle(play)
+
+        tasks = [pool.submit(work, *pair) for pair in zip(self.plays, self.judges, strict=True)]
 
         def finish() -> TreeHarvest:
             with pool:
@@ -78,12 +94,14 @@ class BatchCollector(_LocalCollector):
     def begin(self, weights: Weights, order: TreeOrder) -> Callable[[], TreeHarvest]:
         """Load the weights; the games are played when the result is called."""
         evaluator = evaluator_of(weights, self.plan.workers, self.plan.precision)
-        [play] = self.plays
+        [play], [judge] = self.plays, self.judges
         prepare(play, order)
 
         def finish() -> TreeHarvest:
             while play.ready < order.samples:
                 play_batch(play, evaluator)
+                if judge is not None:
+                    judge.settle(play)
             return merge([take(play)])
 
         return finish
@@ -91,5 +109,6 @@ class BatchCollector(_LocalCollector):
 
 def play_batch(play: SelfPlay, evaluator: Evaluator) -> None:
     """Evaluate one leaf of every game."""
-    play.gather()
+    if not play.gather():
+        return  # all games wait to be judged
     play.apply(*evaluator.evaluate(play.observations, play.legal_actions, play.legal_offsets))
