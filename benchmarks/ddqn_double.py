@@ -1,22 +1,23 @@
-"""What double estimates change: errors of one-network and two-network targets against the truth.
+"""What double estimates change: one network that chooses and judges lines, or two.
 
-    python benchmarks/ddqn_double.py runs/ddqn --svg docs/images/ddqn-double.svg
+    python benchmarks/ddqn_double.py runs/ddqn --other model.safetensors --svg ddqn-double.svg
 
-Each checkpoint of a `ddqn` run has an online network and a target network. For positions whose
-truth is known (endings: tablebases; middle games: a deep search of the shipped engine) the script
-compares three estimates of the value for the side to move, at depths 1 to 4 and with quiescence:
+A checkpoint of a `ddqn` run has an online network and a target network, an older copy. `--other`
+is a network of an independent run. For positions whose truth is known (endings: tablebases; middle
+games: a deep search of the shipped engine) the script compares estimates of the value for the side
+to move, at depths 1 to 4 and with quiescence. For a pair of networks A and B
 
-    single   the target network chooses the line and judges its end (DQN)
-    double   the online network chooses, the target network judges (double DQN)
-    online   the online network does both
+    single      A chooses the line and judges its end, or B does both; mean of the two
+    double      one chooses, the other judges; mean of the two ways
+    selection   single minus double: what a network's errors add when they also choose
 
-Prints Markdown with the bias (mean of estimate minus truth) and the paired difference of single
-and double with 95 % intervals, and draws the bias by depth.
+Prints Markdown with the bias of both (estimate minus truth) and 95 % intervals, and draws it.
 """
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -102,37 +103,43 @@ def quantised(learner: NnueLearner) -> NnueNetwork:
     return NnueNetwork(*tensors_of(learner.weights()))
 
 
+def learner_of(weights: Mapping[str, NDArray[np.float32]]) -> NnueLearner:
+    """A network that evaluates packed positions."""
+    learner = NnueLearner(len(weights["feature_bias"]), len(weights["output_bias"]))
+    for key, array in learner.weights().items():
+        array[:] = weights[key]
+    return learner
+
+
 def networks(folder: Path) -> dict[str, NnueLearner]:
     """The online and the target network of a checkpoint."""
     tensors = load_file(folder / "state.safetensors")
-    result = {}
-    for name, prefix in (("online", "online.weights."), ("target", "target.")):
-        weights = {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
-        learner = NnueLearner(len(weights["feature_bias"]), len(weights["output_bias"]))
-        for key, array in learner.weights().items():
-            array[:] = weights[key]
-        result[name] = learner
-    return result
+    prefixes = {"online": "online.weights.", "target": "target."}
+    return {
+        name: learner_of(
+            {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
+        )
+        for name, prefix in prefixes.items()
+    }
 
 
-def estimates(nets: dict[str, NnueLearner], samples: Samples, depth: int) -> dict[str, Values]:
-    """The three estimates [N] of positions [N, 32]."""
-    leaves = {}
-    for name, net in nets.items():
+def estimates(pair: Sequence[NnueLearner], samples: Samples, depth: int) -> dict[str, Values]:
+    """Estimates [N] of positions [N, 32] by a pair of networks."""
+    leaves = []
+    for net in pair:
         generator = TransitionGenerator(tensors_of(net.weights()), 1, depth=depth, nodes=20_000)
-        pairs = generator.search(samples).reshape(-1, 2, 32)
-        leaves[name] = np.ascontiguousarray(pairs[:, 1])
+        found = generator.search(samples).reshape(-1, 2, 32)
+        leaves.append(np.ascontiguousarray(found[:, 1]))
 
-    def judged(chooser: str, judge: str) -> Values:
+    def judged(chooser: int, judge: int) -> Values:
         values = judge_leaves(
-            samples, leaves[chooser], lambda positions: values_of(nets[judge], positions)
+            samples, leaves[chooser], lambda positions: values_of(pair[judge], positions)
         )
         return values.astype(np.float64)
 
     return {
-        "single": judged("target", "target"),
-        "double": judged("online", "target"),
-        "online": judged("online", "online"),
+        "single": (judged(0, 0) + judged(1, 1)) / 2,
+        "double": (judged(0, 1) + judged(1, 0)) / 2,
     }
 
 
@@ -141,14 +148,14 @@ def text(values: Values) -> str:
     return f"{values.mean():+.3f} ± {1.96 * values.std() / len(values) ** 0.5:.3f}"
 
 
-def picture(charts: list[str]) -> str:
+def picture(charts: Sequence[str], names: Sequence[str]) -> str:
     """The panels side by side, with a legend below."""
     parts = [
         chart.replace("<svg ", f'<svg x="{place * WIDTH}" width="{WIDTH}" height="{HEIGHT}" ', 1)
         for place, chart in enumerate(charts)
     ]
-    for place, name in enumerate(("single", "double", "online")):
-        x = 70 + 110 * place
+    for place, name in enumerate(names):
+        x = 70 + 160 * place
         dot = f'<circle class="dot s{place}" cx="{x}" cy="{HEIGHT + 12}" r="5"/>'
         parts.append(f'{dot}<text class="label" x="{x + 10}" y="{HEIGHT + 16}">{name}</text>')
     size = f"0 0 {len(charts) * WIDTH} {HEIGHT + 28}"
@@ -157,48 +164,46 @@ def picture(charts: list[str]) -> str:
 
 
 def main() -> None:
-    """Measure all milestones, print the table, draw the last one."""
+    """Measure both pairs, print the table, draw it."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("run", type=Path)
+    parser.add_argument("--other", type=Path, help="model file of an independent run")
     parser.add_argument("--positions", type=int, default=1000)
     parser.add_argument("--nodes", type=int, default=20_000, help="of the deep search")
-    parser.add_argument("--steps", type=int, nargs="*", help="checkpoints; default: all")
     parser.add_argument("--svg", type=Path)
     args = parser.parse_args()
-    folders = sorted(path for path in (args.run / "checkpoints").iterdir() if path.name.isdigit())
-    if args.steps:
-        folders = [path for path in folders if int(path.name) in args.steps]
+    saved = sorted(path.parent for path in args.run.glob("checkpoints/*/state.safetensors"))
+    nets = networks(saved[-1])
+    pairs = {"online and target": (nets["online"], nets["target"])}
+    if args.other:
+        pairs["independent"] = (nets["online"], learner_of(load_file(args.other)))
     sets = {
         "endings": endings(args.positions),
-        "middle games": middle_games(networks(folders[-1])["online"], args.positions, args.nodes),
+        "middle games": middle_games(nets["online"], args.positions, args.nodes),
     }
-    print("| iteration | positions | depth | single | double | online | single - double |")
-    print("|---|---|---|---|---|---|---|")
+    print(f"Iteration {int(saved[-1].name)}.\n")
+    print(
+        "| positions | networks | depth | single | double | selection |\n|---|---|---|---|---|---|"
+    )
     charts = []
     for kind, (games, truth) in sets.items():
         zeros = [0] * len(games)
         samples = pack_samples(games, zeros, zeros, zeros)
-        series: dict[str, list[tuple[float, float]]] = {}
-        for folder in folders:
-            nets = networks(folder)
+        lines = []
+        for colour, (name, pair) in enumerate(pairs.items()):
+            points = []
             for depth in DEPTHS:
-                found = estimates(nets, samples, depth)
-                cells = [text(values - truth) for values in found.values()]
-                cells.append(text(found["single"] - found["double"]))
-                print(
-                    f"| {int(folder.name)} | {kind} | {depth} | {' | '.join(cells)} |", flush=True
-                )
-                if folder == folders[-1]:
-                    for name, values in found.items():
-                        bias = float((values - truth).mean())
-                        series.setdefault(name, []).append((depth, bias))
-        lines = [
-            Series(name, points, colour, marked=True)
-            for colour, (name, points) in enumerate(series.items())
-        ]
-        charts.append(line_chart(f"{kind}: estimate minus truth", lines, "depth", include=[0.0]))
+                found = estimates(pair, samples, depth)
+                selection = found["single"] - found["double"]
+                cells = [text(found["single"] - truth), text(found["double"] - truth)]
+                row = [kind, name, str(depth), *cells, text(selection)]
+                print(f"| {' | '.join(row)} |", flush=True)
+                points.append((float(depth), float(selection.mean())))
+            lines.append(Series(name, points, colour, marked=True))
+        title = f"{kind}: single minus double estimate"
+        charts.append(line_chart(title, lines, "depth", include=[0.0]))
     if args.svg:
-        args.svg.write_text(picture(charts), encoding="utf-8")
+        args.svg.write_text(picture(charts, list(pairs)), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -55,7 +55,7 @@ TransitionGenerator::TransitionGenerator(nnue::NetworkPtr network, ExploreSettin
         throw std::invalid_argument("random plies must be (low, high) with 0 <= low <= high");
     if (settings.depth < 1 || settings.nodes < 1 || settings.threads < 1 || settings.max_plies < 1)
         throw std::invalid_argument("depth, nodes, threads and plies must be at least 1");
-    for (int i = 0; i < settings.threads; ++i) engines_.push_back(make_engine(network));
+    engines_ = make_engines(network, settings.threads);
 }
 
 alphabeta::Result TransitionGenerator::search(alphabeta::Engine& engine,
@@ -63,8 +63,7 @@ alphabeta::Result TransitionGenerator::search(alphabeta::Engine& engine,
     alphabeta::Limits limits;
     limits.depth = settings_.depth;
     limits.nodes = settings_.nodes;
-    engine.prepare();
-    return engine.search(line.position, line.keys.keys(), limits);
+    return datagen::search(engine, line, limits);
 }
 
 bool TransitionGenerator::play(alphabeta::Engine& engine, std::uint64_t number,
