@@ -36,6 +36,21 @@ std::vector<std::string> sample_fens(const SampleArray& array) {
     return fens;
 }
 
+void encode_samples(const SampleArray& array, std::string_view name,
+                    const Input<float, nb::ndim<2>>& out) {
+    const encode::ObservationLayout& layout = encode::find_observation(name);
+    const auto samples = samples_of(array);
+    if (out.shape(0) != samples.size() || out.shape(1) != layout.size())
+        throw std::invalid_argument("out must be [" + std::to_string(samples.size()) + ", " +
+                                    std::to_string(layout.size()) + "]");
+    const nb::gil_scoped_release release;
+    const RepetitionKeys none;
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+        const Position position = values::without_past(nnue::unpack(samples[i]));
+        layout.encode({{&position}, 1, &none}, out.data() + i * layout.size());
+    }
+}
+
 // --- The learner ---
 
 nb::dict tensor_views(nb::handle self, std::span<float> values, const nnue::WeightLayout& layout) {
@@ -197,6 +212,8 @@ void bind_nnue(nb::module_& m) {
     m.def("pack_samples", &pack_samples, "games"_a, "scores"_a, "results"_a, "numbers"_a,
           "Packed samples uint8 [N, 32] of the games' current positions; scores and results (1, 0, "
           "-1) are for the side to move, numbers are game numbers.");
+    m.def("encode_samples", &encode_samples, "samples"_a, "observation"_a, "out"_a,
+          "Writes observations float32 [N, size] of packed samples, as positions without a past.");
     m.def("sample_fens", &sample_fens, "samples"_a, "FENs of packed samples.");
     m.def(
         "first_bad_sample",

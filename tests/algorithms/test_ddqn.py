@@ -172,9 +172,7 @@ def test_the_memory_keeps_the_newest_and_draws_by_priority(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("double", ["true", "false"])
-def test_a_resumed_run_agrees(
-    tmp_path: Path, double: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_resumed_run_agrees(tmp_path: Path, double: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ddqn_memory, "SHARD", 100)
     settings = [*TINY, f"learn.double={double}"]
     straight, split = tmp_path / "straight", tmp_path / "split"

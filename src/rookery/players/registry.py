@@ -127,7 +127,7 @@ KINDS = Registry(
         ),
         PlayerKind(
             "ddqn",
-            "alpha-beta with a network that double DQN taught by self-play (depth 4)",
+            "alpha-beta with a network that double DQN taught by self-play",
             "rookery.players.alphabeta:alphabeta_player",
             tables.ALPHA_BETA,
             levels=levels.ENGINE,
@@ -137,6 +137,14 @@ KINDS = Registry(
             "material and piece-square tables, two plies deep",
             "rookery.players.plain:simplified_player",
             tables.PLAIN,
+        ),
+        PlayerKind(
+            "giraffe",
+            "alpha-beta with a network over hand-made features that TD-leaf taught by self-play",
+            "rookery.players.alphabeta:alphabeta_player",
+            tables.ALPHA_BETA,
+            levels=levels.SEARCH,
+            may_lack=True,
         ),
         PlayerKind(
             "stockfish",
@@ -202,7 +210,7 @@ KINDS = Registry(
         ),
         PlayerKind(
             "alpha-beta",
-            "of engine, ddqn, tdleaf or tdleaf-giraffe",
+            "of engine, ddqn, tdleaf or giraffe",
             "rookery.players.alphabeta:alphabeta_player",
             tables.ALPHA_BETA,
             networks=True,

@@ -169,12 +169,12 @@ def boolean(text: str) -> bool:
     raise ValueError("expected true or false")
 
 
-def one_of(*choices: str) -> Callable[[str], str]:
-    """One of a few words."""
+def one_of(*known: str) -> Callable[[str], str]:
+    """One of several words."""
 
     def parse(text: str) -> str:
-        if text not in choices:
-            raise ValueError(f"expected {' or '.join(choices)}")
+        if text not in known:
+            raise ValueError(f"expected {', '.join(known[:-1])} or {known[-1]}")
         return text
 
     return parse
