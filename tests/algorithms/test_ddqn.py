@@ -21,6 +21,7 @@ from rookery.algorithms.ddqn_memory import (
     flags,
     judge_leaves,
     returns,
+    settle,
 )
 from rookery.algorithms.engine_learning import new_weights, tensors_of
 from rookery.players.registry import make_player
@@ -102,6 +103,16 @@ def test_a_mate_is_decided_by_the_rules() -> None:
     assert flags(leaves, DECIDED).all()
     wrong = judge_leaves(positions, leaves, lambda samples: np.full(len(samples), 0.7, np.float32))
     assert wrong.tolist() == [1.0]  # for the side to move, whatever a network says
+
+
+def test_a_line_that_was_cut_short_keeps_the_value_of_its_search() -> None:
+    positions, leaves = chain([0, 0])
+    fields(leaves)["score"] = [400, 80]
+    # The network that searched sees 0.1 in both leaves: the first line ended too early.
+    seen = np.full(2, 0.1, dtype=np.float32)
+    assert settle(leaves, lambda samples: seen) == 0.5
+    judged = judge_leaves(positions, leaves, lambda samples: np.zeros(2, dtype=np.float32))
+    assert judged == pytest.approx([np.tanh(0.5), 0.0])
 
 
 def test_positions_that_are_over_are_refused() -> None:

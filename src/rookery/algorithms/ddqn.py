@@ -24,7 +24,7 @@ import numpy as np
 import torch
 
 from rookery._core import NnueLearner, NnueNetwork, TransitionGenerator
-from rookery.algorithms.ddqn_memory import ENDED, QUIET, Memory, Values, flags, judge_leaves
+from rookery.algorithms.ddqn_memory import ENDED, QUIET, Memory, Values, flags, judge_leaves, settle
 from rookery.algorithms.ddqn_recipe import DdqnRecipe
 from rookery.algorithms.engine_learning import (
     get_learner,
@@ -98,7 +98,9 @@ class DdqnTrainer(Trainer):
         )
         played = generator.run(self.games, play.games)
         self.games += play.games
-        new = self.memory.add(played.transitions)
+        transitions = played.transitions.copy()
+        unsettled = settle_transitions(transitions, chooser)
+        new = self.memory.add(transitions)
         self.memory.judge(new, self._judge, learn.gamma, self.lambda_)
         values = values_of(self.online, self.memory.positions[new])
         self.memory.prioritise(new, values, learn.priority)
@@ -114,6 +116,7 @@ class DdqnTrainer(Trainer):
                 "finished": float(flags(leaves, ENDED).sum()) / max(1, played.games),
                 "error": float(np.abs(self.memory.targets[new] - values).mean()),
                 "value_deviation": float(values.std()),
+                "unsettled": unsettled,
                 # How much higher the lines look to the network that chose them.
                 "optimism": float((chosen - self.memory.judged[new]).mean()),
             },
@@ -204,6 +207,14 @@ class DdqnTrainer(Trainer):
         self.memory.judge(ALL, self._judge, learn.gamma, self.lambda_)
         if not whole:
             self.memory.prioritise(ALL, self._online(self.memory.positions), learn.priority)
+
+
+def settle_transitions(transitions: Samples, chooser: NnueLearner) -> float:
+    """Settle the leaves of transitions [2N, 32] in place; the share that was not settled."""
+    leaves = np.ascontiguousarray(transitions[1::2])
+    share = settle(leaves, lambda samples: values_of(chooser, samples))
+    transitions[1::2] = leaves
+    return share
 
 
 def values_of(learner: NnueLearner, samples: Samples) -> Values:

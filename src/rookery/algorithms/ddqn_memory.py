@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from rookery.base.scales import scores_of_values
+from rookery.base.scales import SCORE_SCALE, scores_of_values
 from rookery.runs.positions import PositionFormat, Samples, fields
 from rookery.runs.replay import Replay
 from rookery.runs.state import State
@@ -25,6 +25,7 @@ DECIDED, LAST, ENDED, QUIET = 1, 2, 4, 8  # flags of a leaf, in its field `game`
 MATE_SCORE = 20_000  # larger scores of decided leaves are mates
 LARGEST_VALUE = 0.999  # limit of targets, so that their logits are finite
 SHARD = 1 << 16  # rows of a file in replay/, two for each transition
+SETTLED = 0.1  # largest difference of a leaf's value from that of its search
 SMALLEST_PRIORITY = 0.01  # of an error in [0, 2], so that every position can be drawn
 
 Values = NDArray[np.float32]
@@ -37,12 +38,28 @@ def flags(leaves: Samples, flag: int) -> NDArray[np.bool_]:
     return np.asarray(fields(leaves)["game"] & flag, dtype=np.bool_)
 
 
+def search_values(leaves: Samples) -> Values:
+    """The searches' values [N] of their leaves, for the side to move there; 1 and -1 for mates."""
+    scores = fields(leaves)["score"].astype(np.float32)
+    values = np.tanh(scores / (2.0 * SCORE_SCALE))
+    return np.where(np.abs(scores) > MATE_SCORE, np.sign(scores), values).astype(np.float32)
+
+
+def settle(leaves: Samples, judge: Judge) -> float:
+    """Decide leaves that do not have the value of their search; their share.
+
+    `judge` is the network that searched. A principal variation may be cut short, mostly by the
+    transposition table, and end in the middle of an exchange; the search's value then counts.
+    """
+    undecided = ~flags(leaves, DECIDED)
+    unsettled = undecided & (np.abs(judge(leaves) - search_values(leaves)) > SETTLED)
+    fields(leaves)["game"] |= np.where(unsettled, DECIDED, 0).astype(np.uint8)
+    return float(unsettled.mean()) if len(leaves) else 0.0
+
+
 def judge_leaves(positions: Samples, leaves: Samples, judge: Judge) -> Values:
     """Values [N] of leaves for the side to move in their positions; decided ones by the rules."""
-    values = judge(leaves)
-    scores = fields(leaves)["score"].astype(np.int32)
-    rules = np.where(np.abs(scores) > MATE_SCORE, np.sign(scores), 0)
-    values = np.where(flags(leaves, DECIDED), rules, values)
+    values = np.where(flags(leaves, DECIDED), search_values(leaves), judge(leaves))
     same = ((fields(leaves)["state"] ^ fields(positions)["state"]) & 1) == 0
     return np.where(same, values, -values).astype(np.float32)
 
