@@ -31,6 +31,11 @@ _ALGORITHMS = (
         player="tree-search",
     ),
     Algorithm(
+        "blind",
+        "rookery.blind.train_recipe:BlindRecipe",
+        "rookery.blind.train:BlindTrainer",
+    ),
+    Algorithm(
         "ddqn",
         "rookery.algorithms.ddqn_recipe:DdqnRecipe",
         "rookery.algorithms.ddqn:DdqnTrainer",
