@@ -45,8 +45,10 @@ void Engine::set_threads(int threads) {
 std::vector<std::unique_ptr<Worker>> Engine::make_workers(int count, const Evaluator& evaluator) {
     return allocate(std::to_string(count) + " more threads", 0, [&] {
         std::vector<std::unique_ptr<Worker>> workers;
-        for (int i = 0; i < count; ++i)
+        for (int i = 0; i < count; ++i) {
             workers.push_back(std::make_unique<Worker>(evaluator, table_, stopped_));
+            workers.back()->set_budget(budget_);
+        }
         workers_.reserve(workers_.size() + workers.size());
         return workers;
     });
@@ -64,6 +66,13 @@ void Engine::set_evaluator(Evaluator evaluator) {
     const Busy busy = use();
     workers_ = make_workers(int(workers_.size()), evaluator);
     evaluator_ = std::move(evaluator);
+    table_.clear();
+}
+
+void Engine::set_budget(MoveBudgetPtr budget) {
+    const Busy busy = use();
+    budget_ = std::move(budget);
+    for (auto& worker : workers_) worker->set_budget(budget_);
     table_.clear();
 }
 

@@ -34,6 +34,8 @@ class Engine {
     void set_threads(int threads);
     void set_hash(std::size_t mebibytes);
     void set_evaluator(Evaluator evaluator);
+    // Null: the depth limits the search. Clears the table.
+    void set_budget(MoveBudgetPtr budget);
     // Clears the table and the histories.
     void new_game();
 
@@ -65,6 +67,7 @@ class Engine {
     std::atomic<bool> stopped_{false};
     std::atomic<bool> busy_{false};
     Evaluator evaluator_;
+    MoveBudgetPtr budget_;
     TranspositionTable table_;
     std::vector<std::unique_ptr<Worker>> workers_;  // [0] runs on the calling thread
     TimeManager time_;

@@ -20,14 +20,20 @@ Worker::Worker(const Evaluator& evaluator, TranspositionTable& table, const std:
     accumulators_.set_network(network ? *network : nullptr);
     values_ =
         network ? nullptr : std::make_unique<BatchValues>(std::get<BatchEvaluatorPtr>(evaluator));
-    // One call of a batch evaluator may take as long as 512 nodes with NNUE.
-    check_mask_ = network ? 511 : 0;
+    // One call of a batch evaluator may take as long as 512 nodes with NNUE; one without overhead
+    // takes a few.
+    check_mask_ = network ? 511 : std::get<BatchEvaluatorPtr>(evaluator)->batch() == 1 ? 31 : 0;
     history_->clear();
 }
 
 void Worker::new_game() {
     history_->clear();
     if (values_) values_->clear();
+}
+
+void Worker::set_budget(MoveBudgetPtr budget) {
+    budget_ = std::move(budget);
+    costs_.resize(budget_ ? std::size_t(MAX_PLY) : 0);
 }
 
 void Worker::set_root(const Position& root, std::span<const Key> earlier_keys,
@@ -42,7 +48,7 @@ void Worker::set_root(const Position& root, std::span<const Key> earlier_keys,
         f.move = f.excluded = f.killer = Move();
         f.continuation = &history_->continuation[12][0];
         f.evaluation = NO_SCORE;
-        f.double_extensions = f.cutoffs = f.line_length = 0;
+        f.double_extensions = f.cutoffs = f.line_length = f.fraction = 0;
         f.in_check = f.table_pv = false;
     }
     frame(0).position = root;
