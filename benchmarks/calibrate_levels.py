@@ -15,6 +15,7 @@ The same command resumes from the journal. Ratings go to standard error and as o
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import re
 import sys
@@ -25,6 +26,7 @@ import numpy as np
 
 from rookery.arena.limits import MatchLimits
 from rookery.commands.rate import report, usable_rungs
+from rookery.nets.evaluator import read_model
 from rookery.players import levels
 from rookery.players.levels import LEVELS
 from rookery.players.registry import make_player
@@ -91,16 +93,17 @@ def _written(nodes: int) -> str:
     return f"{nodes:_}" if nodes >= 10_000 else str(nodes)
 
 
-def replace_table(source: str, rows: str) -> str:
-    """Return the source of players/levels.py with the new table, marked as calibrated."""
+def replace_table(source: str, rows: str, network: str) -> str:
+    """Return the source of players/levels.py with the new table, and whose it is."""
     text, tables = re.subn(
         r"^LEVELS: tuple\[Level, \.\.\.\] = \(\n.*?^\)$",
         lambda _: rows,
         source,
         flags=re.MULTILINE | re.DOTALL,
     )
-    text, flags = re.subn(r"^CALIBRATED = \w+$", "CALIBRATED = True", text, flags=re.MULTILINE)
-    if (tables, flags) != (1, 1):
+    mark = f'CALIBRATED_FOR = "{network}"'
+    text, marks = re.subn(r'^CALIBRATED_FOR = "\w+"$', mark, text, flags=re.MULTILINE)
+    if (tables, marks) != (1, 1):
         raise ValueError("players/levels.py has no table of levels, or more than one")
     return text
 
@@ -133,7 +136,8 @@ def main() -> int:
     print(rows)
     if args.write:
         path = Path(levels.__file__)
-        path.write_text(replace_table(path.read_text(), rows))
+        network = hashlib.sha256(read_model(args.player)[1]).hexdigest()
+        path.write_text(replace_table(path.read_text(), rows, network))
         print(f"written: {path}", file=sys.stderr)
     return 0
 

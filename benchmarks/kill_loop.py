@@ -1,11 +1,14 @@
-"""Kill a training run with SIGKILL at random times and check that nothing is lost.
+"""Kill training runs of every algorithm with SIGKILL at random times; nothing may be lost.
 
-For example: python benchmarks/kill_loop.py RECIPE --kills 50 --set run.checkpoint_seconds=1
+    python benchmarks/kill_loop.py --kills 100                 all algorithms, in turn
+    python benchmarks/kill_loop.py engine ppo --kills 20       some of them
+    python benchmarks/kill_loop.py --kills 1000 --seconds 600  stop after ten minutes; go on later
 
-The run is killed, checked and resumed until --kills is reached. After every kill all checkpoints
-must be valid and the newest one recent enough, and the run must resume. When the run finishes, its
-weights and metrics must be bit-identical (on one core) to those of an uninterrupted run; then it
-starts again.
+Each algorithm runs its tiny recipe (tests/support/tiny_recipes.py). A run is killed, checked and
+resumed until it reaches its end; then its whole state and metrics must be bit-identical to those
+of an uninterrupted run, and it starts again. After every kill all checkpoints must be valid. Every
+kill is a line of --journal, which a later call continues: --kills is the total over all calls.
+Prints one JSON object; exits 1 with one line if anything was lost.
 """
 
 from __future__ import annotations
@@ -15,129 +18,194 @@ import json
 import random
 import shutil
 import signal
-import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
-from rookery.runs.checkpoint import STATE, Checkpoints
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+
+from rookery.runs.checkpoint import STATE, VALUES, Checkpoints
 from rookery.runs.reader import RunReader
+from support.runs import Child, run_to_end
+from support.tiny_recipes import algorithms, tiny_recipe
 
-LARGEST_LOSS = 60.0  # seconds of work
+# Checkpoints often enough that most kills hit a run that has been saved.
+SETTINGS = ("run.seed=3", "run.evaluations=2", "run.checkpoint_seconds=0.05")
+LARGEST_LOSS = 5.0  # seconds of work
+
+
+class Loss(Exception):
+    """Something was lost; the text says what."""
+
+
+class Victim:
+    """The run of one algorithm that is killed again and again, and its uninterrupted twin."""
+
+    def __init__(self, algorithm: str, folder: Path) -> None:
+        """Run the algorithm to its end once."""
+        self.algorithm = algorithm
+        self.folder = folder
+        folder.mkdir()
+        tiny = tiny_recipe(algorithm, folder)
+        settings = (*tiny.settings, *SETTINGS)
+        self._words = ["train", tiny.recipe, "--budget", f"{tiny.iterations}it", "--workers", "1"]
+        self._words += [word for text in settings for word in ("--set", text)]
+        self.run, straight = folder / "run", folder / "straight"
+        began = time.monotonic()
+        self._finish(*self._words, "--run", str(straight))
+        self.seconds = time.monotonic() - began
+        self.ending = ending(straight)
+
+    def command(self) -> tuple[str, ...]:
+        """The command that continues the run."""
+        if self.run.exists():
+            return "resume", str(self.run)
+        return *self._words, "--run", str(self.run)
+
+    def kill(self, life: float) -> bool:
+        """Kill a session after `life` seconds (True), unless the run ends before (False)."""
+        child = Child(self.folder, *self.command())
+        time.sleep(life)
+        child.send(signal.SIGKILL)
+        status = child.wait()
+        if status == -signal.SIGKILL:
+            return True
+        if status != 0:
+            raise Loss(f"{self.algorithm}: a session failed: {last_line(child.err.read_text())}")
+        return False
+
+    def finish(self) -> None:
+        """Go on to the end, compare, and begin again."""
+        if self.run.exists():
+            self._finish(*self.command())
+            self.compare()
+
+    def _finish(self, *words: str) -> None:
+        status, _, errors = run_to_end(self.folder, *words)
+        if status != 0:
+            raise Loss(f"{self.algorithm}: a session failed: {last_line(errors)}")
+
+    def compare(self) -> None:
+        """Check that the run ended exactly like the uninterrupted one, and remove it."""
+        for name, content in ending(self.run).items():
+            if content != self.ending[name]:
+                raise Loss(f"{self.algorithm}: {name} differs from that of an uninterrupted run")
+        shutil.rmtree(self.run)
+
+    def check(self) -> tuple[int, float]:
+        """Check that all checkpoints are valid; the newest step and the seconds of work lost."""
+        checkpoints = Checkpoints(self.run / "checkpoints")
+        steps = checkpoints.steps()
+        for step in steps:
+            checkpoint = checkpoints.read(step)
+            for name in checkpoint.files:
+                checkpoint.read(name)
+        if not steps:
+            return 0, 0.0
+        # Work recorded after the newest checkpoint is lost.
+        recorded = max((row["seconds"] for row in RunReader(self.run).timing()), default=0.0)
+        lost = max(0.0, recorded - checkpoints.read(steps[-1]).counters.seconds)
+        if lost > LARGEST_LOSS:
+            raise Loss(f"{self.algorithm}: {lost:.1f} s of work were lost")
+        return steps[-1], lost
+
+
+def ending(run: Path) -> dict[str, bytes]:
+    """The whole state at the end of a run, and its metrics."""
+    checkpoints = Checkpoints(run / "checkpoints")
+    newest = checkpoints.read(checkpoints.steps()[-1])
+    metrics = (run / "metrics.jsonl").read_bytes()
+    return {STATE: newest.read(STATE), VALUES: newest.read(VALUES), "metrics.jsonl": metrics}
+
+
+def last_line(text: str) -> str:
+    """The last line of some output."""
+    return ([line for line in text.splitlines() if line.strip()] or ["no message"])[-1]
+
+
+class Journal:
+    """The kills and ends of this call and all before it."""
+
+    def __init__(self, path: Path) -> None:
+        """Read what earlier calls wrote."""
+        self.path = path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lines = path.read_text().splitlines() if path.exists() else []
+        self.rows: list[dict[str, Any]] = [json.loads(line) for line in lines]
+
+    def add(self, algorithm: str, **row: Any) -> None:
+        """Add a line."""
+        self.rows.append({"algorithm": algorithm, **row})
+        with self.path.open("a") as file:
+            file.write(json.dumps(self.rows[-1]) + "\n")
+
+    def kills(self, algorithm: str | None = None) -> int:
+        """Kills so far, of one algorithm or of all."""
+        return sum("kill" in row for row in self.rows if algorithm in (None, row["algorithm"]))
+
+    def summary(self) -> dict[str, Any]:
+        """What the loop prints."""
+        kills = Counter(row["algorithm"] for row in self.rows if "kill" in row)
+        ends = Counter(row["algorithm"] for row in self.rows if "end" in row)
+        return {
+            "kills": kills.total(),
+            "resumed": sum(row.get("resumed", False) for row in self.rows),
+            "identical_ends": ends.total(),
+            "worst_loss_seconds": max((row.get("lost", 0.0) for row in self.rows), default=0.0),
+            "by_algorithm": {
+                name: {"kills": kills[name], "identical_ends": ends[name]} for name in sorted(kills)
+            },
+        }
+
+
+def kill_once(victim: Victim, journal: Journal, seed: int) -> None:
+    """Kill a session once, or let the run end and begin again."""
+    number = journal.kills(victim.algorithm) + 1
+    instants = random.Random(f"{seed} {victim.algorithm} {len(journal.rows)}")
+    resuming = victim.run.exists()
+    if not victim.kill(instants.uniform(0.0, victim.seconds)):
+        victim.compare()
+        journal.add(victim.algorithm, end="identical")
+        return
+    step, lost = victim.check() if victim.run.exists() else (0, 0.0)
+    journal.add(victim.algorithm, kill=number, resumed=resuming, step=step, lost=round(lost, 3))
 
 
 def main() -> int:
     """Run the loop and print one JSON object."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("recipe", help="name of a recipe, or a .toml file")
-    parser.add_argument("--kills", type=int, default=50)
-    parser.add_argument("--iterations", type=int, default=100, help="length of the run")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("algorithms", nargs="*", help="default: all that are registered")
+    parser.add_argument("--kills", type=int, default=70, help="total, with those of the journal")
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after this time")
     parser.add_argument("--seed", type=int, default=1, help="random seed of the kill times")
-    parser.add_argument("--latest", type=float, default=20.0, help="maximum seconds per session")
-    parser.add_argument("--set", action="append", default=[], dest="settings")
-    parser.add_argument("--driver", help="script to run instead of the rookery command")
+    parser.add_argument("--journal", type=Path, default=Path("runs/kill_loop.jsonl"))
     args = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        result = kill_loop(args, Path(folder))
-    print(json.dumps(result, indent=2))
-    return 0
-
-
-def kill_loop(args: argparse.Namespace, folder: Path) -> dict[str, object]:
-    """Kill, check, resume; compare with an uninterrupted run."""
-    command = [sys.executable, *([args.driver] if args.driver else ["-m", "rookery.cli"])]
-    settings = [word for text in args.settings for word in ("--set", text)]
-    begin = ["train", args.recipe, "--budget", f"{args.iterations}it", "--workers", "1", *settings]
-    straight, run = folder / "straight", folder / "run"
-    began = time.monotonic()
-    session(command, [*begin, "--run", str(straight)], straight)
-    straight_seconds = time.monotonic() - began
-
-    instants = random.Random(args.seed)
-    kills = resumed = ends = 0
-    worst = 0.0
-    while kills < args.kills or run.exists():
-        words = ["resume", str(run)] if run.exists() else [*begin, "--run", str(run)]
-        life = instants.uniform(0.0, args.latest) if kills < args.kills else None
-        resumed += run.exists()
-        if session(command, words, run, life):
-            compare(run, straight)
-            shutil.rmtree(run)
-            ends += 1
-            continue
-        kills += 1
-        worst = max(worst, check(run))
-        print(f"kill {kills}: at step {newest(run)}", file=sys.stderr)
-    return {
-        "kills": kills,
-        "resumed": resumed,
-        "identical_ends": ends,
-        "worst_loss_seconds": round(worst, 2),
-        "straight_seconds": round(straight_seconds, 1),
-    }
-
-
-def session(command: list[str], words: list[str], run: Path, life: float | None = None) -> bool:
-    """Run a session to its end (True), or kill it after `life` seconds of work (False).
-
-    The time starts when the session holds the lock of the run: on a busy machine most sessions
-    would otherwise be killed while Python is still importing.
-    """
-    with subprocess.Popen(
-        [*command, *words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
-    ) as process:
-        if life is not None:
-            while process.poll() is None and not holds_lock(run, process.pid):
-                time.sleep(0.05)
-        try:
-            _, errors = process.communicate(timeout=life)
-        except subprocess.TimeoutExpired:
-            process.send_signal(signal.SIGKILL)
-            process.communicate()
-            return False
-    if process.returncode != 0:
-        raise SystemExit(f"a session failed: {errors}")
-    return True
-
-
-def holds_lock(run: Path, pid: int) -> bool:
-    """Whether the process holds the lock of the run."""
+    names = args.algorithms or algorithms()
+    for name in names:
+        if name not in algorithms():
+            parser.error(f"unknown algorithm {name!r}; there are {', '.join(algorithms())}")
+    journal, began = Journal(args.journal), time.monotonic()
     try:
-        return f"process {pid} " in (run / "lock").read_text()
-    except OSError:
-        return False
-
-
-def check(run: Path) -> float:
-    """Check that all checkpoints are valid; returns the seconds of work that were lost."""
-    checkpoints = Checkpoints(run / "checkpoints")
-    for step in checkpoints.steps():
-        checkpoint = checkpoints.read(step)
-        for name in checkpoint.files:
-            checkpoint.read(name)
-    if not checkpoints.steps():
-        return 0.0
-    # Work recorded after the newest checkpoint is lost.
-    recorded = max((row["seconds"] for row in RunReader(run).timing()), default=0.0)
-    lost = max(0.0, recorded - checkpoints.read(newest(run)).counters.seconds)
-    if lost > LARGEST_LOSS:
-        raise SystemExit(f"{lost:.1f} s of work were lost")
-    return lost
-
-
-def compare(run: Path, straight: Path) -> None:
-    """Check that the killed run ended exactly like the uninterrupted one."""
-    tensors = [Checkpoints(r / "checkpoints").read(newest(r)).read(STATE) for r in (run, straight)]
-    if tensors[0] != tensors[1]:
-        raise SystemExit("the weights differ from those of an uninterrupted run")
-    if (run / "metrics.jsonl").read_bytes() != (straight / "metrics.jsonl").read_bytes():
-        raise SystemExit("the metrics differ from those of an uninterrupted run")
-
-
-def newest(run: Path) -> int:
-    """Return the step of the newest checkpoint, 0 if there is none."""
-    return max(Checkpoints(run / "checkpoints").steps(), default=0)
+        with tempfile.TemporaryDirectory() as folder:
+            victims = [Victim(name, Path(folder) / name) for name in names]
+            while journal.kills() < args.kills and time.monotonic() - began < args.seconds:
+                victim = min(victims, key=lambda each: journal.kills(each.algorithm))
+                kill_once(victim, journal, args.seed)
+                print(f"{journal.kills()} kills, {victim.algorithm}", file=sys.stderr)
+            for victim in victims:
+                if victim.run.exists():
+                    victim.finish()
+                    journal.add(victim.algorithm, end="identical")
+    except Loss as loss:
+        print(f"kill_loop: {loss}", file=sys.stderr)
+        return 1
+    print(json.dumps(journal.summary(), indent=2))
+    return 0
 
 
 if __name__ == "__main__":

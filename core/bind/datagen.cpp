@@ -86,7 +86,7 @@ void bind_match(nb::module_& m) {
             "__init__",
             [](NetworkMatch* self, const Tensors& network,
                const std::variant<Tensors, std::string>& opponent, std::uint64_t seed,
-               std::uint64_t soft_nodes, int random_plies, int max_opening_score, bool adjudicate,
+               std::uint64_t nodes, int random_plies, int max_opening_score, bool adjudicate,
                int threads) {
                 nnue::NetworkPtr other;
                 std::optional<peers::Bot> bot;
@@ -96,14 +96,14 @@ void bind_match(nb::module_& m) {
                     other = make_network(std::get<Tensors>(opponent));
                 datagen::MatchSettings settings;
                 settings.seed = seed;
-                settings.soft_nodes = soft_nodes;
+                settings.nodes = nodes;
                 settings.random_plies = random_plies;
                 settings.max_opening_score = max_opening_score;
                 settings.adjudication = {.enabled = adjudicate};
                 settings.threads = threads;
                 new (self) NetworkMatch(make_network(network), other, bot, settings);
             },
-            "network"_a, "opponent"_a, "seed"_a, "soft_nodes"_a = 1000, "random_plies"_a = 8,
+            "network"_a, "opponent"_a, "seed"_a, "nodes"_a = 1000, "random_plies"_a = 8,
             "max_opening_score"_a = 300, "adjudicate"_a = true, "threads"_a = 1)
         .def(
             "run",

@@ -79,7 +79,7 @@ bool DataGenerator::play(alphabeta::Engine& engine, std::uint64_t number, Record
         const int plies = settings_.min_random_plies + int(random.below(std::uint32_t(span)));
         line = random_opening(plies, random);
         engine.new_game();
-        found = search(engine, line, settings_.soft_nodes);
+        found = search(engine, line, soft(settings_.soft_nodes));
         record.nodes += found.nodes;
         if (stopping_) return false;
         if (std::abs(found.score) <= settings_.max_opening_score) break;
@@ -100,7 +100,7 @@ bool DataGenerator::play(alphabeta::Engine& engine, std::uint64_t number, Record
         if (ending != Ending::NONE) return record.finish(std::size_t(ending), 0), true;
         if (line.ply - opening_plies >= settings_.max_plies)
             return record.finish(std::size_t(Ending::PLY_CAP), 0), true;
-        found = search(engine, line, settings_.soft_nodes);
+        found = search(engine, line, soft(settings_.soft_nodes));
         record.nodes += found.nodes;
         if (stopping_) return false;
     }

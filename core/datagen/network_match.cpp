@@ -16,7 +16,7 @@ NetworkMatch::NetworkMatch(nnue::NetworkPtr network, nnue::NetworkPtr opponent,
     : bot_(bot), settings_(settings) {
     if (!network || !opponent == !bot)
         throw std::invalid_argument("a match needs a network, and a network or a bot against it");
-    if (settings.soft_nodes < 1 || settings.threads < 1 || settings.random_plies < 0)
+    if (settings.nodes < 1 || settings.threads < 1 || settings.random_plies < 0)
         throw std::invalid_argument("nodes and threads must be at least 1, random plies 0");
     tables_.resize(std::size_t(settings.threads));
     for (Table& table : tables_) {
@@ -31,7 +31,7 @@ GameLine NetworkMatch::opening(Table& table, Random& random, std::vector<Move>& 
         if (!table.theirs || !settings_.max_opening_score || tries == OPENING_TRIES || stopping_)
             return line;
         table.theirs->new_game();
-        const auto found = search(*table.theirs, line, settings_.soft_nodes);
+        const auto found = search(*table.theirs, line, exact(settings_.nodes));
         if (std::abs(found.score) <= settings_.max_opening_score) return line;
     }
 }
@@ -51,7 +51,7 @@ bool NetworkMatch::play(Table& table, GameLine line, Color ours, Random& random,
             line.position.side == ours ? table.ours.get() : table.theirs.get();
         Move move;
         if (engine) {
-            const auto found = search(*engine, line, settings_.soft_nodes);
+            const auto found = search(*engine, line, exact(settings_.nodes));
             if (stopping_) return false;
             move = found.best;
             if (const auto result = adjudicator.add(found.score, line.position.side, line.ply)) {

@@ -14,7 +14,7 @@ namespace rookery::datagen {
 
 struct MatchSettings {
     std::uint64_t seed = 0;
-    std::uint64_t soft_nodes = 1000;
+    std::uint64_t nodes = 1000;  // per move, never exceeded, as in the arena
     int random_plies = 8;
     int max_opening_score = 300;  // by the opponent's network; other openings are redrawn; 0: any
     int max_plies = 400;  // then drawn

@@ -54,11 +54,21 @@ EnginePtr make_engine(nnue::NetworkPtr network) {
     return std::make_unique<alphabeta::Engine>(std::move(network), 1, 1);
 }
 
-alphabeta::Result search(alphabeta::Engine& engine, const GameLine& line,
-                         std::uint64_t soft_nodes) {
+alphabeta::Limits soft(std::uint64_t nodes) {
     alphabeta::Limits limits;
-    limits.soft_nodes = soft_nodes;
-    limits.nodes = HARD_FACTOR * soft_nodes;
+    limits.soft_nodes = nodes;
+    limits.nodes = HARD_FACTOR * nodes;
+    return limits;
+}
+
+alphabeta::Limits exact(std::uint64_t nodes) {
+    alphabeta::Limits limits;
+    limits.nodes = nodes;
+    return limits;
+}
+
+alphabeta::Result search(alphabeta::Engine& engine, const GameLine& line,
+                         const alphabeta::Limits& limits) {
     engine.prepare();
     return engine.search(line.position, line.keys.keys(), limits);
 }

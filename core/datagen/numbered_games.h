@@ -57,9 +57,12 @@ struct GameLine {
 // Each thread has an engine of one thread and 1 MiB of hash.
 using EnginePtr = std::unique_ptr<alphabeta::Engine>;
 [[nodiscard]] EnginePtr make_engine(nnue::NetworkPtr network);
-// Starts no new depth beyond `soft_nodes`, and stops at ten times as many.
+// For training data: starts no new depth beyond `nodes`, and stops at ten times as many.
+[[nodiscard]] alphabeta::Limits soft(std::uint64_t nodes);
+// For matches: never more than `nodes`, as in the arena.
+[[nodiscard]] alphabeta::Limits exact(std::uint64_t nodes);
 [[nodiscard]] alphabeta::Result search(alphabeta::Engine& engine, const GameLine& line,
-                                       std::uint64_t soft_nodes);
+                                       const alphabeta::Limits& limits);
 
 // Runs work(thread, number) for the numbers [first, first + count) on `threads` threads, while the
 // calling thread polls. `work` returns false if it was stopped; `stop(thread)` makes it return

@@ -99,7 +99,7 @@ void test_games() {
                std::memcmp(found[0].data(), found[1].data(), 32 * found[0].size()) == 0,
            "threads do not change games");
     datagen::MatchSettings settings;
-    settings.soft_nodes = 30;
+    settings.nodes = 30;
     settings.threads = 2;
     datagen::NetworkMatch match(nnue::material_network(), network, {}, settings);
     int points = 0;

@@ -12,11 +12,13 @@ import pytest
 import torch
 
 from rookery import Game
+from rookery.algorithms import engine_learning
 from rookery.algorithms.engine import EngineTrainer, of_generation
 from rookery.algorithms.engine_learning import Candidate, Window, widen
 from rookery.nets.model_file import load_model
 from rookery.players.registry import make_player
 from rookery.rating.runs import checkpoint_players
+from rookery.runs.state import State
 from rookery.training.folder import RunFolder
 from rookery.training.recipe import RecipeError, load_recipe
 from rookery.training.session import resume, start
@@ -223,8 +225,31 @@ def test_windows_split_by_game_and_forget(tmp_path: Path) -> None:
     window.drop_before(3)
     assert window.count(2) == 0 and window.count(3) == 200
     again = Window(tmp_path, 3, lambda text: None)
-    again.restore(window.state())
+    state = State()
+    window.put(state)
+    again.get(state)
     assert np.array_equal(again.split()[0], window.split()[0])
+
+
+def test_windows_write_the_same_shards_however_often_they_are_saved(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine_learning, "SHARD", 100)
+    names: dict[int, list[tuple[str, int]]] = {}
+    for every in (1, 9):
+        folder = tmp_path / str(every)
+        folder.mkdir()
+        window = Window(folder, 3, lambda text: None)
+        for number in range(9):
+            window.add(random_samples(30, number), 1)
+            if number % every == 0:  # as if the run went on in another process
+                state = State()
+                window.put(state)
+                window = Window(folder, 3, lambda text: None)
+                window.get(state)
+        assert window.count(1) == 270
+        names[every] = [(n, len(window.shards.read(n))) for n in window.shards.names()]
+    assert names[1] == names[9] == [("00000000.positions", 120), ("00000001.positions", 120)]
 
 
 def test_schedules_repeat_their_last_entry() -> None:

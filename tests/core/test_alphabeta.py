@@ -41,7 +41,7 @@ the same commit."""
 
 @pytest.fixture
 def player() -> Iterator[AlphaBetaPlayer]:
-    made = AlphaBetaPlayer(NnueNetwork.material())
+    made = AlphaBetaPlayer(NnueNetwork.material(), rated=True)
     yield made
     made.close()
 
@@ -262,7 +262,7 @@ def test_the_level_and_the_elo_are_one_scale() -> None:
         player.new_game()
         return player.think(Game(), Limits(nodes=30_000)).details["nodes"]
 
-    player = AlphaBetaPlayer(NnueNetwork.material(), level=3)
+    player = AlphaBetaPlayer(NnueNetwork.material(), level=3, rated=True)
     assert {s.name: s.default for s in player.settings}["Level"] == "3"
     assert nodes(player) == level_parameters(3).nodes
     player.configure("Level", "5")
@@ -275,7 +275,8 @@ def test_the_level_and_the_elo_are_one_scale() -> None:
     assert nodes(player) == level_parameters(2).nodes
     player.configure("UCI_LimitStrength", "false")
     assert nodes(player) == 30_000
-    weak = AlphaBetaPlayer(NnueNetwork.material(), elo=level_parameters(4).elo)
+    elo = level_parameters(4).elo
+    weak = AlphaBetaPlayer(NnueNetwork.material(), elo=elo, rated=True)
     assert nodes(weak) == level_parameters(4).nodes
     defaults = {s.name: s.default for s in weak.settings}
     assert defaults["UCI_LimitStrength"] == "true"

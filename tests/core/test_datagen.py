@@ -236,14 +236,14 @@ def test_settings_that_make_no_sense_are_refused() -> None:
 
 def test_a_network_is_as_strong_as_itself() -> None:
     network = tensors(random_weights(16))
-    for white, black in NetworkMatch(network, network, seed=3, soft_nodes=40).run(0, 6):
+    for white, black in NetworkMatch(network, network, seed=3, nodes=40).run(0, 6):
         assert white[0] == -black[0]
         assert white[1] == black[1]  # the same game
 
 
 def test_material_beats_a_random_mover() -> None:
     match = NetworkMatch(
-        tensors(material_weights()), "random", seed=3, soft_nodes=200, threads=2, adjudicate=False
+        tensors(material_weights()), "random", seed=3, nodes=200, threads=2, adjudicate=False
     )
     games = [game for pair in match.run(0, 5) for game in pair]
     assert sum(result for result, _ in games) >= 8
@@ -256,8 +256,7 @@ def test_material_beats_a_random_mover() -> None:
 def test_giving_material_away_loses() -> None:
     good, bad = tensors(material_weights()), tensors(material_weights(sign=-1.0))
     points = [
-        white[0] + black[0]
-        for white, black in NetworkMatch(good, bad, seed=1, soft_nodes=60).run(0, 5)
+        white[0] + black[0] for white, black in NetworkMatch(good, bad, seed=1, nodes=60).run(0, 5)
     ]
     assert sum(points) >= 8
 

@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from rookery import Game
+from rookery._core import NetworkMatch, NnueNetwork
 from rookery.algorithms.engine_learning import new_weights, tensors_of
 from rookery.learning.matches import (
     MAX_PLIES,
@@ -22,6 +23,7 @@ from rookery.learning.matches import (
     search_player,
 )
 from rookery.nets import Network, make_network
+from rookery.players.alphabeta import AlphaBetaPlayer
 from rookery.players.base import Decision, Limits
 from rookery.players.bots import BotPlayer
 from rookery.training.trainer import MatchScore
@@ -129,6 +131,24 @@ def test_engines_play_bots_and_each_other() -> None:
         games = read(score)
         assert [game.headers["Black"] for game in games] == [name] * 2 + ["engine"] * 2
         assert games[0].headers["Result"] in ("1-0", "0-1", "1/2-1/2")
+
+
+def test_the_trainers_matches_mean_the_same_nodes_as_the_arena() -> None:
+    """Every move of a trainer's match is the one that the arena's player makes at these nodes."""
+    generator = torch.Generator().manual_seed(1)
+    network, other = (tensors_of(new_weights(16, 8, generator)) for _ in range(2))
+    match = NetworkMatch(network, other, seed=2, nodes=70, random_plies=4, adjudicate=False)
+    for pair in match.run(0, 2):
+        for white, (_, moves) in zip((True, False), pair, strict=True):
+            player = AlphaBetaPlayer(NnueNetwork(*network), nodes=70, hash=1)
+            player.new_game()
+            game = Game()
+            for ply, move in enumerate(moves[:60]):
+                if ply >= 4 and game.turn == white:
+                    decision = player.choose(game, np.random.default_rng(0))
+                    assert decision.move == move, f"ply {ply} of {moves}"
+                    assert int(str(decision.details["nodes"])) <= 70
+                game.push(move)
 
 
 def test_an_untrained_policy_plays_whole_games_against_bots() -> None:

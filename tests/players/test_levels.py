@@ -17,6 +17,8 @@ import pytest
 from rookery._core import Game
 from rookery.arena.limits import Adjudication
 from rookery.arena.match import MatchSettings, run_match
+from rookery.nets import make_network
+from rookery.nets.model_file import describe, save_model
 from rookery.players import levels
 from rookery.players.base import Player
 from rookery.players.levels import (
@@ -29,6 +31,7 @@ from rookery.players.levels import (
 )
 from rookery.players.registry import make_player
 from rookery.players.spec import SpecError
+from rookery.players.thinking import Thinker
 from support.paths import PROJECT
 
 
@@ -94,8 +97,8 @@ def test_the_table_is_written_as_measured() -> None:
     measured = {1: 700.0, 10: 1700.0, 12: 1600.0, 20: 2800.0}
     rows = calibrate.table(measured, dict.fromkeys(measured, 100.0))
     source = Path(levels.__file__).read_text()
-    changed = calibrate.replace_table(source, rows)
-    assert "CALIBRATED = True" in changed
+    changed = calibrate.replace_table(source, rows, "f" * 64)
+    assert 'CALIBRATED_FOR = "ffff' in changed
     found: dict[str, Any] = {"__name__": "written"}
     module = types.ModuleType("written")  # dataclasses look their module up
     sys.modules["written"] = module
@@ -110,10 +113,31 @@ def test_the_table_is_written_as_measured() -> None:
         (level.nodes, level.noise, level.lines) for level in LEVELS
     ]
     with pytest.raises(ValueError, match="no table"):
-        calibrate.replace_table("", rows)
+        calibrate.replace_table("", rows, "")
 
 
 @pytest.mark.parametrize("spec", ["level=0", "level=21", "elo=100", "elo=9999", "level=3,elo=900"])
 def test_impossible_levels_are_refused(spec: str) -> None:
     with pytest.raises(SpecError):
         make_player(f"rookery,network=material,{spec}")
+
+
+def test_elo_is_offered_for_the_measured_network_alone(tmp_path: Path) -> None:
+    """A network that nobody has rated has levels, but neither UCI_Elo nor elo=."""
+    shipped = PROJECT / "src" / "rookery" / "networks" / "rookery.safetensors"
+    if not shipped.is_file():
+        pytest.skip("needs the shipped engine: src/rookery/networks/rookery.safetensors")
+    copy, other = tmp_path / "copy.safetensors", tmp_path / "other.safetensors"
+    copy.write_bytes(shipped.read_bytes())
+    save_model(other, network := make_network("nnue", "nnue768", "none", {"hidden": 16}),
+               describe(network, {"algorithm": "engine"}))  # fmt: skip
+    for spec, rated in (("rookery", True), (str(copy), True), (str(other), False)):
+        player = make_player(spec)
+        assert isinstance(player, Thinker)
+        names = {setting.name for setting in player.settings}
+        assert "Level" in names
+        assert ({"UCI_Elo", "UCI_LimitStrength"} <= names) == rated
+        player.close()
+    make_player("rookery,elo=1200").close()
+    with pytest.raises(SpecError, match="not been measured in Elo; give level=1 to 20"):
+        make_player(f"{other},elo=1200")

@@ -7,6 +7,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from rookery.runs.checkpoint import VALUES
 from rookery.runs.replay import QUARANTINE, Parquet, Replay
 from rookery.runs.state import StateError
 
@@ -93,3 +94,26 @@ def test_lists_of_older_checkpoints_are_understood(replay: Replay[Any]) -> None:
     assert list(other.restore({"shards": old, "next": 3})) == [first, second]
     assert (other.label(first), other.label(second)) == (0, 4)
     assert "does not hold 9 samples" in messages[0]
+
+
+def test_a_fallback_finds_the_shards_of_every_kept_checkpoint(tmp_path: Path) -> None:
+    """Three checkpoints, of which the newest is damaged and later the next one too."""
+    folder = tmp_path / "replay"
+    folder.mkdir()
+    replay: Replay[Any] = Replay(folder, Parquet())
+    for step in range(1, 4):
+        replay.add(table(step))
+        replay.drop_oldest(10)  # each checkpoint names one shard, and another one
+        values = tmp_path / "checkpoints" / f"{step:08d}" / VALUES
+        values.parent.mkdir(parents=True)
+        values.write_text(json.dumps({"shards": replay.state()}))
+    for step in (2, 1):
+        damaged = tmp_path / "checkpoints" / f"{step + 1:08d}"
+        damaged.rename(damaged.with_suffix(".damaged"))
+        state = json.loads((tmp_path / "checkpoints" / f"{step:08d}" / VALUES).read_text())
+        again: Replay[Any] = Replay(folder, Parquet())
+        assert [t["value"][0].as_py() for t in again.restore(state["shards"]).values()] == [step]
+        assert again.quarantined == 1  # the shard of the damaged checkpoint
+    for _ in range(5):  # now that no checkpoint names them, the others go
+        again.state()
+    assert [path.name for path in folder.glob("*.parquet")] == ["00000000.parquet"]

@@ -521,6 +521,27 @@ def test_killed_before_the_first_checkpoint_begins_again(tmp_path: Path, straigh
     assert final_state(run) == final_state(straight)
 
 
+@pytest.mark.parametrize("loss", ["gone", "empty", "only models"])
+def test_a_run_without_its_checkpoints_is_not_begun_again(tmp_path: Path, loss: str) -> None:
+    train(tmp_path, "run.keep_checkpoints=2", budget="8it")
+    run = tmp_path / "run"
+    metrics = (run / "metrics.jsonl").read_bytes()
+    if loss == "only models":
+        for step in (6, 8):
+            shutil.rmtree(run / "checkpoints" / f"{step:08d}")
+        assert Checkpoints(run / "checkpoints").steps() == [2, 4]
+    else:
+        shutil.rmtree(run / "checkpoints")
+        if loss == "empty":
+            (run / "checkpoints").mkdir()
+    with pytest.raises(RunError, match=r"8 iterations but no checkpoint.*rookery train .* --run"):
+        resume(str(run), view=QuietView())
+    assert (run / "metrics.jsonl").read_bytes() == metrics
+    again = start(str(run / "recipe.toml"), str(tmp_path / "again"), view=QuietView())
+    assert again.iterations == 8
+    assert final_state(tmp_path / "again")
+
+
 def test_seed_decides_everything(tmp_path: Path) -> None:
     for name, seed in (("a", 5), ("b", 5), ("c", 6)):
         train(tmp_path, name=name, seed=seed, budget="3it")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import io
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,7 @@ from rookery.players.base import Decision, Limits
 from rookery.players.levels import level_parameters
 from rookery.players.offered_levels import AS_MADE, TREE_SEARCH
 from rookery.players.thinking import Line, Thought
+from rookery.rating.networks import known_rungs
 from rookery.web.choices import Choices, run_choices
 from rookery.web.clock import Clock
 from rookery.web.quota import Clamps, Quotas
@@ -440,6 +442,43 @@ def test_networks_of_runs_are_offered_as_they_play(tmp_path: Path) -> None:
     assert [level.id for level in policy.levels.levels] == ["1", "2", "3"]
     (tmp_path / "ppo" / "model.safetensors").write_bytes(b"damaged")
     assert run_choices(tmp_path / "ppo") == [policy]  # still named; what is wrong shows in play
+
+
+def test_only_measured_ratings_are_shown(tmp_path: Path) -> None:
+    """Neither a level nor a checkpoint has an Elo unless this very network was measured."""
+    nnue = ("nnue", "nnue768", "none", {"hidden": 16})
+    run = run_with(tmp_path / "engine", "engine", *nnue)
+    for step in (10, 20):
+        (run / "checkpoints" / f"{step:08d}").mkdir()
+        shutil.copy(run / "model.safetensors", run / "checkpoints" / f"{step:08d}")
+    assert all(choice.title.endswith("(not rated)") for choice in run_choices(run))
+    assert not any("Elo" in level.title for level in run_choices(run)[0].levels.levels)
+    assert run_choices(run)[0].level(run_choices(run)[0].levels.default).title.startswith("full")
+    match = {"opponent": "greedy-safe", "games": 100, "elo": 50.0, "elo_low": 0.0, "elo_high": 100}
+    lost = {"opponent": "random", "games": 100, "elo": -900.0, "elo_low": -4000, "elo_high": -600}
+    (run / "ratings.json").write_text(
+        json.dumps({"evaluations": [{**match, "iteration": 10}, {**lost, "iteration": 20}]})
+    )
+    by_id = {choice.id: choice for choice in run_choices(run)}
+    rung = known_rungs()["greedy-safe"].elo
+    rating = by_id["run:engine@10"].rating
+    assert rating is not None and rating.elo == rung + 50 and rating.low is not None
+    assert by_id["run:engine@10"].title.endswith(f"(about {rung + 50:.0f} Elo)")
+    assert "below" in by_id["run:engine@20"].title
+    engine = Choices(tmp_path).get("rookery")
+    assert engine.level("9").title == "level 9 of 20 (about 1300 Elo)"
+
+
+def test_a_network_that_knows_an_ending_starts_there(tmp_path: Path) -> None:
+    sizes = {"endings": ["KRvK"], "hidden": 8, "width": 8, "moves": 23, "goal": "mate"}
+    run = run_with(tmp_path / "rooks", "endgame", "endgame", "planes12", "az4672", sizes)
+    (choice,) = run_choices(run)
+    assert Game(choice.start).material() == "KRvK" and choice.title == "rooks: latest network"
+    choices = Choices(tmp_path)
+    assert Game(choices.get("kpk-mate").start).material() == "KPvK"
+    assert choices.get("greedy").start == ""
+    table = Rooms(choices, Searches(Shelf(), 1), Clamps(), Quotas()).open("me", {"player": "kqk"})
+    assert table.game.material() == "KQvK"
 
 
 def test_a_player_given_in_words_plays_as_given(tmp_path: Path) -> None:

@@ -239,7 +239,7 @@ class EngineTrainer(Trainer):
                 tensors_of(weights),
                 tensors_of(self.newest),
                 seed=self.context.seed("gate", self.generation),
-                soft_nodes=gate.nodes,
+                nodes=gate.nodes,
                 threads=self.context.workers,
             )
         pairs = self._match.run(len(self.pair_points), gate.pairs)
@@ -313,14 +313,14 @@ class EngineTrainer(Trainer):
     # --- Resuming ---
 
     def state(self) -> State:
-        """Weights, candidate with its optimiser, list of shards, counters."""
+        """Weights, candidate with its optimiser, samples, counters."""
         state = State()
         for name, weights in (("newest", self.newest), ("anchor", self.anchor)):
             if weights is not None:
                 state.put_tensors(name, {k: torch.from_numpy(v) for k, v in weights.items()})
         if self.candidate is not None:
             self.candidate.put(state)
-        state.values["shards"] = self.window.state()
+        self.window.put(state)
         state.values["engine"] = {name: getattr(self, name) for name in _COUNTERS}
         return state
 
@@ -331,7 +331,7 @@ class EngineTrainer(Trainer):
         self.newest = _arrays(state, "newest")
         has_anchor = any(name.startswith("anchor.") for name in state.tensors)
         self.anchor = _arrays(state, "anchor") if has_anchor else None
-        self.window.restore(state.value("shards"))
+        self.window.get(state)
         self._learning = self._match = self.candidate = None
         if "candidate" in state.values:
             weights = _arrays(state, "candidate.weights")

@@ -22,13 +22,16 @@ from rookery.nets import ValueNetwork, make_network
 from rookery.nets.nnue import TENSORS
 from rookery.runs.positions import PositionFormat, Samples, fields, results
 from rookery.runs.replay import Replay
-from rookery.runs.state import Json, State
+from rookery.runs.state import State
 
 HELD_OUT = 64  # one game in 64 is held out for validation
 BATCHES_AT_ONCE = 16  # per call of the native learner, so that Ctrl-C is noticed
 SMALLEST_MINIBATCH = 1024
+SHARD = 1 << 16  # positions per file in replay/
 
 NnueWeights = dict[str, NDArray[np.float32]]
+
+_NOTHING: Samples = np.zeros((0, 32), dtype=np.uint8)
 
 
 def new_weights(hidden: int, buckets: int, generator: torch.Generator) -> NnueWeights:
@@ -86,7 +89,11 @@ def _learner_arrays(learner: NnueLearner) -> dict[str, dict[str, NDArray[np.floa
 
 
 class Window:
-    """Samples by generation, written to shards at checkpoints."""
+    """Samples by generation, written to shards of at least `SHARD` positions.
+
+    Only the number of positions decides what a shard holds: a run has the same files however often
+    it is saved. The checkpoint holds the positions that are in no shard yet.
+    """
 
     def __init__(self, folder: Path, keep: int, report: Callable[[str], None]) -> None:
         """Use the run's replay folder."""
@@ -98,13 +105,15 @@ class Window:
     def add(self, samples: Samples, generation: int) -> None:
         """Add samples of the newest generation."""
         if generation != self._generation:
-            self.flush()
+            self._flush()
             self._generation = generation
         if len(samples):
             self._samples.setdefault(generation, []).append(samples)
             self._unwritten.append(samples)
+        if sum(map(len, self._unwritten)) >= SHARD:
+            self._flush()
 
-    def flush(self) -> None:
+    def _flush(self) -> None:
         """Write the samples that are in memory only."""
         if self._unwritten:
             self.shards.add(np.concatenate(self._unwritten), self._generation)
@@ -112,7 +121,7 @@ class Window:
 
     def drop_before(self, generation: int) -> None:
         """Drop older generations."""
-        self.flush()
+        self._flush()
         self.shards.drop_before(generation)
         self._samples = {g: s for g, s in self._samples.items() if g >= generation}
 
@@ -130,20 +139,25 @@ class Window:
                 learn.append(samples[~held])
                 if generation == max(self._samples):
                     test.append(samples[held])
-        nothing = np.zeros((0, 32), dtype=np.uint8)
-        return np.concatenate([nothing, *learn]), np.concatenate([nothing, *test])
+        return np.concatenate([_NOTHING, *learn]), np.concatenate([_NOTHING, *test])
 
-    def state(self) -> Json:
-        """Write all samples; the list of shards."""
-        self.flush()
-        return self.shards.state()
+    def put(self, state: State) -> None:
+        """Store the list of shards and the samples that are in none."""
+        state.values["shards"] = {**self.shards.state(), "generation": self._generation}
+        unwritten = np.concatenate([_NOTHING, *self._unwritten])
+        state.put_tensors("window", {"unwritten": torch.from_numpy(unwritten)})
 
-    def restore(self, state: Json) -> None:
-        """Read the listed shards."""
+    def get(self, state: State) -> None:
+        """Read the listed shards and the samples that are in none."""
         self._samples, self._unwritten = {}, []
-        for name, samples in self.shards.restore(state).items():
+        stored = state.value("shards")
+        for name, samples in self.shards.restore(stored).items():
             self._samples.setdefault(self.shards.label(name), []).append(samples)
-        self._generation = max(self._samples, default=0)
+        # Older checkpoints wrote all samples to shards.
+        self._generation = stored.get("generation", max(self._samples, default=0))
+        unwritten = state.tensors.get("window.unwritten")
+        if unwritten is not None:
+            self.add(unwritten.numpy().copy(), self._generation)
 
 
 @dataclass

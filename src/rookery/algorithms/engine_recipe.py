@@ -82,7 +82,7 @@ class GateSettings(Section):
     pairs: int = Field(default=40, ge=1)
     """Pairs per iteration."""
     nodes: int = Field(default=400, ge=1)
-    """Nodes per move."""
+    """Nodes per move, never exceeded."""
     elo1: float = Field(default=30.0, gt=0)
     """The match ends early by an SPRT of this gain in Elo against 0."""
 
@@ -94,7 +94,7 @@ class EvaluationSettings(Section):
     """Against each opponent, half of them with each colour."""
     opponents: list[Literal["random", "greedy", "greedy-safe"]] = Field(default=["greedy-safe"])
     nodes: int = Field(default=1000, ge=1)
-    """Nodes per move."""
+    """Nodes per move, never exceeded, as in `rookery arena`."""
     anchor: int = Field(default=3, ge=0)
     """Generation that is kept as a fixed opponent; 0: none."""
 

@@ -152,7 +152,9 @@ def run_book(args: argparse.Namespace) -> int:
     if path.is_dir():
         raise ValueError(f"--out {args.out!r} is a folder; name a file")
     paths = [Path(name) for name in args.files]
-    content, counts = book_from_pgn(paths, args.plies, args.least_games, args.least_elo, args.limit)
+    content, counts = book_from_pgn(
+        paths, args.plies, args.least_games, args.least_elo, args.limit, note
+    )
     if not counts["games"]:
         raise ValueError(f"there is no game with a result in {' '.join(args.files)}")
     if not content:
@@ -170,13 +172,18 @@ def run_book(args: argparse.Namespace) -> int:
     return 0
 
 
+def note(text: str) -> None:
+    """Print a line that is no error."""
+    print(f"note: {text}", file=sys.stderr, flush=True)
+
+
 def _pgn(args: argparse.Namespace, writer: SampleWriter) -> dict[str, int]:
     from pathlib import Path
 
     from rookery.data.pgn_samples import write_pgn_samples
 
     paths = [Path(name) for name in args.files]
-    return write_pgn_samples(paths, writer, args.limit, args.least_elo, args.skip)
+    return write_pgn_samples(paths, writer, args.limit, args.least_elo, args.skip, note)
 
 
 def _puzzles(args: argparse.Namespace, writer: SampleWriter) -> dict[str, int]:
@@ -223,6 +230,8 @@ def _label(args: argparse.Namespace, writer: SampleWriter) -> dict[str, int]:
     )
     paths = [Path(name) for name in args.files]
     try:
-        return write_labels(command, writer, args.count, settings, paths, args.workers, progress)
+        return write_labels(
+            command, writer, args.count, settings, paths, args.workers, progress, note
+        )
     except EngineFault as fault:
         raise ValueError(f"--engine {args.engine}: {fault}") from None

@@ -12,7 +12,7 @@ the program polyglot. An entry takes 16 bytes, big-endian:
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import groupby
 from pathlib import Path
 
@@ -33,6 +33,7 @@ def book_from_pgn(
     least_games: int = 2,
     least_rating: int = 0,
     limit: int | None = None,
+    report: Callable[[str], None] = lambda text: None,
 ) -> tuple[bytes, dict[str, int]]:
     """The content of a book, and the numbers of games, positions and entries.
 
@@ -42,10 +43,11 @@ def book_from_pgn(
         least_games: Moves played in fewer games are left out.
         least_rating: Minimum rating of both players.
         limit: Largest number of games.
+        report: Called with a line if games could not be read.
     """
     counts = {"games": 0, "skipped": 0}
     statistics: Statistics = {}
-    for game in read_pgn_files(paths, plies):
+    for game in read_pgn_files(paths, plies, report=report):
         if limit is not None and counts["games"] >= limit:
             break
         played = _played(game) if game.teaches and game.lower_rating >= least_rating else set()

@@ -137,6 +137,7 @@ def write_labels(
     pgn: Sequence[Path] = (),
     workers: int = 1,
     progress: Callable[[int], None] = lambda done: None,
+    report: Callable[[str], None] = lambda text: None,
 ) -> dict[str, int]:
     """Label positions from games, or from games of the engine against itself.
 
@@ -148,9 +149,10 @@ def write_labels(
         pgn: Games whose positions are all labelled.
         workers: Number of parallel engines.
         progress: Called with the number of samples so far.
+        report: Called with a line if games could not be read.
     """
     counts = {"games": 0, "samples": 0}
-    given = _given_games(pgn) if pgn else None
+    given = _given_games(pgn, report) if pgn else None
 
     def start() -> LabelEngine:
         return LabelEngine(command, settings.nodes, settings.lines)
@@ -179,9 +181,9 @@ def write_labels(
     return counts
 
 
-def _given_games(paths: Sequence[Path]) -> Iterator[LabelledGame]:
+def _given_games(paths: Sequence[Path], report: Callable[[str], None]) -> Iterator[LabelledGame]:
     """Games of PGN files, not labelled yet."""
-    for game in read_pgn_files(paths):
+    for game in read_pgn_files(paths, report=report):
         played = [(position.start_fen, move) for position, move in game.positions()]
         if played:
             moves = [move for _, move in played]

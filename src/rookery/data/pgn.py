@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TextIO, cast
 
 import chess
 import chess.pgn
 
 from rookery._core import FenError, Game
-from rookery.data.position_files import read_text
+from rookery.data.position_files import DamagedFileError, TextFile
 
 RESULTS = {1: "1-0", 0: "1/2-1/2", -1: "0-1"}  # by White's points
 POINTS = {text: points for points, text in RESULTS.items()}
 STANDARD = ("standard", "from position")  # variants with the usual rules
 LONGEST_HEADER = 400  # characters
+LARGEST_GAME = 4 << 20  # characters, of a game with all its comments and variations
+LONGEST_LINE = 16 << 10  # characters; longer lines are read in pieces
+MOST_PLIES = 12_000  # longer than the longest game under the rules
 _FIRST_TAG = re.compile(r"(?m)^(?=\[Event )")
 
 
@@ -119,8 +122,11 @@ class PgnGame(chess.pgn.BaseVisitor["PgnGame"]):
 
     def begin_parse_san(self, board: chess.Board, san: str) -> chess.pgn.SkipType | None:
         """Stop parsing after the requested plies."""
-        enough = self._plies is not None and len(self.moves) >= self._plies
-        return chess.pgn.SKIP if enough else None
+        if self._plies is not None and len(self.moves) >= self._plies:
+            return chess.pgn.SKIP
+        if len(self.moves) >= MOST_PLIES:
+            raise ValueError(f"the game is longer than {MOST_PLIES:,} plies")
+        return None
 
     def visit_move(self, board: chess.Board, move: chess.Move) -> None:
         """Keep a move."""
@@ -142,11 +148,79 @@ class PgnGame(chess.pgn.BaseVisitor["PgnGame"]):
         return self
 
 
-def read_pgn(text: str, plies: int | None = None) -> Iterator[PgnGame]:
-    """Parse the games of a PGN text, one at a time, each up to `plies`."""
-    stream = io.StringIO(text)
-    while (game := chess.pgn.read_game(stream, Visitor=partial(PgnGame, plies))) is not None:
-        yield game
+def _returning(game: PgnGame) -> Callable[[], PgnGame]:
+    return lambda: game
+
+
+class _Lines:
+    """The lines of a PGN stream, in pieces of bounded length, of games of bounded size."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._waiting = ""  # read too far
+        self._inside = False  # the last piece was not the end of its line
+        self._left = LARGEST_GAME
+
+    def begin_game(self) -> None:
+        """Count the characters of the next game from here."""
+        self._left = LARGEST_GAME
+
+    def readline(self) -> str:
+        """The next line; a ValueError in a game of too many characters."""
+        line = self._next()
+        self._left -= len(line)
+        if self._left < 0:
+            raise ValueError(f"the game has more than {LARGEST_GAME:,} characters")
+        return line
+
+    def skip_game(self) -> None:
+        """Go on to the next line that begins a game: a tag after a line without one."""
+        line, in_tags = self._next(), True
+        while line and (in_tags or not line.startswith("[")):
+            in_tags = line.startswith("[")
+            line = self._next()
+        self._waiting = line
+
+    def _next(self) -> str:
+        """A line, or a piece of one that does not end inside a move."""
+        while True:
+            line, self._waiting = self._waiting, ""
+            if not line.endswith("\n"):
+                line += self._stream.readline(max(1, LONGEST_LINE - len(line)))
+            continued, self._inside = self._inside, False
+            if len(line) >= LONGEST_LINE and not line.endswith("\n"):
+                # The rest begins with its space, as no tag or comment line does.
+                end = line.rfind(" ", 1)
+                line, self._waiting = (line[:end], line[end:]) if end > 0 else (line, "")
+                line += "\n"
+                self._inside = True
+            if not (continued and line.isspace()):  # which would mean the end of the game
+                return line
+
+
+def read_pgn(source: str | TextIO, plies: int | None = None) -> Iterator[PgnGame]:
+    """Parse the games of a PGN text or stream, one at a time, each up to `plies`.
+
+    A game that cannot be parsed, or that is larger than any game can be, has an `error` and
+    whatever was read of it; the games after it are read all the same.
+    """
+    lines = _Lines(io.StringIO(source) if isinstance(source, str) else source)
+    while True:
+        game = PgnGame(plies)
+        lines.begin_game()
+        try:
+            # python-chess asks for nothing but lines.
+            found = chess.pgn.read_game(cast(TextIO, lines), Visitor=_returning(game))
+        except (DamagedFileError, OSError, MemoryError):
+            raise
+        except Exception as error:  # python-chess's parser can raise anything
+            game.handle_error(error)
+            lines.skip_game()
+            yield game
+            continue
+        if found is None:
+            return
+        yield found
 
 
 def split_games(text: str) -> list[str]:
@@ -154,9 +228,26 @@ def split_games(text: str) -> list[str]:
     return [game for game in _FIRST_TAG.split(text) if game.strip()]
 
 
-def read_pgn_files(paths: Iterable[Path], plies: int | None = None) -> Iterator[PgnGame]:
-    """The games of PGN files, plain or gzipped."""
-    for path in paths:
-        if not path.is_file():
-            raise ValueError(f"PGN {str(path)!r}: there is no such file")
-        yield from read_pgn(read_text(path), plies)
+def read_pgn_files(
+    paths: Iterable[Path],
+    plies: int | None = None,
+    report: Callable[[str], None] = lambda text: None,
+) -> Iterator[PgnGame]:
+    """The games of PGN files, plain or gzipped, read as streams.
+
+    At the end `report` is called with a line if games could not be read to their end.
+    """
+    unreadable, first = 0, ""
+    try:
+        for path in paths:
+            if not path.is_file():
+                raise ValueError(f"PGN {str(path)!r}: there is no such file")
+            with TextFile(path) as file:
+                for game in read_pgn(file, plies):
+                    if game.error:
+                        unreadable += 1
+                        first = first or f"{path}: {' '.join(game.error.split())[:120]}"
+                    yield game
+    finally:
+        if unreadable:
+            report(f"games that could not be read to their end: {unreadable}; the first: {first}")

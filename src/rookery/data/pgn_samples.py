@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from rookery.data.pgn import read_pgn_files
@@ -14,6 +15,7 @@ def write_pgn_samples(
     limit: int | None = None,
     least_rating: int = 0,
     skip_plies: int = 0,
+    report: Callable[[str], None] = lambda text: None,
 ) -> dict[str, int]:
     """Write samples of all games with a result and players of sufficient rating.
 
@@ -23,9 +25,10 @@ def write_pgn_samples(
         limit: Largest number of games.
         least_rating: Minimum rating of both players.
         skip_plies: Plies at the start of a game without samples.
+        report: Called with a line if games could not be read.
     """
     counts = {"games": 0, "skipped": 0, "samples": 0}
-    for game in read_pgn_files(paths):
+    for game in read_pgn_files(paths, report=report):
         if limit is not None and counts["games"] >= limit:
             break
         if game.points is None or not game.teaches or game.lower_rating < least_rating:

@@ -3,24 +3,76 @@
 from __future__ import annotations
 
 import gzip
+import io
 import os
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from rookery._core import FenError
 from rookery.data.paths import MissingDataError
 
+LARGEST_TEXT = 512 << 20  # characters of a file that is read whole
+
+
+class DamagedFileError(ValueError):
+    """A file that cannot be read to its end; the message names it."""
+
+
+class TextFile(io.TextIOWrapper):
+    """A plain or gzipped text file, read as a stream; undecodable bytes are replaced."""
+
+    def __init__(self, path: Path) -> None:
+        """Open the file."""
+        self.path = path
+        raw = path.open("rb")
+        try:
+            zipped = raw.peek(2)[:2] == b"\x1f\x8b"
+            super().__init__(
+                gzip.GzipFile(fileobj=raw, mode="rb") if zipped else raw, "utf-8", "replace"
+            )
+        except BaseException:
+            raw.close()
+            raise
+        self._raw = raw
+
+    def read(self, size: int | None = -1, /) -> str:
+        """Read characters."""
+        return self._told(super().read, -1 if size is None else size)
+
+    def readline(self, size: int = -1, /) -> str:  # type: ignore[override]
+        """Read a line, or a part of it of `size` characters."""
+        return self._told(super().readline, size)
+
+    def __next__(self) -> str:  # type: ignore[override]
+        """The next line."""
+        line = self.readline()
+        if not line:
+            raise StopIteration
+        return line
+
+    def _told(self, read: Callable[[int], str], size: int) -> str:
+        """Read, naming the file if it is damaged."""
+        try:
+            return read(size)
+        except (EOFError, zlib.error, gzip.BadGzipFile):
+            raise DamagedFileError(f"{self.path}: the gzip file is cut off or damaged") from None
+
+    def close(self) -> None:
+        """Close the file, which a gzip stream leaves open."""
+        super().close()
+        self._raw.close()
+
 
 def read_text(path: Path) -> str:
-    """Text of a plain or gzipped file; undecodable bytes are replaced."""
-    raw = path.read_bytes()
-    if raw[:2] == b"\x1f\x8b":
-        try:
-            raw = gzip.decompress(raw)
-        except (EOFError, zlib.error, gzip.BadGzipFile):
-            raise ValueError(f"{path}: the gzip file is cut off or damaged") from None
-    return raw.decode("utf-8", "replace")
+    """Whole text of a plain or gzipped file; undecodable bytes are replaced."""
+    with TextFile(path) as file:
+        text = file.read(LARGEST_TEXT + 1)
+    if len(text) > LARGEST_TEXT:
+        raise ValueError(
+            f"{path} holds more than {LARGEST_TEXT >> 20} million characters; split the file"
+        )
+    return text
 
 
 def position_lines(text: str) -> Iterator[tuple[int, str]]:

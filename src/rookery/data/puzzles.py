@@ -7,7 +7,6 @@ with the columns `fen` and `solution_uci` or `pv_uci`, where the solver moves fi
 from __future__ import annotations
 
 import csv
-import io
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ from typing import TypeVar
 import numpy as np
 
 from rookery._core import Game
-from rookery.data.position_files import complete_fen, read_text
+from rookery.data.position_files import TextFile, complete_fen
 
 T = TypeVar("T")
 
@@ -37,13 +36,14 @@ def read_puzzles(path: Path, limit: int | None = None, seed: int = 0) -> list[Pu
     """Read a CSV file, plain or gzipped; with `limit`, that many puzzles drawn by the seed."""
     if not path.is_file():
         raise ValueError(f"puzzles {str(path)!r}: there is no such file")
-    reader = csv.DictReader(io.StringIO(read_text(path)))
-    try:
-        columns = {name.lower(): name for name in reader.fieldnames or []}
-        rows = [(reader.line_num, row) for row in reader]
-    except csv.Error as error:  # a field too long for any puzzle
-        number = reader.reader.line_num
-        raise ValueError(f"puzzles {str(path)!r}, line {number}: {error}") from error
+    with TextFile(path) as file:
+        reader = csv.DictReader(file)
+        try:
+            columns = {name.lower(): name for name in reader.fieldnames or []}
+            rows = [(reader.line_num, row) for row in reader]
+        except csv.Error as error:  # a field too long for any puzzle
+            number = reader.reader.line_num
+            raise ValueError(f"puzzles {str(path)!r}, line {number}: {error}") from error
     if "fen" not in columns or not columns.keys() & {"moves", "solution_uci", "pv_uci"}:
         raise ValueError(
             f"puzzles {str(path)!r}: needs the columns FEN and Moves (Lichess), or fen and "

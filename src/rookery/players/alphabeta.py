@@ -35,6 +35,7 @@ from rookery.players.levels import (
     Level,
     choose_line,
     elo_parameters,
+    is_calibrated,
     level_parameters,
 )
 from rookery.players.spec import PlayerSpec, SpecError
@@ -72,6 +73,7 @@ class AlphaBetaPlayer:
         level: int | None = None,
         elo: int | None = None,
         seed: int | None = None,
+        rated: bool = False,
     ) -> None:
         """Make an engine.
 
@@ -84,13 +86,18 @@ class AlphaBetaPlayer:
             threads: Threads of a search.
             hash: Transposition table in MiB.
             level: 1 (weakest) to 20; None: full strength.
-            elo: Strength as an Elo figure instead of a level, see `players.levels`.
+            elo: Strength as an Elo figure instead of a level; only with `rated`.
             seed: Of the random choices of `think` at a level; `choose` has its own generator.
+            rated: Whether the Elo figures of the levels were measured with this network.
         """
+        if elo is not None and not rated:
+            raise ValueError(
+                "its strength at a level has not been measured in Elo; give level=1 to 20 instead"
+            )
         if level is not None and elo is not None:
             raise ValueError("give either level or elo, not both")
         self.name = name
-        self.settings = _settings(threads, hash, level, elo)
+        self.settings = _settings(threads, hash, level, elo, rated)
         self._engine = Engine(evaluator, threads, hash)
         self._depth, self._nodes, self._movetime = depth, nodes, movetime
         self._own_level = FULL_STRENGTH if level is None else level
@@ -278,15 +285,20 @@ def thought_of(result: CoreResult, most: int | None = None) -> Thought:
 # Settings
 
 
-def _settings(threads: int, hash: int, level: int | None, elo: int | None) -> tuple[Setting, ...]:
-    """The settings, with the player's own values as defaults."""
+def _settings(
+    threads: int, hash: int, level: int | None, elo: int | None, rated: bool
+) -> tuple[Setting, ...]:
+    """The settings, with the player's own values as defaults; those in Elo only if `rated`."""
+    strength = (
+        Setting("UCI_LimitStrength", "check", "false" if elo is None else "true"),
+        Setting("UCI_Elo", "spin", str(elo or HIGHEST_ELO), LOWEST_ELO, HIGHEST_ELO),
+    )
     return (
         Setting("Hash", "spin", str(hash), 1, max(hash, most_hash())),
         Setting("Threads", "spin", str(threads), 1, MAX_THREADS),
         Setting("Move Overhead", "spin", str(DEFAULT_OVERHEAD), 0, 5000),
         Setting("Level", "spin", str(level or FULL_STRENGTH), FULL_STRENGTH, len(LEVELS)),
-        Setting("UCI_LimitStrength", "check", "false" if elo is None else "true"),
-        Setting("UCI_Elo", "spin", str(elo or HIGHEST_ELO), LOWEST_ELO, HIGHEST_ELO),
+        *(strength if rated else ()),
         Setting("Clear Hash", "button"),
     )
 
@@ -382,6 +394,12 @@ def read_evaluator(source: str) -> NnueNetwork | BatchEvaluator:
     return read_network(source)  # raises the error for other families
 
 
+def _is_rated(source: str) -> bool:
+    from rookery.nets.evaluator import read_model
+
+    return source != MATERIAL and is_calibrated(read_model(source)[1])
+
+
 def alphabeta_player(spec: PlayerSpec, options: dict[str, Any]) -> AlphaBetaPlayer:
     """The player of a model file, run folder or shipped network, with the options ALPHA_BETA."""
     from rookery.nets.model_file import ModelFileError
@@ -398,6 +416,6 @@ def alphabeta_player(spec: PlayerSpec, options: dict[str, Any]) -> AlphaBetaPlay
         raise
     chosen = {key: value for key, value in options.items() if key != "network"}
     try:
-        return AlphaBetaPlayer(evaluator, str(spec), **chosen)
+        return AlphaBetaPlayer(evaluator, str(spec), rated=_is_rated(source), **chosen)
     except ValueError as error:
         raise SpecError(f"player {str(spec)!r}: {error}") from error

@@ -6,11 +6,13 @@ a person who saw less. There are no random blunders: a move that loses a queen i
 search did not see the loss.
 
 The Elo figures of `LEVELS` were measured by `benchmarks/calibrate_levels.py`, in games against the
-rungs of the ladder with the network shipped at the time.
+rungs of the ladder, with one network: they hold for that network alone (`CALIBRATED_FOR`). Any
+other network can play at these levels too, but with a strength that nobody has measured.
 """
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,14 +24,14 @@ import numpy as np
 class Level:
     """One level; the choice among its lines is a softmax of score / noise."""
 
-    elo: int  # measured or intended strength, see CALIBRATED
+    elo: int  # measured with the network CALIBRATED_FOR
     nodes: int  # searched per move
     noise: float  # scale, in units of engine scores
     lines: int  # best moves to choose from (MultiPV)
 
 
-CALIBRATED = True
-"""Whether the Elo figures of LEVELS were measured; otherwise they are only intended."""
+CALIBRATED_FOR = "791056b0d372672efdda2ae1912fe285fe7bd1bc0b4643c0f2f10990aa9e58ea"
+"""SHA-256 of the model file with which the Elo figures of LEVELS were measured."""
 
 # Levels 1 to 20. Nodes grow by half at each level, noise falls a little faster towards the top.
 LEVELS: tuple[Level, ...] = (
@@ -55,6 +57,11 @@ LEVELS: tuple[Level, ...] = (
     Level(2600, 80_000, 0.0, 1),
 )
 LOWEST_ELO, HIGHEST_ELO = LEVELS[0].elo, LEVELS[-1].elo
+
+
+def is_calibrated(model: bytes) -> bool:
+    """Whether the Elo figures of the levels were measured with this model file."""
+    return hashlib.sha256(model).hexdigest() == CALIBRATED_FOR
 
 
 def level_parameters(level: int) -> Level:

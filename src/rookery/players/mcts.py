@@ -269,7 +269,9 @@ class MctsPlayer:
         except ValueError:  # the root has not been evaluated yet
             return Thought((), seconds=seconds)
         best = search.best_edge()
-        order = sorted(range(len(edges)), key=lambda i: (i != best, -edges[i]["visits"]))
+        # A move that was never visited has no score, and so no line.
+        seen = [i for i in range(len(edges)) if i == best or edges[i]["visits"]]
+        order = sorted(seen, key=lambda i: (i != best, -edges[i]["visits"]))
         found = []
         for place in order[: max(1, lines)]:
             edge = edges[place]

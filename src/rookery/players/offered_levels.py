@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from rookery.players.levels import CALIBRATED, level_parameters
+from rookery.players.levels import level_parameters
 
 
 @dataclass(frozen=True)
@@ -47,8 +47,8 @@ _TIMES = (
 _OWN_LEVELS = (1, 3, 5, 7, 9, 11, 13, 15, 17, 20)  # of our engine's twenty
 
 
-def _own_level(number: int) -> Level:
-    about = f" (about {level_parameters(number).elo} Elo)" if CALIBRATED else ""
+def _own_level(number: int, rated: bool) -> Level:
+    about = f" (about {level_parameters(number).elo} Elo)" if rated else ""
     settings = {"UCI_LimitStrength": "false", "Level": str(number)}
     return Level(str(number), f"level {number} of 20{about}", settings=settings)
 
@@ -82,7 +82,10 @@ TREE_SEARCH = Levels(
     ),
     "3",
 )
-ENGINE = Levels((*(_own_level(number) for number in _OWN_LEVELS), *_TIMES), "9")
+# Any network of our engine plays at its full strength unless another level is chosen: what the
+# levels mean was measured for one network only, which is offered with RATED_ENGINE.
+ENGINE = Levels((*(_own_level(number, False) for number in _OWN_LEVELS), *_TIMES), "second")
+RATED_ENGINE = Levels((*(_own_level(number, True) for number in _OWN_LEVELS), *_TIMES), "9")
 # Of a player specified by the operator, which may be of any kind.
 GIVEN = Levels(
     (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from rookery.players.spec import PlayerSpec, parse_spec
+from rookery.rating.networks import network_checksum
 from rookery.runs.reader import read_ratings, write_ratings
 
 
@@ -27,6 +28,9 @@ def record_rating(player: str, rating: dict[str, object]) -> None:
     folder = _run_folder(Path(parse_spec(player).name))
     if folder is None:
         return
+    # A run that trains on soon has another network.
+    checksum = network_checksum(parse_spec(player).name)
+    rating = {**rating, "network": checksum} if checksum else rating
     known = read_ratings(folder)
     kept = [entry for entry in known.get("ladder", []) if entry["player"] != rating["player"]]
     write_ratings(folder, {**known, "ladder": [*kept, rating]})

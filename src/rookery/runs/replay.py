@@ -1,17 +1,19 @@
 """The replay buffer on disk: shards `replay/NUMBER.SUFFIX`.
 
 The list of valid shards, with their checksums, is part of the trainer's state, so that a resumed
-run sees exactly the samples that its checkpoint saw. A shard that is not on the list (written
-after the checkpoint) or that is damaged is moved to `replay/quarantine/` and counted. A dropped
-shard stays on the disk until no kept checkpoint refers to it.
+run sees exactly the samples that its checkpoint saw. A shard that no kept checkpoint names (written
+after the newest one) or that is damaged is moved to `replay/quarantine/` and counted. A dropped
+shard stays on the disk until no kept checkpoint names it, so that a run can fall back to each.
 
 A `ShardFormat` defines the file format: Parquet here, packed positions in `rookery.runs.positions`.
 """
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
+import re
 import shutil
 from collections import deque
 from collections.abc import Callable
@@ -19,6 +21,7 @@ from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
 from rookery.base.storage import atomic_write, checksum
+from rookery.runs.checkpoint import VALUES
 from rookery.runs.state import Json, StateError
 
 QUARANTINE = "quarantine"
@@ -158,34 +161,50 @@ class Replay(Generic[Item]):
         return {"shards": {name: dict(s) for name, s in self._shards.items()}, "next": self._next}
 
     def restore(self, state: Json) -> dict[str, Item]:
-        """Read the shards of a checkpoint; all others, and damaged ones, are quarantined."""
+        """Read the shards of a checkpoint; damaged ones, and those of none, are quarantined."""
         self._next = int(state["next"])
         self._shards = {name: _entry(stored) for name, stored in state["shards"].items()}
         sound: dict[str, Item] = {}
-        reasons = []
+        reasons, damaged = [], set()
         for name in self.names():
             try:
                 sound[name] = self.read(name)
             except ValueError as error:
                 reasons.append(str(error))
+                damaged.add(name)
                 del self._shards[name]
         if reasons:
             self._report(
                 f"{len(reasons)} shards are missing or damaged; continuing without them: "
                 f"{'; '.join(reasons)}"
             )
-        self._quarantine_others()
+        self._quarantine_others(damaged)
         return sound
 
-    def _quarantine_others(self) -> None:
+    def _quarantine_others(self, damaged: set[str]) -> None:
         aside = self.folder / QUARANTINE
         shutil.rmtree(aside, ignore_errors=True)
         self.quarantined = 0
+        kept = self._named_by_checkpoints() - damaged
         for path in sorted(self.folder.glob(f"*{self._format.suffix}")):
-            if path.name not in self._shards:
-                aside.mkdir(exist_ok=True)
-                os.replace(path, aside / path.name)
-                self.quarantined += 1
+            if path.name in self._shards:
+                continue
+            if path.name in kept:
+                self._dropped[-1].append(path.name)  # deleted when those checkpoints are
+                continue
+            aside.mkdir(exist_ok=True)
+            os.replace(path, aside / path.name)
+            self.quarantined += 1
+
+    def _named_by_checkpoints(self) -> set[str]:
+        """Shards that the run's checkpoints name, this one and those to fall back to."""
+        pattern = re.compile(rf'"(\d{{8}}{re.escape(self._format.suffix)})"')
+        names: set[str] = set()
+        for path in (self.folder.parent / "checkpoints").glob(f"*/{VALUES}"):
+            if path.parent.name.isdigit():  # others are damaged
+                with contextlib.suppress(OSError):
+                    names.update(pattern.findall(path.read_text("utf-8", "replace")))
+        return names
 
 
 def _entry(stored: dict[str, Json]) -> dict[str, Json]:

@@ -3,7 +3,9 @@
     begin or resume -> [ evaluate if due -> iterate -> record -> checkpoint if due ] until the
     budget is used up or the run is asked to stop -> checkpoint
 
-A crash loses at most `run.checkpoint_seconds` of work, or one iteration if that is longer.
+A crash loses at most `run.checkpoint_seconds` of work, or one iteration if that is longer. Saving
+and evaluating leave torch's global random stream as it was (`fork_rng`), so that a run does not
+depend on how often it is saved.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from rookery.runs.algorithms import ALGORITHMS
 from rookery.runs.checkpoint import MODEL, Counters, folder_name
 from rookery.runs.lock import FolderLock
 from rookery.runs.metrics import JsonLines, TensorBoard
+from rookery.runs.reader import RECIPE
 from rookery.runs.state import State, seed_of
 from rookery.training.budget import duration, parse_budget
 from rookery.training.folder import RunError, RunFolder
@@ -129,6 +132,8 @@ class _Session:
             self._load(state)
             if changed:
                 self.folder.log(f"the recipe changes after {checkpoint.path.name}: {changed}")
+        else:
+            self._check_nothing_was_done()
         self._drop_lost_records()
         self.started = time.monotonic() - self.counters.seconds
         if budget:
@@ -157,6 +162,18 @@ class _Session:
             )
             if self.progress() >= 1.0:
                 self.folder.log("the budget is used up; for more, pass --budget +1h")
+
+    def _check_nothing_was_done(self) -> None:
+        """Refuse to begin in a folder whose run has worked but has lost its checkpoints."""
+        done = len(self.folder.reader.metrics())
+        if not done and not (self.folder.path / MODEL).exists():
+            return
+        path = self.folder.path
+        raise RunError(
+            f"{path} has records of {done} iterations but no checkpoint to resume from; put its "
+            f"{path / 'checkpoints'} back, or begin again in another folder: "
+            f"rookery train {path / RECIPE} --run FOLDER"
+        )
 
     def _check_recipe(self, old: dict[str, Any], name: str, accept_changes: bool) -> str:
         """The changes since the checkpoint, as text."""
@@ -306,11 +323,12 @@ class _Session:
     def _save(self, milestone: bool = False) -> None:
         import torch
 
-        state = self.trainer.state()
+        with torch.random.fork_rng(devices=[]):
+            state = self.trainer.state()
         state.tensors[TORCH_STREAM] = torch.get_rng_state()
         self._sync_records()
         try:
-            model = model_bytes(self.trainer.model(), self._info())
+            model = self._model_file()
             self.folder.checkpoints.save(state, model, self.counters, self.content, milestone)
         except ValueError as error:
             raise self._diverged(f"{error}, after iteration", 0) from None
@@ -323,10 +341,14 @@ class _Session:
         self.counters.timing_bytes = self.timing.sync()
         self.counters.seconds = time.monotonic() - self.started
 
-    def _info(self) -> Any:
+    def _model_file(self) -> bytes:
+        import torch
+
         names = ("iterations", "samples", "games", "seconds")
         totals = {name: getattr(self.counters, name) for name in names}
-        return describe(self.trainer.model(), self.content, totals, self.ratings)
+        with torch.random.fork_rng(devices=[]):
+            model = self.trainer.model()
+            return model_bytes(model, describe(model, self.content, totals, self.ratings))
 
     def _diverged(self, what: str, ahead: int) -> DivergedError:
         step = self.counters.iterations + ahead
@@ -359,8 +381,11 @@ class _Session:
         self.last_save = time.monotonic()
 
     def _evaluate(self) -> None:
+        import torch
+
         step = self.counters.iterations
-        scores = self.trainer.evaluate(self.context.generator("evaluation", step))
+        with torch.random.fork_rng(devices=[]):
+            scores = self.trainer.evaluate(self.context.generator("evaluation", step))
         if not scores:
             return
         self.counters.rounds += 1
@@ -379,8 +404,7 @@ class _Session:
 
     def _publish(self) -> None:
         """Write the run's model file with the ratings so far."""
-        data = model_bytes(self.trainer.model(), self._info())
-        atomic_write(self.folder.path / MODEL, data)
+        atomic_write(self.folder.path / MODEL, self._model_file())
 
     def _outcome(self, finished: bool) -> Outcome:
         counters = self.counters

@@ -6,23 +6,44 @@ sends becomes a path, a command or an option of a player.
 
 from __future__ import annotations
 
+import json
 import re
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
+import numpy as np
+
+from rookery.data.starts import start_positions
 from rookery.nets.model_file import read_info
-from rookery.players.offered_levels import GIVEN, Level, Levels
+from rookery.players.levels import is_calibrated
+from rookery.players.offered_levels import ENGINE, GIVEN, RATED_ENGINE, Level, Levels
 from rookery.players.registry import KINDS, PlayerKind, kind_of, make_player, named_kinds
 from rookery.players.spec import PlayerSpec
+from rookery.rating.networks import (
+    NOT_RATED,
+    NetworkRating,
+    evaluation_rating,
+    network_checksum,
+    newest_rating,
+    run_ratings,
+)
 
 T = TypeVar("T")
 FOLDER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 REFRESH_SECONDS = 2.0  # how long the list of runs is cached
+NETWORKS = Path(__file__).parent.parent / "networks"
+DEMO = "demo.json"  # what `rookery demo` measured
 START = "start.safetensors"  # a run's network before training, kept by `rookery demo`
 MOST_CHECKPOINTS = 40  # per run, evenly spaced
+# A position to begin with for the endings of the shipped networks; others are drawn at random.
+EXAMPLES = {
+    "KPvK": "8/8/8/4k3/8/4K3/4P3/8 w - - 0 1",
+    "KQvK": "8/8/8/4k3/8/8/8/3QK3 w - - 0 1",
+    "KRvK": "8/8/8/4k3/8/8/8/R3K3 w - - 0 1",
+}
 
 
 @dataclass(frozen=True)
@@ -34,6 +55,8 @@ class Choice:
     group: str
     spec: str  # for `make_player`; never sent to a browser
     levels: Levels
+    start: str = ""  # FEN to start from if no other is chosen: of a player that knows one ending
+    rating: NetworkRating | None = None  # measured, at full strength
 
     def level(self, wanted: str) -> Level:
         """Return a level by its id."""
@@ -51,6 +74,8 @@ class Choice:
             "group": self.group,
             "levels": levels,
             "default": self.levels.default,
+            "start": self.start,
+            "rating": None if self.rating is None else self.rating.to_json(),
         }
 
 
@@ -74,8 +99,7 @@ class Choices:
         kinds = [kind for kind in named_kinds() if kind.offered and kind.name not in names]
         for kind in sorted(kinds, key=lambda kind: kind.name != given):
             if kind.name == given or available(kind):
-                title = f"{kind.name}: {kind.summary}"
-                self._fixed.append(Choice(kind.name, title, "Players", kind.name, kind.levels))
+                self._fixed.append(named_choice(kind))
         self._until = -1.0
         self._found: dict[str, Choice] = {}
 
@@ -97,6 +121,38 @@ class Choices:
         return found
 
 
+def named_choice(kind: PlayerKind) -> Choice:
+    """Return a named player; one that plays a shipped network starts where that can play."""
+    levels, start = kind.levels, ""
+    path = NETWORKS / f"{kind.name}.safetensors"
+    if path.is_file():
+        start = ending_start(path)
+        if levels == ENGINE and is_calibrated(path.read_bytes()):
+            levels = RATED_ENGINE
+    return Choice(
+        kind.name, f"{kind.name}: {kind.summary}", "Players", kind.name, levels, start=start
+    )
+
+
+def ending_start(model: Path) -> str:
+    """Return a position of the first ending that a network plays; "" if it plays whole games."""
+    try:
+        endings = read_info(model).sizes.get("endings")
+    except (ValueError, OSError):
+        return ""
+    return ending_fen(str(endings[0])) if isinstance(endings, list) and endings else ""
+
+
+def ending_fen(ending: str) -> str:
+    """Return a position with this material ("KQvK"), White to move; "" if there is none."""
+    if ending in EXAMPLES:
+        return EXAMPLES[ending]
+    try:
+        return start_positions(ending).sample(np.random.default_rng(1)).fen()
+    except ValueError:
+        return ""
+
+
 def available(kind: PlayerKind) -> bool:
     """Whether the programs and files that a player needs are installed."""
     if not kind.may_lack:
@@ -110,7 +166,7 @@ def available(kind: PlayerKind) -> bool:
 
 def shipped_engine() -> Path | None:
     """Return the network of the player `rookery`, if it is installed."""
-    path = Path(__file__).parent.parent / "networks" / "rookery.safetensors"
+    path = NETWORKS / "rookery.safetensors"
     return path if path.is_file() else None
 
 
@@ -141,17 +197,48 @@ def run_choices(run: Path) -> list[Choice]:
         files["@start"] = ("before training", run / START)
     if not files:
         return []
-    kind = _kind(next(iter(files.values()))[1])  # all networks of a run are of one kind
+    first = next(iter(files.values()))[1]
+    kind, start = _kind(first), ending_start(first)  # all networks of a run are of one kind
+    ratings = choice_ratings(run)
     return [
         Choice(
             f"run:{run.name}{part}",
-            f"{run.name}: {title}",
+            f"{run.name}: {title}" + ("" if start else f" ({ratings.get(part) or NOT_RATED})"),
             f"Run {run.name}",
             str(PlayerSpec(str(path if part else run), kind.page_options)),
             kind.levels,
+            start,
+            ratings.get(part),
         )
         for part, (title, path) in files.items()
     ]
+
+
+def choice_ratings(run: Path) -> dict[str, NetworkRating]:
+    """Return the measured ratings of a run's networks, by the part of the id after its name."""
+    found = {f"@{step}": rating for step, rating in run_ratings(run).items()}
+    steps = checkpoint_steps(run)
+    latest = newest_rating(run) or (found.get(f"@{steps[0]}") if steps else None)
+    demo = read_demo(run)
+    if latest is None and demo and demo.get("network") == network_checksum(str(run)):
+        latest = evaluation_rating(_when(demo, "after"))
+    first = evaluation_rating(_when(demo, "before"))
+    return found | {part: r for part, r in (("", latest), ("@start", first)) if r is not None}
+
+
+def read_demo(run: Path) -> dict[str, Any]:
+    """Return what `rookery demo` measured of a run's first and last networks, {} if nothing."""
+    try:
+        found = json.loads((run / DEMO).read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _when(demo: dict[str, Any], when: str) -> list[dict[str, Any]]:
+    matches = demo.get("matches")
+    rows = matches if isinstance(matches, list) else []
+    return [row for row in rows if isinstance(row, dict) and row.get("when") == when]
 
 
 def _kind(path: Path) -> PlayerKind:

@@ -20,7 +20,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rookery.web.choices import START
+from rookery.rating.networks import network_checksum
+from rookery.web.choices import DEMO, START
 from rookery.web.serve import Running, open_browser, start
 
 GAMES = 40  # per match
@@ -189,6 +190,7 @@ def describe(matches: list[dict[str, Any]], budget: str) -> str:
 def _report(run: Path, matches: list[dict[str, Any]], settings: DemoSettings) -> None:
     content = {"run": str(run), "recipe": settings.recipe, "budget": settings.budget}
     document = {**content, "nodes": NODES, "matches": matches}
+    document["network"] = network_checksum(str(run))  # a run that trains on has another
     if settings.json:
         from rookery.base.json_output import write_json
 
@@ -197,7 +199,7 @@ def _report(run: Path, matches: list[dict[str, Any]], settings: DemoSettings) ->
     if matches:
         print(describe(matches, settings.budget))
     with contextlib.suppress(OSError):
-        (run / "demo.json").write_text(json.dumps(document, indent=1, default=str) + "\n")
+        (run / DEMO).write_text(json.dumps(document, indent=1, default=str) + "\n")
 
 
 def invitation(matches: list[dict[str, Any]], budget: str) -> str:

@@ -40,8 +40,11 @@ class Rooms:
 
     def open(self, session: str, wishes: Mapping[str, Any]) -> Table:
         """Start a game with the settings from a page; invalid ones are a `ValueError`."""
-        game = game_of_pgn(wishes["pgn"]) if wishes.get("pgn") else read_fen(wishes.get("fen", ""))
         seats, clock = self._seats(wishes), _clock(wishes)
+        if wishes.get("pgn"):
+            game = game_of_pgn(wishes["pgn"])
+        else:
+            game = read_fen(wishes.get("fen") or _usual_start(seats))
         table = Table(session, game, seats, self._searches, self._clamps, clock)
         self._make_room(session)
         self._tables[table.id] = table
@@ -108,6 +111,11 @@ class Rooms:
             if not unwatched:
                 raise QuotaError("games on this server", SWEEP_SECONDS)
             self.put_away(min(unwatched, key=lambda table: table.used))
+
+
+def _usual_start(seats: Mapping[bool, Seat]) -> str:
+    """Return the start of a player that knows one ending only, "" for the standard one."""
+    return next((s.choice.start for s in seats.values() if s.choice and s.choice.start), "")
 
 
 def _clock(wishes: Mapping[str, Any]) -> Clock | None:

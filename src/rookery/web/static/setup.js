@@ -52,15 +52,13 @@ export class Setup {
     select.value = player.levels.some((level) => level.id === kept) ? kept : player.default;
   }
 
-  /** Players that know one ending only (kpk, kqk, krk) begin there, unless a position is given. */
+  /** Players that know one ending only begin there, unless a position is given. */
   suggestStart(id) {
     const given = $("position").value.trim();
     if (given && given !== this.suggested) return;
-    const piece = /^k([pqr])k$/.exec(id);
-    const known = [...$("preset").options].map((choice) => choice.value);
-    this.suggested = (piece && known.find((fen) => letters(fen) === `K${piece[1].toUpperCase()}k`)) || "";
+    this.suggested = this.players.get(id)?.start || "";
     $("preset").value = $("position").value = this.suggested;
-    $("start").open = $("start").open || Boolean(piece);
+    $("start").open = $("start").open || Boolean(this.suggested);
   }
 
   showSeats() {
@@ -108,11 +106,6 @@ export class Setup {
       $("setup-error").textContent = error.message;
     }
   }
-}
-
-/** The pieces of a FEN in the order of the alphabet, White's first: "KQk". */
-function letters(fen) {
-  return [...fen.split(" ")[0].replace(/[^A-Za-z]/g, "")].sort().join("");
 }
 
 function field(seat, name) {

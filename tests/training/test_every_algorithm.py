@@ -1,0 +1,86 @@
+"""What every registered algorithm must keep: exact states, whenever they are saved or killed."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+import signal
+import time
+from pathlib import Path
+
+import pytest
+import torch
+
+from rookery.runs.checkpoint import MODEL, STATE, VALUES, Checkpoints
+from rookery.training.session import start
+from support.runs import Child, QuietView, run_to_end
+from support.tiny_recipes import algorithms, tiny_recipe
+
+torch.set_num_threads(1)
+
+SELDOM = ("run.checkpoint_seconds=60", "run.evaluations=0")
+KILLS = 3
+
+
+def train(folder: Path, algorithm: str, *settings: str) -> Path:
+    tiny = tiny_recipe(algorithm, folder.parent)
+    budget = f"{tiny.iterations}it"
+    start(tiny.recipe, str(folder), budget, 3, 1, [*tiny.settings, *settings], QuietView())
+    return folder
+
+
+def ending(run: Path) -> dict[str, bytes]:
+    """The whole state at the end of a run, and the metrics of its iterations."""
+    checkpoints = Checkpoints(run / "checkpoints")
+    newest = checkpoints.read(checkpoints.steps()[-1])
+    lines = (run / "metrics.jsonl").read_bytes().splitlines()
+    iterations = [line for line in lines if "iteration" in json.loads(line)]
+    return {
+        STATE: newest.read(STATE),
+        VALUES: newest.read(VALUES),
+        "metrics": b"\n".join(iterations),
+    }
+
+
+@pytest.mark.parametrize("algorithm", algorithms())
+def test_saving_and_evaluating_change_nothing(algorithm: str, tmp_path: Path) -> None:
+    seldom = ending(train(tmp_path / "seldom", algorithm, *SELDOM))
+    saved = ("run.checkpoint_seconds=0.0001", "run.evaluations=0")
+    often = ending(train(tmp_path / "often", algorithm, *saved))
+    measured = ("run.checkpoint_seconds=60", "run.evaluations=3")
+    evaluated = ending(train(tmp_path / "evaluated", algorithm, *measured))
+    for name, content in seldom.items():
+        assert often[name] == content, f"{name} depends on how often the run is saved"
+        assert evaluated[name] == content, f"{name} depends on the evaluations"
+
+
+@pytest.mark.parametrize("algorithm", algorithms())
+def test_a_run_killed_at_any_time_ends_alike(algorithm: str, tmp_path: Path) -> None:
+    """SIGKILL a few times; `benchmarks/kill_loop.py` does it a thousand times."""
+    tiny = tiny_recipe(algorithm, tmp_path)
+    began = time.monotonic()
+    straight = train(tmp_path / "straight", algorithm, *SELDOM)
+    life = time.monotonic() - began
+    run = tmp_path / "run"
+    settings = (*tiny.settings, "run.checkpoint_seconds=0.01", "run.evaluations=0", "run.seed=3")
+    words = [word for text in settings for word in ("--set", text)]
+    begin = ("train", tiny.recipe, "--run", str(run), "--workers", "1", *words)
+    begin += ("--budget", f"{tiny.iterations}it")
+    instants = random.Random(algorithm)
+    kills = 0
+    while kills < KILLS:
+        child = Child(tmp_path, *(("resume", str(run)) if run.exists() else begin))
+        time.sleep(instants.uniform(0.0, life))
+        child.send(signal.SIGKILL)
+        status = child.wait()
+        if status == 0:  # finished before it could be killed: begin again
+            assert ending(run) == ending(straight)
+            shutil.rmtree(run)
+            continue
+        assert status == -signal.SIGKILL, child.err.read_text()
+        kills += 1
+    status, _, errors = run_to_end(tmp_path, *(("resume", str(run)) if run.exists() else begin))
+    assert status == 0, errors
+    assert ending(run) == ending(straight)
+    assert (run / MODEL).exists()
