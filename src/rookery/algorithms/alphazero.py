@@ -43,7 +43,7 @@ from rookery.nets.native import native_network
 from rookery.players.bots import BotPlayer
 from rookery.runs.state import State
 from rookery.selfplay.collector import Collector, Hooks, make_collector
-from rookery.selfplay.games import write_selfplay_games
+from rookery.selfplay.games import CUT_OFF, write_selfplay_games
 from rookery.selfplay.networks import weights_of
 from rookery.selfplay.trees import TreeHarvest, TreeOrder, TreePlan
 from rookery.training.trainer import Context, MatchScore, Metrics, Trainer
@@ -73,7 +73,7 @@ class AlphaZeroTrainer(Trainer):
         )
         self.labels = self._read_labels()
         self.collector: Collector[TreeOrder, TreeHarvest] = make_collector(
-            "trees", self._backend(), self._plan(), Hooks(context.log)
+            "trees", self._backend(), self._plan(), Hooks(context.log, context.check_stop)
         )
         if self.collector.overlaps:
             torch.set_num_threads(1)  # the other cores play games
@@ -194,10 +194,11 @@ class AlphaZeroTrainer(Trainer):
         draws = recipe.selfplay.samples * recipe.replay.passes
         steps = max(1, round(draws / recipe.learn.minibatch))
         sampler = Sampler(self.window.blocks, recipe.replay.surprise_share)
-        terms = [
-            learn_step(self.network, self.optimizer, self._minibatch(sampler), recipe.learn, rate)
-            for _ in range(steps)
-        ]
+        terms = []
+        for _ in range(steps):
+            self.context.check_stop()
+            minibatch = self._minibatch(sampler)
+            terms.append(learn_step(self.network, self.optimizer, minibatch, recipe.learn, rate))
         if self.average is not self.network:
             keep = recipe.learn.average
             update_average(self.average, self.network, keep, self.context.iteration)
@@ -243,7 +244,8 @@ class AlphaZeroTrainer(Trainer):
         block, games = harvest.block, harvest.games
         rows = block.observations.reshape(len(block), -1)
         unique = len(np.unique(np.ascontiguousarray(rows), axis=0))
-        results = Counter({1: "white", 0: "draw", -1: "black"}[game.result] for game in games)
+        ended = [game for game in games if game.ending != CUT_OFF]  # the others have no result
+        results = Counter({1: "white", 0: "draw", -1: "black"}[game.result] for game in ended)
         checked, wrong = counts["resign_checked"], counts["resign_wrong"]
         lengths = [len(game.moves) for game in games]
         simulations, aborted = new["simulations"], new["aborted"]
@@ -257,7 +259,7 @@ class AlphaZeroTrainer(Trainer):
                 "agreement": means["agreement"],
                 "explained_variance": means["explained_variance"],
                 "surprise": float(block.surprise.mean()),
-                "draw_share": results["draw"] / max(1, len(games)),
+                "draw_share": results["draw"] / max(1, len(ended)),
                 "game_plies": float(np.mean(lengths)) if lengths else float("nan"),
                 "unique_positions": unique / len(block),
                 "simulations_a_move": float(simulations / max(1, new["moves"])),

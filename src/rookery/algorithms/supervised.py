@@ -104,12 +104,11 @@ class SupervisedTrainer(Trainer):
         recipe = self.context.recipe
         rate = learning_rate(recipe.learn, self.context.progress)
         size = recipe.learn.minibatch
-        terms = [
-            learn_step(
-                self.network, self.optimizer, self.sampler.draw(size, self.rng), recipe.learn, rate
-            )
-            for _ in range(recipe.data.steps)
-        ]
+        terms = []
+        for _ in range(recipe.data.steps):
+            self.context.check_stop()
+            minibatch = self.sampler.draw(size, self.rng)
+            terms.append(learn_step(self.network, self.optimizer, minibatch, recipe.learn, rate))
         means = mean_losses(terms)
         return Metrics(
             samples=size * recipe.data.steps,

@@ -313,6 +313,7 @@ class TdLeafTrainer(Trainer):
         terminations: Counter[str] = Counter()
         results: Counter[str] = Counter()
         for t in range(settings.plies):
+            self.context.check_stop()
             found = self.learner.search(self.games)
             leaves.append(found)
             values[t] = self._white_values(found)

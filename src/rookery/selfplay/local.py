@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 
 from rookery._core import SelfPlay
 from rookery.nets.evaluator import Evaluator
@@ -13,6 +14,8 @@ from rookery.selfplay import trees
 from rookery.selfplay.collector import Collector, Hooks, Weights
 from rookery.selfplay.networks import evaluator_of, network_of
 from rookery.selfplay.trees import TreeHarvest, TreeOrder, TreePlan, counts_of, merge, prepare, take
+
+SLICE = 0.5  # seconds between two looks at whether to give up
 
 
 class _LocalCollector(Collector[TreeOrder, TreeHarvest]):
@@ -56,11 +59,23 @@ class ThreadCollector(_LocalCollector):
         for play in self.plays:
             prepare(play, order)
         quota = order.share(len(self.plays))
+        given_up = threading.Event()
+
+        def play_on(play: SelfPlay) -> None:
+            while not play.run(native, quota, SLICE) and not given_up.is_set():
+                pass
+
         pool = ThreadPoolExecutor(len(self.plays))
-        tasks = [pool.submit(play.run, native, quota) for play in self.plays]
+        tasks = [pool.submit(play_on, play) for play in self.plays]
 
         def finish() -> TreeHarvest:
             with pool:
+                try:
+                    while wait(tasks, SLICE).not_done:
+                        self.hooks.check_stop()
+                except BaseException:
+                    given_up.set()
+                    raise
                 for task in tasks:
                     task.result()
             return merge([take(play) for play in self.plays])
@@ -83,6 +98,7 @@ class BatchCollector(_LocalCollector):
 
         def finish() -> TreeHarvest:
             while play.ready < order.samples:
+                self.hooks.check_stop()
                 play_batch(play, evaluator)
             return merge([take(play)])
 
