@@ -6,6 +6,7 @@ import os
 import random
 import signal
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +21,9 @@ from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
     from support.browser_parts import Page
+
+# Games that tests play are not a person's.
+os.environ["ROOKERY_GAMES"] = tempfile.mkdtemp(prefix="rookery-games-")
 
 pytest_plugins = ["support.skips"]
 

@@ -141,5 +141,6 @@ void bind_values(nb::module_& m);
 void bind_alphabeta(nb::module_& m);
 void bind_datagen(nb::module_& m);
 void bind_endings(nb::module_& m);
+void bind_blind(nb::module_& m);
 
 }  // namespace rookery::bind

@@ -19,4 +19,5 @@ NB_MODULE(_core, m) {
     bind_alphabeta(m);
     bind_datagen(m);
     bind_endings(m);
+    bind_blind(m);
 }

@@ -93,9 +93,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
     as_json = "--json" in words
     names = command_names()
-    if words and words[0] in names:
+    if not words:
+        make_parser(names).print_help()
+        return 0
+    if words[0] in names:
         names = [words[0]]  # load only this command
-    elif words and not words[0].startswith("-"):
+    elif not words[0].startswith("-"):
         near = difflib.get_close_matches(words[0], names, 1)
         hint = f"did you mean {near[0]!r}?" if near else f"choose one of {', '.join(names)}"
         return _fail(f"unknown command {words[0]!r}; {hint}", USAGE_ERROR, as_json)

@@ -40,6 +40,7 @@ PACKAGES = (
     ("sb3-contrib", "MaskablePPO", "sb3"),
     ("ray", "RLlib and clusters", "rllib"),
     ("open-spiel", "peer in benchmarks", "bench"),
+    ("reconchess", "bots of blind chess", "blind"),
 )
 # Engines and how to install them. The first two are players by name, the others with
 # uci,command=...

@@ -40,10 +40,17 @@ def test_perft_divide(capsys) -> None:
     assert len(divided) == 48 and divided["e1g1"] == 1
 
 
+FISCHER = "bqnb1rkr/pp3ppp/3ppn2/2p5/5P2/P2P4/NPP1P1PP/BQ1BNRKR w HFhf - 2 9"
+
+
 def test_perft_chess960(capsys) -> None:
-    fen = "bqnb1rkr/pp3ppp/3ppn2/2p5/5P2/P2P4/NPP1P1PP/BQ1BNRKR w HFhf - 2 9"
-    status, out, _ = run(capsys, "perft", fen, "3", "--chess960", "--json")
+    status, out, _ = run(capsys, "perft", FISCHER, "3", "--chess960", "--json")
     assert status == 0 and json.loads(out)["nodes"] == 12189
+
+
+def test_the_bare_command_shows_help(capsys) -> None:
+    status, out, err = run(capsys)
+    assert status == 0 and "Train, measure and play chess engines." in out and err == ""
 
 
 @pytest.mark.parametrize(
@@ -61,7 +68,7 @@ def test_perft_chess960(capsys) -> None:
         (["perft", "startpos"], 2, "DEPTH"),
         (["perf", "startpos", "1"], 2, "did you mean 'perft'"),
         (["zzz"], 2, "doctor"),
-        ([], 2, "COMMAND"),
+        (["perft", FISCHER, "1"], 1, "pass --chess960"),
         (["perft", "startpos", "1", "--jsn"], 2, "--jsn"),
     ],
 )

@@ -13,7 +13,7 @@ from rookery import Game
 from rookery._core import HashEvaluator, MctsSearch
 from rookery.cli import main
 from rookery.nets import make_network
-from rookery.nets.model_file import save_model
+from rookery.nets.model_file import describe, save_model
 from rookery.report.policy import plane_names
 from rookery.report.tree import most_visited, place, tree_svg
 
@@ -71,6 +71,21 @@ def test_the_command_draws(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert "FEN" in capsys.readouterr().err
 
 
+def test_the_alpha_beta_tree_is_drawn(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model, out = tmp_path / "net.safetensors", tmp_path / "tree.svg"
+    network = make_network("nnue", "nnue768", "none", {"hidden": 16})
+    save_model(model, network, describe(network, {"algorithm": "engine"}))
+    mate = "6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 1"
+    words = ["tree", f"{model},nodes=300", mate, "--out", str(out), "--nodes", "9", "--json"]
+    assert main(words) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["move"] == "d1d8" and 300 <= found["nodes"] <= 9 * 300
+    texts = [text.text or "" for text in ElementTree.parse(out).getroot().iter(f"{SVG}text")]
+    assert "Rd8#" in texts and len([text for text in texts if text.startswith("N ")]) == 10
+    assert main([*words, "--policy", str(tmp_path / "p.svg")]) == 1
+    assert "has no policy" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("words", [["--out", "c.png"], ["--out", "c.svg", "--policy", "p.PNG"]])
 def test_only_svg_is_written(
     words: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
@@ -89,7 +104,9 @@ def test_the_policy_is_drawn_before_and_after_masking(tmp_path: Path) -> None:
     boards = list(ElementTree.parse(policy).getroot().iter(f"{SVG}g"))
     assert len(boards) == 2 * 73
     names = plane_names()
-    assert len(names) == 73 and names[0] == "N 1"
+    assert len(names) == 73 and names[0] == "N 1" and names[56] == "jump 2N1E"
+    texts = [text.text for text in ElementTree.parse(policy).getroot().iter(f"{SVG}text")]
+    assert [texts.count(name) for name in names] == [2] * 73  # each board has its label
     lit = [len(list(board)) - 2 for board in boards]  # title and background
     assert sum(lit[:73]) > 1000  # an untrained network would play anything
     assert 0 < sum(lit[73:]) <= 20  # of which twenty moves are legal

@@ -20,6 +20,7 @@ from selenium.webdriver.remote.webelement import WebElement
 
 from support.web_parts import server
 
+CLEAR = "sessionStorage.clear()"
 PATIENCE = 60.0  # seconds until a test gives up waiting
 
 
@@ -61,10 +62,16 @@ class Page:
     def open(self, path: str = "") -> None:
         """Load the page as a new visitor and wait until it can be used."""
         self.driver.get("about:blank")
-        self.driver.delete_all_cookies()
+        self.driver.execute_cdp_cmd("Network.clearBrowserCookies", {})
+        self.open_tab(path)
+
+    def open_tab(self, path: str = "") -> None:
+        """Load the page as a known visitor in a new tab."""
+        self.driver.get("about:blank")
+        name = "Page.{}ScriptToEvaluateOnNewDocument"
+        script = self.driver.execute_cdp_cmd(name.format("add"), {"source": CLEAR})
         self.driver.get(self.url + path)
-        self.script("sessionStorage.clear()")
-        self.driver.refresh()
+        self.driver.execute_cdp_cmd(name.format("remove"), script)
         self.ready()
 
     def ready(self) -> None:

@@ -12,13 +12,17 @@ import chess
 import chess.pgn
 import numpy as np
 import pytest
+from rich.console import Console
 
 from rookery._core import Game
+from rookery.commands.play import usual_level
 from rookery.data.notation import read_move
 from rookery.engines.faults import EngineFault
 from rookery.players.base import Decision, Limits
 from rookery.players.thinking import Setting
 from rookery.terminal import play as terminal_play
+from rookery.terminal.board import draw_board
+from rookery.web.choices import Choices
 from support.paths import TESTS
 from support.thinkers import SlowThinker
 
@@ -85,8 +89,8 @@ def test_playing_black(tmp_path: Path) -> None:
     text, games = play(Replies("f2f3", "g2g4"), "e5\nd8h4\n", tmp_path, color="black")
     assert "You have Black" in text and "You win: checkmate. 0-1" in text
     assert games[0].headers["Black"] == "human"
-    assert " 1  R N B K Q B N R" in text  # the board as Black sees it
-    assert " 8  r n b q k b n r" not in text
+    assert " 1  R  N  B  K  Q  B  N  R" in text  # the board as Black sees it
+    assert " 8  r  n  b  q  k  b  n  r" not in text
 
 
 def test_commands(tmp_path: Path) -> None:
@@ -204,7 +208,7 @@ def test_a_human_opponent_is_refused() -> None:
 
 def test_through_a_pipe(tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "rookery.cli", "play", "greedy", "--terminal"],
+        [sys.executable, "-m", "rookery.cli", "play", "greedy", "--terminal", "--games", "mine"],
         input="e4\nmoves\nnonsense\nquit\n",
         capture_output=True,
         text=True,
@@ -214,7 +218,43 @@ def test_through_a_pipe(tmp_path: Path) -> None:
     )
     assert done.returncode == 0 and done.stderr == ""
     assert "'nonsense' is not a legal move here" in done.stdout
-    assert (tmp_path / "rookery-games.pgn").exists()
+    assert [path.name for path in tmp_path.iterdir()] == ["mine"]
+    assert (tmp_path / "mine" / "terminal.pgn").stat().st_size > 0
+
+
+def test_games_are_kept_beside_the_others_not_in_the_working_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ROOKERY_GAMES", str(tmp_path / "mine"))
+    lines = iter(["e4", "quit"])
+    output = io.StringIO()
+    assert terminal_play.run(Replies("e7e5"), ask=lambda prompt: next(lines), output=output) == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["mine"]
+    assert str(tmp_path / "mine" / "terminal.pgn") in output.getvalue()
+
+
+def test_the_board_is_readable_without_colour() -> None:
+    """NO_COLOR keeps a terminal's symbols, which differ by colour alone: letters are drawn."""
+    game = Game()
+    for colors, letters in ((False, False), (True, True)):
+        output = io.StringIO()
+        console = Console(
+            file=output, force_terminal=True, color_system="truecolor", no_color=colors
+        )
+        draw_board(console, game, True)
+        assert ("R  N  B" in output.getvalue()) == letters
+        assert ("\u265c" in output.getvalue()) != letters
+        assert ("White has capital letters" in output.getvalue()) == letters
+    game.push("e2e4")
+    output = io.StringIO()
+    draw_board(Console(file=output, no_color=True), game, True)
+    assert "(P)" in output.getvalue() and "(.)" in output.getvalue()
+
+
+def test_the_default_level_is_that_of_the_page() -> None:
+    assert usual_level("rookery") == "rookery,level=9" and usual_level("greedy") == "greedy"
+    assert Choices(Path("nowhere")).get("rookery").levels.default == "9"
 
 
 # Reading moves

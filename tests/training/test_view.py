@@ -71,9 +71,12 @@ def test_plain_view_writes_lines_now_and_then(tmp_path: Path) -> None:
     view.message("[red]saved[/red]")
     view.close()
     lines = stream.getvalue().splitlines()
-    assert len(lines) == 3
+    assert len(lines) == 4
     assert lines[1].startswith("iteration 1 of 10 | games 4")
     assert lines[2] == "[red]saved[/red]"
+    assert lines[3].startswith("iteration 8 of 10")  # the last one, not a stale one
+    view.close()
+    assert len(stream.getvalue().splitlines()) == 4
     assert "\x1b" not in stream.getvalue()
 
 

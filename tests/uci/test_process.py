@@ -266,7 +266,8 @@ def test_the_level_of_our_engine() -> None:
 
 
 def test_a_launcher_starts_the_engine_from_anywhere(start, tmp_path: Path) -> None:
-    file = tmp_path / "my engine"
+    file = tmp_path / "new folder" / "my engine"
+    assert not file.parent.exists()
     words = [*ROOKERY, "greedy-safe", "--seed", "3", "--launcher", str(file)]
     done = subprocess.run(words, capture_output=True, timeout=PATIENCE, check=True)
     assert str(file).encode() in done.stdout

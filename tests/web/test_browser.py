@@ -151,7 +151,7 @@ def test_what_the_engine_thinks(page: Page) -> None:
     page.new_game("slow")
     page.click_move("e2e4")
     page.until(lambda: len(page.all("#notes tbody tr")) == 5, "moves are listed")
-    assert page.texts("#notes thead th") == ["Move", "Visits", "Prior", "Value"]
+    assert page.texts("#notes thead th") == ["Move", "Visits", "Prior", "Value for White"]
     assert "depth" in page.text("#thought-facts") and "nodes" in page.text("#thought-facts")
     page.until(lambda: page.all("#board svg.cg-shapes line"), "arrows are drawn")
     assert "score 38 %" in str(page.find("#value").get_attribute("aria-label"))
@@ -258,9 +258,39 @@ def test_two_players_are_watched(page: Page) -> None:
     )
     page.click('#setup button[type="submit"]')
     page.until(lambda: len(page.moves()) >= 2, "both have moved")
+    page.script(
+        "const s = document.querySelector('#pace'); s.value = '5';"
+        "s.dispatchEvent(new Event('change'))"
+    )
     page.click("#pause")
     page.until(lambda: page.text("#status") == "Paused", "paused")
     assert not page.find("#resign").is_displayed()
+
+
+def test_looking_back_says_how_to_return(page: Page) -> None:
+    page.open()
+    page.click_move("e2e4")
+    page.wait_for_moves(2)
+    page.click("#previous")
+    page.until(lambda: page.text("#status").startswith("Looking back: after 1 of 2"), "it says so")
+    assert "End returns" in page.text("#status")
+    page.find("body").send_keys("\ue010")  # End
+    page.until(lambda: "your turn" in page.text("#status"), "and that key returns")
+
+
+def test_a_mate_fills_the_bar(page: Page) -> None:
+    page.open()
+    page.new_game("random", position="6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 1")
+    board = page.find("#board").rect
+    page.click_move("d1d8")
+    page.until(lambda: page.text("#status") == "1-0: checkmate", "White mates")
+    style = page.find("#value .white-part").get_attribute("style")
+    assert "100%" in str(style)
+    assert page.find("#value").get_attribute("aria-label") == "The game is over: 1-0"
+    page.find("#move-text")
+    page.script("document.querySelector('#notice').hidden = false")
+    assert page.find("#board").rect == board, "messages do not push the board"
+    page.script("document.querySelector('#notice').hidden = true")
 
 
 def test_the_shipped_engine(page: Page) -> None:

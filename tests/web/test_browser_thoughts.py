@@ -43,7 +43,7 @@ def test_the_endgame_network_tells_its_q_values(page: Page) -> None:
     page.new_game("kqk", "black", moves=1)
     assert len(page.placement()) == 3
     page.find("body").send_keys("\ue012")  # back to the position that it thought about
-    page.until(lambda: "Value" in page.texts("#notes thead th"), "Q values are shown")
+    page.until(lambda: "Value for White" in page.texts("#notes thead th"), "Q values are shown")
     words = page.texts("#notes tbody tr td:last-child")
     assert any(text.startswith("wins in ") for text in words), words
     page.until(lambda: page.all("#board svg.cg-shapes line"), "arrows are drawn")

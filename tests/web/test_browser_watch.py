@@ -20,6 +20,7 @@ pytest.importorskip("uvicorn", reason="needs the extra web")
 
 from rookery._core import Game, play_random_plies
 from rookery.runs.live import write_live
+from rookery.web.choices import NETWORKS
 from support.browser_parts import Page, opened_page
 
 pytestmark = pytest.mark.usefixtures("no_console_errors")
@@ -77,7 +78,9 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def page(runs: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("rookery.web.choices.REFRESH_SECONDS", 0.0)  # new checkpoints show at once
-        with opened_page(runs, tmp_path_factory.mktemp("downloads")) as found:
+        first = {"player": "greedy-safe", "color": "white"}
+        with opened_page(runs, tmp_path_factory.mktemp("downloads"), first=first) as found:
+            found.first = first  # type: ignore[attr-defined]
             yield found
 
 
@@ -179,3 +182,37 @@ def test_a_checkpoint_is_played_with_one_click(page: Page, runs: Path) -> None:
     page.find("body").send_keys("\ue012")  # back to the position that it thought about
     page.until(lambda: "Prior" in page.texts("#notes thead th"), "its policy is shown")
     page.until(lambda: page.all("#board svg.cg-shapes line"), "arrows are drawn")
+
+
+def test_the_demo_tells_its_end_by_itself(page: Page, runs: Path) -> None:
+    """The open page goes from measuring to the outcome, and offers full strength."""
+    model = NETWORKS / "rookery.safetensors"
+    if not model.is_file():
+        pytest.skip("needs the shipped engine: src/rookery/networks/rookery.safetensors")
+    run = runs / "story"
+    run.mkdir()
+    (run / "recipe.toml").write_text('name = "engine"\nalgorithm = "engine"\n')
+    (run / "metrics.jsonl").write_text('{"iteration": 9, "samples": 9, "games": 9}\n')
+    (run / "timing.jsonl").write_text('{"iteration": 9, "seconds": 150.0}\n')
+    (run / "checkpoints").mkdir()
+    for name in ("model.safetensors", "start.safetensors"):
+        shutil.copy(model, run / name)
+    page.first.update({"run": "story", "stage": "measure"})  # type: ignore[attr-defined]
+    page.open("#watch/story")
+    page.until(lambda: "Now it is measured" in page.text("#story"), "it is being measured")
+    assert not page.all("#story-actions button")
+    match = {"games": 40, "wins": 30, "draws": 2, "losses": 8}
+    matches = [
+        {**match, "when": "before", "against": "greedy-safe", "score": 0.05},
+        {**match, "when": "after", "against": "greedy-safe", "score": 0.775},
+    ]
+    demo = {"budget": "5m", "nodes": 1000, "matches": matches}
+    (run / "demo.json").write_text(json.dumps(demo))
+    page.first["stage"] = "done"  # type: ignore[attr-defined]
+    page.until(lambda: page.all("#story-actions button"), "the end is told without reloading")
+    assert "78 % against greedy-safe (before training: 5 %)" in page.text("#story-lines")
+    assert "rookery resume" in page.text("#story-actions code")
+    assert page.texts("#checkpoints button")[-1] == "before training · not rated"
+    page.click("#story-actions .primary")
+    page.until(lambda: page.text("#bar-top .name").startswith("story: latest"), "the game begins")
+    assert "full strength" in page.text("#bar-top .name")

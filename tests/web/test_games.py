@@ -331,7 +331,8 @@ def test_clock_counts_only_whose_turn_it_is() -> None:
 
 def test_the_flag_falls(client: Client) -> None:
     seat = client.play(player="knights", color="white", seconds=1)
-    assert seat.state()["clock"] == {"white": 1.0, "black": 1.0, "running": ""}
+    clock = seat.state()["clock"]
+    assert (clock["white"], clock["black"], clock["running"]) == (1.0, 1.0, "")
     seat.move("e4")
     seat.until(2)
     state = seat.state(lambda s: s["result"] != "*")
@@ -346,6 +347,34 @@ def test_a_searching_player_keeps_its_clock(client: Client) -> None:
     seat.until(2)
     assert CountingThinker.limits is not None and CountingThinker.limits.movetime is not None
     assert CountingThinker.limits.movetime <= 1.0
+    seat.close()
+
+
+def test_two_players_have_a_pace(client: Client) -> None:
+    seat = client.play(color="watch", white="greedy", black="random")
+    assert seat.state()["pace"] == 0.4
+    seat.send({"type": "pace", "seconds": 0})
+    seat.state(lambda state: state["pace"] == 0.0)
+    seat.until(10)
+    seat.send({"type": "pace", "seconds": 1e9})
+    seat.state(lambda state: state["pace"] == 30.0)
+    seat.send({"type": "pace", "seconds": "fast"})
+    while "number of seconds" not in str(seat.receive()):
+        pass
+    seat.close()
+
+
+def test_a_chess960_position_is_refused_in_words(client: Client) -> None:
+    fen = "bqnb1rkr/pp3ppp/3ppn2/2p5/5P2/P2P4/NPP1P1PP/BQ1BNRKR w HFhf - 2 9"
+    status, _, content = client.ask("POST", "/api/games", {"color": "both", "fen": fen})
+    assert status == 400 and b"Chess960 position; the page plays standard chess" in content
+
+
+def test_who_moves_instead_of_a_network_is_named(client: Client) -> None:
+    rook = "8/8/8/4k3/8/8/8/R3K3 w - - 0 1"
+    seat = client.play(player="kqk", color="black", fen=rook)
+    seat.until(1)
+    assert seat.entries[0]["by"] == "greedy-safe, since kqk does not know KRvK"
     seat.close()
 
 

@@ -18,6 +18,7 @@ pytest.importorskip("websockets")
 from rookery.runs.live import LIVE, MOST_BOARDS, MOST_FRAMES, read_live, write_live
 from rookery.runs.lock import FolderLock
 from rookery.runs.reader import GrowingRows
+from rookery.training.ratings import rating_text
 from rookery.web.runs import MOST_POINTS, Runs
 from support.web_parts import Client, server
 
@@ -86,6 +87,18 @@ def test_damaged_files_do_no_harm(tmp_path: Path, name: str, content: bytes) -> 
     run = make_run(tmp_path)
     (run / name).write_bytes(content)
     json.dumps(Runs(tmp_path).read("first"), allow_nan=False)
+
+
+def test_there_is_no_elo_against_perfect_play(tmp_path: Path) -> None:
+    """There the score depends on how many of the positions are won."""
+    run = make_run(tmp_path)
+    row = {"iteration": 1, "games": 9, "wins": 5, "draws": 4, "losses": 0, "score": 0.78}
+    row |= {"elo": 219.0, "elo_low": 200.0, "elo_high": 240.0}
+    rows = [{**row, "opponent": name} for name in ("perfect", "random")]
+    (run / "ratings.json").write_text(json.dumps({"evaluations": rows}))
+    perfect, random = Runs(tmp_path).read("first")["ratings"]
+    assert perfect["elo"] is None and perfect["score"] == 0.78 and random["elo"] == 219.0
+    assert "Elo" not in rating_text(rows[:1]) and "Elo difference +219" in rating_text(rows)
 
 
 def test_whether_a_trainer_is_at_work(tmp_path: Path) -> None:

@@ -29,6 +29,7 @@ BENCHMARKS = {
         "rookery.bench.prediction",
         "self-play processes that share one inference server",
     ),
+    "blind": ("rookery.bench.blind", "random play of blind chess"),
     "dqn": ("rookery.bench.dqn", "DQN on king and pawn against king"),
 }
 

@@ -20,7 +20,10 @@ from rookery.base.extras import how_to_install
 from rookery.bench.measure import Participant, interleave
 
 RUNNER = Path(__file__).parent / "peers" / "run.py"
-EXTRAS = {"maskable_ppo": "sb3,train"}  # extras that install a peer; default: bench
+EXTRAS = {
+    "maskable_ppo": "sb3,train",
+    "reconchess_random": "blind",
+}  # extras that install a peer; default: bench
 QUIT_SECONDS = 10.0
 
 

@@ -140,12 +140,12 @@ def warnings(result: MatchResult, evidence: dict[str, str]) -> list[str]:
     return found
 
 
-def report(summary: dict[str, Any]) -> str:
-    """Format the result as text."""
+def match_lines(summary: dict[str, Any]) -> list[str]:
+    """Format score, Elo difference and counts by colour."""
     white, black = summary["as_white"], summary["as_black"]
     high = "no bound" if summary["unbounded"] == "above" else f"{summary['elo_high']:+.1f}"
     low = "no bound" if summary["unbounded"] == "below" else f"{summary['elo_low']:+.1f}"
-    lines = [
+    return [
         f"{summary['first']} v {summary['second']}: "
         f"+{summary['wins']} ={summary['draws']} -{summary['losses']} "
         f"({summary['games']} games, score {summary['score']:.3f})",
@@ -154,6 +154,13 @@ def report(summary: dict[str, Any]) -> str:
         f"as White +{white['wins']} ={white['draws']} -{white['losses']}, "
         f"as Black +{black['wins']} ={black['draws']} -{black['losses']}; "
         f"pairs by points {summary['pentanomial']}",
+    ]
+
+
+def report(summary: dict[str, Any]) -> str:
+    """Format the result as text."""
+    lines = [
+        *match_lines(summary),
         f"openings {summary['openings']}, limits {summary['limits']}, seed {summary['seed']}, "
         f"{summary['seconds']:.1f} s",
         "ended by " + ", ".join(f"{why} {count}" for why, count in summary["reasons"].items()),

@@ -43,7 +43,10 @@ def run(args: argparse.Namespace) -> int:
         raise ValueError("--divide needs a DEPTH of 1 or more")
     fen = STARTING_FEN if args.fen == "startpos" else args.fen
     began = time.perf_counter()
-    game = Game(fen, args.chess960)
+    try:
+        game = Game(fen, args.chess960)
+    except ValueError as error:
+        raise ValueError(str(error).replace("pass chess960=True", "pass --chess960")) from None
     divided: dict[str, int] = {}
     if args.divide:
         divided = {move: leaves(game, args.depth, move) for move in game.legal_moves()}

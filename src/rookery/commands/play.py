@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from pathlib import Path
 
 FALLBACK = "greedy-safe"
 
@@ -41,17 +42,24 @@ def add_server_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--no-browser", action="store_true", help="only print the address")
     parser.add_argument("--runs", default="runs", metavar="DIR", help="folder with training runs")
+    parser.add_argument(
+        "--games",
+        default=None,
+        metavar="DIR",
+        help="folder in which your games are kept; default: rookery/games in your data folder",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
     """Serve until Ctrl-C, or play in the terminal."""
-    from pathlib import Path
-
     player = args.player or default_player()
     if args.terminal:
         from rookery.terminal import play as terminal_play
 
-        return terminal_play.run(player, args.color)
+        pgn = Path(args.games) / terminal_play.PGN_FILE if args.games else None
+        return terminal_play.run(
+            player if args.player else usual_level(player), args.color, pgn=pgn
+        )
     from rookery.players.registry import KINDS, check_player
     from rookery.web.serve import run_until_interrupted, start
 
@@ -65,8 +73,23 @@ def run(args: argparse.Namespace) -> int:
         runs=Path(args.runs),
         first={"player": player if player in KINDS else "given", "color": args.color},
         names=args.allow_host,
+        games=kept_games(args),
     )
     return run_until_interrupted(running, not args.no_browser, token=args.token)
+
+
+def kept_games(args: argparse.Namespace) -> Path:
+    """Return the folder in which games are kept."""
+    from rookery.base.user_folders import games_folder
+
+    return Path(args.games) if args.games else games_folder()
+
+
+def usual_level(player: str) -> str:
+    """Return the shipped engine at the level that the page starts with."""
+    from rookery.players.offered_levels import RATED_ENGINE
+
+    return f"rookery,level={RATED_ENGINE.default}" if player == "rookery" else player
 
 
 def default_player() -> str:

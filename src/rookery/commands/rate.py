@@ -117,9 +117,12 @@ def rate_one(args: argparse.Namespace, player: str) -> PlayerRating:
         raise ValueError(f"--start {args.start!r} is not a rung of the ladder; there are {known}")
     line = ProgressLine(f"{name}: ")
 
+    latest: list[PlayerRating] = []
+
     def show(rating: PlayerRating) -> None:
+        latest[:] = [rating]
         games = sum(standing.games for standing in rating.standings)
-        line.write(f"{games} games, {rating.elo:.0f} [{rating.low:.0f}, {rating.high:.0f}]")
+        line.write(f"{games} games, {short_rating(rating)}")
 
     climb = Climb(
         name,
@@ -138,10 +141,27 @@ def rate_one(args: argparse.Namespace, player: str) -> PlayerRating:
         show,
         BatchFile(Path(args.journal)) if args.journal else None,
     )
-    rating = climb.run()
+    try:
+        rating = climb.run()
+    except KeyboardInterrupt:
+        line.clear()
+        if latest and not args.json:
+            print(f"so far, {report(latest[-1].to_json())}", flush=True)
+        if not args.journal:
+            print("note: with --journal FILE an interrupted rating goes on later", file=sys.stderr)
+        raise
     line.clear()
     record_rating(player, rating.to_json())
     return rating
+
+
+def short_rating(rating: PlayerRating) -> str:
+    """Format a rating in a few words; an interval without bound on one side has one end."""
+    if rating.unbounded == "above":
+        return f"above {rating.low:.0f} Elo"
+    if rating.unbounded == "below":
+        return f"below {rating.high:.0f} Elo"
+    return f"{rating.elo:.0f} Elo [{rating.low:.0f}, {rating.high:.0f}]"
 
 
 def usable_rungs() -> list[Rung]:

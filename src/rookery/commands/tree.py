@@ -1,13 +1,18 @@
 """Draw a search tree as SVG.
 
-Search a position with a network and draw the most visited part of the search tree.
+Search a position with a network and draw the most visited part of its tree search, or what an
+alpha-beta search considers (rookery, runs/engine).
 """
 
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
 
 from rookery.commands._common import check_numbers, print_result
+
+if TYPE_CHECKING:
+    from rookery.players.alphabeta import AlphaBetaPlayer
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,8 +41,10 @@ def run(args: argparse.Namespace) -> int:
     import numpy as np
 
     from rookery._core import STARTING_FEN, Game
+    from rookery.players.alphabeta import AlphaBetaPlayer
     from rookery.players.mcts import search_player
     from rookery.players.options import TREE_SEARCH, parse_options
+    from rookery.players.registry import is_alphabeta, make_player
     from rookery.players.spec import parse_spec
     from rookery.report.tree import tree_svg
 
@@ -46,6 +53,10 @@ def run(args: argparse.Namespace) -> int:
         if file is not None and Path(file).suffix != ".svg":
             raise ValueError(f"--{name} {file!r} must end in .svg")
     spec = parse_spec(args.player)
+    if is_alphabeta(spec.name):
+        engine = make_player(args.player)
+        assert isinstance(engine, AlphaBetaPlayer)
+        return draw_alphabeta(args, engine)
     player = search_player(spec, parse_options(spec, TREE_SEARCH))
     fen = STARTING_FEN if args.fen == "startpos" else args.fen
     game = Game(fen)
@@ -69,3 +80,28 @@ def run(args: argparse.Namespace) -> int:
         "visits": decision.details["visits"],
     }
     return print_result(args, result, f"{args.out}: {title}, value {decision.value:+.3f}")
+
+
+def draw_alphabeta(args: argparse.Namespace, player: AlphaBetaPlayer) -> int:
+    """Draw what an alpha-beta search considers."""
+    from pathlib import Path
+
+    from rookery._core import STARTING_FEN, Game
+    from rookery.report.alphabeta_tree import alphabeta_tree
+    from rookery.report.tree import draw_tree
+
+    if args.policy is not None:
+        raise ValueError(f"--policy: {player.name} has no policy; alpha-beta needs none")
+    fen = STARTING_FEN if args.fen == "startpos" else args.fen
+    root = alphabeta_tree(player, Game(fen), args.nodes, args.depth)
+    title = f"{player.name}: {root.visits:,} positions searched, best {root.children[0].label}"
+    Path(args.out).write_text(draw_tree(root, title))
+    result = {
+        "out": args.out,
+        "policy": None,
+        "fen": fen,
+        "move": root.children[0].hint.split(":")[0],
+        "value": root.value,
+        "nodes": root.visits,
+    }
+    return print_result(args, result, f"{args.out}: {title}, value {root.value:+.3f}")

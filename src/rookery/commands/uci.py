@@ -62,6 +62,7 @@ def write_launcher(path: str, player: str, seed: int | None) -> None:
     target = Path(path)
     if target.exists():
         raise ValueError(f"{path!r} exists already; remove it or choose another name")
+    target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(text, encoding="utf-8")
     target.chmod(0o755)
     print(f"wrote {target}: add this file to the chess GUI as a UCI engine")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 
-from rookery.commands.play import add_server_options
+from rookery.commands.play import add_server_options, kept_games
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,5 +38,13 @@ def run(args: argparse.Namespace) -> int:
     elif not run_names(runs):
         raise ValueError(f"there is no run in {runs}/ yet; start one with 'rookery train ppo'")
     first = {"tab": "watch", "run": name}
-    running = start(args.host, args.port, args.token, runs=runs, first=first, names=args.allow_host)
+    running = start(
+        args.host,
+        args.port,
+        args.token,
+        runs=runs,
+        first=first,
+        names=args.allow_host,
+        games=kept_games(args),
+    )
     return run_until_interrupted(running, not args.no_browser, "#watch", args.token)

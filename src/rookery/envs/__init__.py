@@ -1,7 +1,7 @@
 """Environments for reinforcement learning, with games and evaluations between players.
 
-Importing this module registers `rookery/Chess-v0`, `rookery/KPK-v0` and `rookery/SelfPlay-v0`
-with Gymnasium:
+Importing this module registers `rookery/Chess-v0`, `rookery/KPK-v0`, `rookery/BlindChess-v0` and
+`rookery/SelfPlay-v0` with Gymnasium:
 
     import gymnasium, rookery.envs
     env = gymnasium.make("rookery/Chess-v0", color="random")
@@ -43,6 +43,7 @@ def register() -> None:
         return
     gymnasium.register("rookery/Chess-v0", entry_point="rookery.envs.chess_env:ChessEnv")
     gymnasium.register("rookery/KPK-v0", entry_point="rookery.envs.kpk_env:KPKEnv")
+    gymnasium.register("rookery/BlindChess-v0", entry_point="rookery.blind.env:BlindChessEnv")
     # A separate id: as the vector form of Chess-v0 it would silently drop the opponent.
     gymnasium.register(
         "rookery/SelfPlay-v0", vector_entry_point="rookery.envs.vector:ChessVectorEnv"

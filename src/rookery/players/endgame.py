@@ -8,6 +8,7 @@ ending in one batch and caches the values; the Q values stay the same.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -56,7 +57,9 @@ class EndgamePlayer:
         network = self._by_material.get(game.material())
         if network is None:
             if self.otherwise is not None:
-                return self.otherwise.choose(game, rng, limits)
+                decision = self.otherwise.choose(game, rng, limits)
+                why = f"{self.otherwise.name}, since {self.name} does not know {game.material()}"
+                return replace(decision, details={**decision.details, "by": why})
             known = ", ".join(self._by_material)
             raise MoveError(f"{self.name} knows {known}, not {game.material()} in {game.fen()!r}")
         notes = self._notes(network, game)

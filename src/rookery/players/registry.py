@@ -231,6 +231,11 @@ def kind_of(info: ModelInfo) -> PlayerKind:
     return KINDS.find(name or FAMILIES.find(info.family).player)
 
 
+def is_alphabeta(name: str) -> bool:
+    """Whether the player of this name or path searches by alpha-beta with a value network."""
+    return _kind(name).build == KINDS["alpha-beta"].build
+
+
 def _kind(name: str) -> PlayerKind:
     """The kind of this name, or the one that plays the model file or run folder at this path."""
     kind = KINDS.get(name)

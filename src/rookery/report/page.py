@@ -28,6 +28,7 @@ from rookery.report.read import RunData
 from rookery.runs.algorithms import ALGORITHMS
 from rookery.runs.reader import number
 from rookery.training.budget import duration
+from rookery.training.ratings import has_elo
 
 GROUPS = {"losses": "Losses", "values": "Measures", "results": "Results", "endings": "Endings"}
 SHARES = ("results", "endings")  # counts, shown as shares of their sum
@@ -159,8 +160,8 @@ def _bars(groups: Sequence[Group], opponent: str) -> list[Bar]:
 def _row(run: RunData, row: dict[str, Any]) -> list[str]:
     counts = [f"{int(number(row.get(key)) or 0):,}" for key in ("games", "wins", "draws", "losses")]
     elo, low, high = (number(row.get(key)) for key in ("elo", "elo_low", "elo_high"))
-    difference = "" if elo is None else f"{elo:+.0f}"
-    if low is not None and high is not None:
+    difference = f"{elo:+.0f}" if elo is not None and has_elo(row) else ""
+    if difference and low is not None and high is not None:
         difference += f" [{low:+.0f}, {high:+.0f}]"
     score = number(row.get("score"))
     sides = []

@@ -14,20 +14,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rookery._core import Game
-from rookery.encodings import DIRECTIONS, PLANES_PER_ORIGIN
+from rookery.encodings import DIRECTIONS, KNIGHT_JUMPS, PLANES_PER_ORIGIN
 from rookery.nets.evaluator import Evaluator
 
 ACTIONS = 64 * PLANES_PER_ORIGIN
-CELL, GAP, COLUMNS = 5, 9, 15
-HEADER = 34
+CELL, GAP, COLUMNS = 6, 18, 15
+STYLE = "text{font:12px system-ui,sans-serif}.plane{font-size:8px;text-anchor:middle;fill:#444}"
+HEADER = 42  # pixels above the boards of a panel
 
 
 def plane_names() -> list[str]:
     """Names of the 73 planes."""
     queen = [f"{way} {distance}" for way in DIRECTIONS for distance in range(1, 8)]
-    knights = [f"knight {number}" for number in range(1, 9)]
-    promotions = [f"={piece} {way}" for piece in "NBR" for way in ("left", "straight", "right")]
+    knights = [
+        f"jump {_step(ranks, 'N', 'S')}{_step(files, 'E', 'W')}" for ranks, files in KNIGHT_JUMPS
+    ]
+    promotions = [f"={piece} {way}" for piece in "NBR" for way in ("left", "ahead", "right")]
     return queen + knights + promotions
+
+
+def _step(count: int, forward: str, back: str) -> str:
+    return f"{abs(count)}{forward if count > 0 else back}"
 
 
 def all_logits(evaluator: Evaluator, game: Game) -> NDArray[np.float32]:
@@ -56,8 +63,8 @@ def policy_svg(evaluator: Evaluator, game: Game, title: str) -> str:
     ]
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{24 + 2 * panel}" '
-        f'role="img"><title>{escape(title)}</title><style>text{{font:12px system-ui,sans-serif}}'
-        f'</style><rect width="100%" height="100%" fill="#fff"/>'
+        f'role="img"><title>{escape(title)}</title><style>{STYLE}</style>'
+        f'<rect width="100%" height="100%" fill="#fff"/>'
         f'<text x="{GAP}" y="18" font-weight="600">{escape(title)}</text>{"".join(parts)}</svg>\n'
     )
 
@@ -70,6 +77,7 @@ def _panel(probabilities: NDArray[Any], label: str, top: int) -> str:
         x = GAP + plane % COLUMNS * (8 * CELL + GAP)
         y = top + HEADER + plane // COLUMNS * (8 * CELL + GAP)
         parts.append(
+            f'<text class="plane" x="{x + 4 * CELL}" y="{y - 3}">{name}</text>'
             f'<g><title>{name}</title><rect x="{x}" y="{y}" width="{8 * CELL}" '
             f'height="{8 * CELL}" fill="#1d2733"/>'
         )

@@ -105,7 +105,11 @@ def colour(value: float | None, status: str) -> str:
 
 def tree_svg(tree: dict[str, Any], title: str, nodes: int = 60, depth: int = 8) -> str:
     """The picture of a `MctsSearch.tree()`: the `nodes` most visited nodes, to `depth` plies."""
-    root = most_visited(tree, nodes, depth)
+    return draw_tree(most_visited(tree, nodes, depth), title)
+
+
+def draw_tree(root: Drawn, title: str) -> str:
+    """The picture of a tree."""
     leaves, levels = place(root)
     width = max(320.0, 2 * MARGIN + leaves * LEAF_WIDTH)
     height = 2 * MARGIN + levels * LEVEL_HEIGHT

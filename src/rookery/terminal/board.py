@@ -17,7 +17,12 @@ FILLED = {"k": "♚", "q": "♛", "r": "♜", "b": "♝", "n": "♞", "p": "♟"
 
 def draw_board(console: Console, game: Game, white_below: bool) -> None:
     """Print the position."""
-    colored = console.color_system is not None and console.encoding.lower().startswith("utf")
+    # Filled symbols of both sides differ by colour alone, so without colour letters are drawn.
+    colored = (
+        console.color_system is not None
+        and not console.no_color
+        and console.encoding.lower().startswith("utf")
+    )
     ranks = range(7, -1, -1) if white_below else range(8)
     files = range(8) if white_below else range(7, -1, -1)
     last = {
@@ -34,15 +39,22 @@ def draw_board(console: Console, game: Game, white_below: bool) -> None:
                     f" {FILLED.get(letter.lower(), ' ')} ", _style(game, square, letter, last)
                 )
             else:
-                row.append(f" {letter or '.'}")
+                mark = "(" if square in last else " "
+                row.append(f"{mark}{letter or ('.' if _is_light(square) else ':')}")
+                row.append(")" if square in last else " ")
         console.print(row, highlight=False)
-    names = ("  " if colored else " ").join("abcdefgh"[file] for file in files)
-    console.print("    " + names, highlight=False)
+    console.print("    " + "  ".join("abcdefgh"[file] for file in files), highlight=False)
+    if not colored and not game.moves():
+        console.print("    White has capital letters, Black small ones; (..) is the last move.")
     console.print()
 
 
+def _is_light(square: int) -> bool:
+    return (square // 8 + square % 8) % 2 == 1
+
+
 def _style(game: Game, square: int, letter: str, last: set[int]) -> str:
-    light = (square // 8 + square % 8) % 2 == 1
+    light = _is_light(square)
     background = LIGHT if light else DARK
     if square in last:
         background = MOVED_LIGHT if light else MOVED_DARK

@@ -19,6 +19,7 @@ import numpy as np
 from rich.console import Console
 
 from rookery._core import STARTING_FEN, Game
+from rookery.base.user_folders import games_folder, make_private
 from rookery.data.notation import read_move, sans_of
 from rookery.data.pgn import pgn_game
 from rookery.engines.faults import EngineFault
@@ -27,7 +28,7 @@ from rookery.players.thinking import Setting, Thinker
 from rookery.terminal.board import draw_board
 from rookery.terminal.interruptible import choose_interruptibly
 
-PGN_FILE = "rookery-games.pgn"
+PGN_FILE = "terminal.pgn"  # in the folder of the person's games
 LEVEL_NAMES = ("Level", "Skill Level")  # settings that are levels
 ENDINGS = {
     "checkmate": "checkmate",
@@ -64,13 +65,14 @@ def run(
     *,
     fen: str = STARTING_FEN,
     seed: int | None = None,
-    pgn: str | Path = PGN_FILE,
+    pgn: str | Path | None = None,
     ask: Callable[[str], str] | None = None,
     output: TextIO | None = None,
 ) -> int:
     """Play games until the person stops; returns the exit status.
 
-    `color` is the person's: "white", "black" or "random". Games are appended to the file `pgn`.
+    `color` is the person's: "white", "black" or "random". Games are appended to the file `pgn`,
+    by default in the folder of the person's games.
     `ask` prompts for a line and raises EOFError at the end of input.
     """
     if color not in ("white", "black", "random"):
@@ -82,7 +84,7 @@ def run(
         while True:
             white = bool(rng.integers(2)) if color == "random" else color == "white"
             table = Table(opponent, white, Game(fen), rng, console, ask or _input())
-            if not table.play(Path(pgn)):
+            if not table.play(Path(pgn) if pgn is not None else games_folder() / PGN_FILE):
                 return 0
     finally:
         opponent.close()
@@ -332,6 +334,7 @@ class Table:
             return
         text = f"{self.as_pgn(result, reason)}\n\n"
         try:
+            make_private(pgn.parent)
             with pgn.open("a", encoding="utf-8") as file:
                 file.write(text)
             self._say(f"The game was added to {_plain(str(pgn))}.")

@@ -41,13 +41,21 @@ def rating_row(score: MatchScore, counters: Counters) -> dict[str, Any]:
     return cleaned
 
 
+def has_elo(row: Mapping[str, Any]) -> bool:
+    """Whether an Elo difference means something: not against perfect play in an ending.
+
+    There the score depends on how many of the positions are won, drawn and lost.
+    """
+    return row.get("elo") is not None and row.get("opponent") != "perfect"
+
+
 def rating_text(ratings: Sequence[Mapping[str, Any]]) -> str:
     """The newest evaluation as text, "" if there is none."""
     if not ratings:
         return ""
     row = ratings[-1]
     text = f"+{row['wins']} ={row['draws']} -{row['losses']} against {row['opponent']}"
-    if row.get("elo") is not None:
+    if has_elo(row):
         text += f", Elo difference {row['elo']:+.0f}"
         low, high = row.get("elo_low"), row.get("elo_high")
         if low is not None and high is not None:

@@ -114,6 +114,7 @@ class PlainView:
         self._stream = stream
         self._every = every
         self._recent = Recent()
+        self._printed: Snapshot | None = None
         self._next = 0.0
 
     def start(self, folder: Path, recipe: Recipe, budget: Budget) -> None:
@@ -129,10 +130,16 @@ class PlainView:
         self._recent.snapshots.append(snapshot)
         if time.monotonic() >= self._next:
             self._next = time.monotonic() + self._every
-            self.message(" | ".join(f"{label} {text}" for label, text in summary(self._recent)))
+            self._print()
 
     def close(self) -> None:
-        """Do nothing: the stream stays open."""
+        """Print the last iteration, unless it was; the stream stays open."""
+        if self._recent.snapshots and self._printed is not self._recent.snapshots[-1]:
+            self._print()
+
+    def _print(self) -> None:
+        self._printed = self._recent.snapshots[-1]
+        self.message(" | ".join(f"{label} {text}" for label, text in summary(self._recent)))
 
 
 class LiveView:

@@ -12,7 +12,9 @@ table.py      one game: rules, turns, results
 seats.py      who plays a side, and how strongly
 clock.py      the chess clock
 outbox.py     messages waiting for one client
-records.py    games as JSON for the page; FEN and PGN from the page
+table_json.py one game as JSON, PGN, and a record to keep
+library.py    my games, kept on disk
+records.py    moves and thoughts as JSON for the page; FEN and PGN from the page
 runs.py       training runs as JSON for the page
 demo.py       train first, then play
 static/       the page itself

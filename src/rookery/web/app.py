@@ -6,7 +6,11 @@ GET    /api/session              session token, players, runs
 GET    /api/players              players
 POST   /api/games                new game -> its id
 GET    /api/games/ID/pgn         the game as PGN
-DELETE /api/games/ID             delete the game
+DELETE /api/games/ID             close the game; it stays in the library
+GET    /api/library              this visitor's kept games
+GET    /api/library/pgn          all of them as PGN
+GET    /api/library/ID/pgn       one of them
+DELETE /api/library/ID           delete it
 WS     /api/games/ID/socket      the game itself; first {"type": "hello", "token": ...}
 GET    /api/runs, /api/runs/NAME training runs
 
@@ -19,6 +23,7 @@ import asyncio
 import contextlib
 import hmac
 import json
+import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -39,16 +44,20 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from rookery import __version__
 from rookery.web.choices import Choices
 from rookery.web.guard import ACCESS_COOKIE, SESSION_COOKIE, Access, Guard
+from rookery.web.library import VISITOR, Library, summary
 from rookery.web.outbox import Outbox
 from rookery.web.quota import Buckets, Clamps, QuotaError, Quotas
 from rookery.web.rooms import Rooms
 from rookery.web.runs import Runs
 from rookery.web.shelf import Shelf
 from rookery.web.table import Table
+from rookery.web.table_json import pgn_of_record, record_of
 from rookery.web.thinking import Searches
 
 STATIC = Path(__file__).parent / "static"
 HELLO_SECONDS = 10.0
+VISITOR_COOKIE = "rookery_visitor"
+VISITOR_SECONDS = 400 * 24 * 3600  # the longest that browsers keep a cookie
 POLICY_VIOLATION = 1008
 LARGEST_FRAME = 16 * 1024  # bytes of one websocket message; uvicorn closes with 1009 beyond it
 Handler = Callable[[Request], Awaitable[Response]]
@@ -68,18 +77,20 @@ class Server:
         workers: int = 0,
         quotas: Quotas | None = None,
         clamps: Clamps | None = None,
+        games: Path | None = None,
     ) -> None:
         """Set up the application.
 
         `runs` is the folder of training runs; `start` is what the page shows first (`tab`,
         `player`, `color`, `run`, `note`); `workers` is the number of concurrent searches (0: one
-        per core).
+        per core); `games` is the folder in which games are kept (None: in memory only).
         """
         quotas = quotas or Quotas()
         self.access, self.choices, self.runs = access, choices, Runs(runs)
         self.start = start or {}
         self.searches = Searches(shelf or Shelf(), workers)
-        self.rooms = Rooms(choices, self.searches, clamps or Clamps(), quotas)
+        self.library = None if games is None else Library(games)
+        self.rooms = Rooms(choices, self.searches, clamps or Clamps(), quotas, self.library)
         self._requests = Buckets("requests", quotas.requests)
         self._sessions = Buckets("sessions", quotas.sessions)
         self._games = Buckets("new games", quotas.games)
@@ -96,6 +107,10 @@ class Server:
             Route(f"{games}/pgn", self._checked(self.game_pgn)),
             Route(games, self._checked(self.drop_game), methods=["DELETE"]),
             WebSocketRoute(f"{games}/socket", self.socket),
+            Route("/api/library", self._checked(self.list_games)),
+            Route("/api/library/pgn", self._checked(self.kept_pgn)),
+            Route("/api/library/{id:str}/pgn", self._checked(self.kept_pgn)),
+            Route("/api/library/{id:str}", self._checked(self.forget_game), methods=["DELETE"]),
             Route("/api/runs", self._checked(self.list_runs)),
             Route("/api/runs/{name:str}", self._checked(self.show_run)),
             Mount("/static", StaticFiles(directory=STATIC)),
@@ -166,6 +181,8 @@ class Server:
         )
         if fresh:
             _set_cookie(answer, SESSION_COOKIE, session)
+        visitor = _visitor(request) or secrets.token_urlsafe(18)
+        _set_cookie(answer, VISITOR_COOKIE, visitor, VISITOR_SECONDS)
         return answer
 
     def _session(self, request: HTTPConnection) -> str:
@@ -186,26 +203,58 @@ class Server:
     async def new_game(self, request: Request) -> Response:
         """Start a game."""
         session = self._session(request)
-        self._games.take(session)
         try:
             wishes = json.loads(await request.body())
         except (ValueError, RecursionError):
             raise ValueError("the body is not JSON") from None
         if not isinstance(wishes, dict):
             raise ValueError("the body is not a JSON object")
-        table = self.rooms.open(session, wishes)
+        if "resume" not in wishes:
+            self._games.take(session)
+        table = self.rooms.open(session, wishes, _visitor(request))
         return JSONResponse({"id": table.id}, 201)
 
     async def game_pgn(self, request: Request) -> Response:
         """Download a game."""
         table = self.rooms.find(request.path_params["id"], self._session(request))
-        headers = {"content-disposition": 'attachment; filename="rookery-game.pgn"'}
-        return Response(table.pgn(), headers=headers, media_type="application/x-chess-pgn")
+        return _pgn(pgn_of_record(record_of(table)))
 
     async def drop_game(self, request: Request) -> Response:
-        """Delete a game."""
+        """Close a game."""
         self.rooms.put_away(self.rooms.find(request.path_params["id"], self._session(request)))
         return Response(status_code=204)
+
+    # --- Kept games ---
+
+    async def list_games(self, request: Request) -> Response:
+        """Return the visitor's kept games, the last changed first."""
+        found = await self._kept(request)
+        return JSONResponse(
+            {"kept": self.library is not None, "games": [summary(record) for record in found]}
+        )
+
+    async def kept_pgn(self, request: Request) -> Response:
+        """Download one kept game, or all."""
+        wanted = request.path_params.get("id")
+        found = await self._kept(request)
+        if wanted is not None:
+            found = [record for record in found if record["id"] == wanted]
+        if not found:
+            raise KeyError(wanted)
+        return _pgn("\n".join(pgn_of_record(record) for record in found))
+
+    async def forget_game(self, request: Request) -> Response:
+        """Delete a kept game."""
+        if self.library is None:
+            raise KeyError(request.path_params["id"])
+        await asyncio.to_thread(self.library.delete, _visitor(request), request.path_params["id"])
+        return Response(status_code=204)
+
+    async def _kept(self, request: Request) -> list[dict[str, Any]]:
+        if self.library is None:
+            return []
+        await asyncio.to_thread(self.rooms.flush)
+        return await asyncio.to_thread(self.library.games, _visitor(request))
 
     async def socket(self, socket: WebSocket) -> None:
         """Connect a client to a game."""
@@ -269,7 +318,10 @@ class Server:
 
     async def show_run(self, request: Request) -> Response:
         """Return one run."""
-        return JSONResponse(await asyncio.to_thread(self.runs.read, request.path_params["name"]))
+        name = request.path_params["name"]
+        run = await asyncio.to_thread(self.runs.read, name)
+        stage = self.start.get("stage") if self.start.get("run") == name else None
+        return JSONResponse({**run, "stage": stage})
 
 
 def act(table: Table, message: object, outbox: Outbox) -> None:
@@ -291,6 +343,8 @@ def act(table: Table, message: object, outbox: Outbox) -> None:
             table.move_now()
         case "pause":
             table.pause(message.get("paused") is True)
+        case "pace":
+            table.set_pace(message.get("seconds"))
         case "ping":
             outbox.put({"type": "pong"})
         case other:
@@ -301,5 +355,16 @@ def _address(request: Request) -> str:
     return request.client.host if request.client is not None else "unknown"
 
 
-def _set_cookie(answer: Response, name: str, value: str) -> None:
-    answer.set_cookie(name, value, httponly=True, samesite="strict", path="/")
+def _visitor(request: HTTPConnection) -> str:
+    """Return the name of a browser, which outlives sessions; "" if it has none yet."""
+    text = request.cookies.get(VISITOR_COOKIE, "")
+    return text if VISITOR.fullmatch(text) else ""
+
+
+def _set_cookie(answer: Response, name: str, value: str, seconds: int | None = None) -> None:
+    answer.set_cookie(name, value, seconds, httponly=True, samesite="strict", path="/")
+
+
+def _pgn(text: str) -> Response:
+    headers = {"content-disposition": 'attachment; filename="rookery-games.pgn"'}
+    return Response(text, headers=headers, media_type="application/x-chess-pgn")

@@ -15,10 +15,14 @@ class Clock:
     ) -> None:
         """Give each side `seconds`, and `increment` after each of its moves."""
         self.seconds, self.increment = seconds, increment
-        self._left = {True: seconds, False: seconds}
+        self._left = {True: seconds, False: seconds}  # by colour, True: White
         self._running: bool | None = None
         self._since = 0.0
         self._now = now
+
+    def set_left(self, white: float, black: float) -> None:
+        """Set the seconds left of both sides, as in a game that is continued."""
+        self._left = {True: white, False: black}
 
     @property
     def running(self) -> bool | None:
@@ -60,6 +64,8 @@ class Clock:
             "white": round(max(0.0, self.left(True)), 2),
             "black": round(max(0.0, self.left(False)), 2),
             "running": running,
+            "seconds": self.seconds,
+            "increment": self.increment,
         }
 
     def _start(self, white: bool) -> None:

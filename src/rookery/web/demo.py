@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from rookery.base.user_folders import games_folder
 from rookery.rating.networks import network_checksum
 from rookery.web.choices import DEMO, START
 from rookery.web.serve import Running, open_browser, start
@@ -53,7 +54,7 @@ def run_demo(settings: DemoSettings) -> int:
 
     run = settings.run or free_run_path(Path("runs"), "demo")
     note = f"Training: {settings.recipe}, {settings.budget}. Its progress appears below."
-    first: dict[str, Any] = {"tab": "watch", "run": run.name, "note": note}
+    first: dict[str, Any] = {"tab": "watch", "run": run.name, "note": note, "stage": "train"}
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     running = None if settings.json else _serve(settings, run, first)
     try:
@@ -62,6 +63,7 @@ def run_demo(settings: DemoSettings) -> int:
             raise ValueError(
                 f"the training in {run} ended before it saved a network; see its output"
             )
+        first["stage"] = "measure"
         matches = measure(run, settings.games) if finished else []
         _report(run, matches, settings)
         if running is not None:
@@ -83,6 +85,7 @@ def _serve(settings: DemoSettings, run: Path, first: dict[str, Any]) -> Running:
         first=first,
         names=settings.names,
         workers=1,  # training needs the cores
+        games=games_folder(),
     )
     address = running.url + (f"?token={settings.token}" if settings.token else "")
     print(f"Watch the training at {address}#watch/{run.name}", flush=True)
@@ -224,8 +227,9 @@ def _invite(
 ) -> None:
     """Open the board and serve until interrupted."""
     note = invitation(matches, settings.budget)
-    first.update({"tab": "play", "player": f"run:{run.name}", "color": "white", "note": note})
     time.sleep(2.1)  # until the page's list of players contains the run
+    first.update({"tab": "play", "player": f"run:{run.name}", "color": "white", "note": note})
+    first["stage"] = "done"
     address = running.url + (f"?token={settings.token}" if settings.token else "")
     print(f"Play it at {address}#play (Ctrl-C to quit; later: rookery play {run})", flush=True)
     if settings.browser:

@@ -30,6 +30,7 @@ class Entry:
     fen: str  # after the move
     check: bool
     value: float | None  # [-1, 1], for the side that moved; None: unknown
+    by: str = ""  # who moved instead of the player, and why
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON for the page; the value is White's."""
@@ -42,7 +43,13 @@ class Entry:
             "fen": self.fen,
             "check": self.check,
             "value": None if value is None else round(value, 4),
+            "by": self.by,
         }
+
+
+def color_name(white: bool) -> str:
+    """Return "white" or "black"."""
+    return "white" if white else "black"
 
 
 def destinations(game: Game) -> dict[str, list[str]]:
@@ -92,14 +99,16 @@ def line_to_json(board: chess.Board, line: Line) -> dict[str, Any]:
 
 
 def note_to_json(board: chess.Board, note: MoveNote) -> dict[str, Any]:
-    """Convert a note about a move to JSON; the value is for the side to move."""
+    """Convert a note about a move to JSON; the value is White's."""
     sans = sans_of(board, [note.move])
     return {
         "uci": note.move,
         "san": sans[0] if sans else note.move,
         "prior": None if note.prior is None else round(note.prior, 4),
         "visits": note.visits,
-        "value": None if note.value is None else round(note.value, 4),
+        "value": None
+        if note.value is None
+        else round(note.value if board.turn else -note.value, 4),
         "text": note.text[:60],
     }
 
@@ -125,13 +134,38 @@ def thought_to_json(board: chess.Board, thought: Thought, who: str, kind: str) -
     }
 
 
-def read_fen(text: object) -> Game:
-    """Make a game from a FEN that a browser sent."""
+def start_game(text: object) -> Game:
+    """Make a game from a FEN that a browser sent; "" is the standard position."""
     if not isinstance(text, str) or len(text) > LONGEST_FEN:
         raise ValueError(f"the FEN must be a string of at most {LONGEST_FEN} characters")
-    game = Game(text.strip() or STARTING_FEN)
+    try:
+        return Game(text.strip() or STARTING_FEN)
+    except ValueError as error:
+        if "Chess960" not in str(error):
+            raise
+        raise ValueError(
+            "this is a Chess960 position; the page plays standard chess only, but any chess "
+            "program that knows Chess960 can play it with 'rookery uci'"
+        ) from None
+
+
+def read_fen(text: object) -> Game:
+    """Make an unfinished game from a FEN that a browser sent."""
+    game = start_game(text)
     if game.outcome() is not None:
         raise ValueError("the game is over in this position; choose another one")
+    return game
+
+
+def game_of_moves(start: object, moves: object) -> Game:
+    """Make a game from its first position and its moves in UCI; it may be over."""
+    game = start_game(start)
+    if not isinstance(moves, list) or len(moves) > MOST_PLIES:
+        raise ValueError(f"the moves must be a list of at most {MOST_PLIES}")
+    for move in moves:
+        if not isinstance(move, str):
+            raise ValueError("a move must be a string such as e2e4")
+        game.push(move)
     return game
 
 
@@ -146,7 +180,7 @@ def game_of_pgn(text: object) -> Game:
         raise ValueError(f"the PGN is invalid: {found.error[:120]}")
     if len(found.moves) > MOST_PLIES:
         raise ValueError(f"the game is longer than {MOST_PLIES} plies")
-    game = Game(found.headers.get("FEN", STARTING_FEN)[: LONGEST_FEN + 1])
+    game = start_game(found.headers.get("FEN", ""))
     for uci in found.moves:
         game.push(uci)
     return game

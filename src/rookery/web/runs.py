@@ -15,7 +15,15 @@ from typing import Any
 from rookery.report.games import SampleGame, sample_games
 from rookery.runs.live import read_live
 from rookery.runs.reader import MODEL, RunReader, number
-from rookery.web.choices import START, checkpoint_steps, run_names, thinned
+from rookery.training.ratings import has_elo
+from rookery.web.choices import (
+    START,
+    checkpoint_steps,
+    read_demo,
+    run_choices,
+    run_names,
+    thinned,
+)
 
 MOST_POINTS = 600  # per curve
 MOST_SERIES = 24
@@ -84,13 +92,13 @@ class Runs:
             "series": series(metrics, timing),
             "results": _added(recent, "results"),
             "endings": _added(recent, "endings"),
-            "ratings": [
-                {key: row.get(key) for key in RATING_KEYS}
-                for row in run.evaluations()[-MOST_RATINGS:]
-            ],
+            "ratings": [_rating_to_json(row) for row in run.evaluations()[-MOST_RATINGS:]],
             "checkpoints": thinned(checkpoint_steps(folder), 40),
             "hasModel": (folder / MODEL).is_file(),
             "hasStart": (folder / START).is_file(),
+            "demo": read_demo(folder),
+            "path": str(folder),
+            "networks": networks(folder, timing),
             "live": live["boards"],
             "shownAt": live["time"],
             "sampleGames": games,
@@ -123,6 +131,32 @@ class Runs:
         except OSError:
             return []
         return known[1]
+
+
+def networks(run: Path, timing: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the networks of a run that can be played, newest first, with their ratings."""
+    seconds = {row.get("iteration"): number(row.get("seconds")) for row in timing}
+    newest = max(checkpoint_steps(run), default=max((key for key in seconds if key), default=None))
+    found = []
+    for choice in run_choices(run):
+        part = choice.id.rpartition("@")[2] if "@" in choice.id else ""
+        step = newest if not part else int(part) if part.isdigit() else None
+        found.append(
+            {
+                "id": choice.id,
+                "newest": not part,
+                "step": step,
+                "seconds": seconds.get(step),
+                "ending": bool(choice.start),
+                "rating": None if choice.rating is None else choice.rating.to_json(),
+            }
+        )
+    return found
+
+
+def _rating_to_json(row: Mapping[str, Any]) -> dict[str, Any]:
+    known = has_elo(row)
+    return {key: row.get(key) if known or "elo" not in key else None for key in RATING_KEYS}
 
 
 def _game_to_json(game: SampleGame) -> dict[str, Any]:

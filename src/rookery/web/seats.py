@@ -35,11 +35,17 @@ class Seat:
         """The name on the page and in PGN: "rookery, level 9 of 20"."""
         if self.choice is None or self.level is None:
             return "You"
-        title = self.choice.title
-        if self.choice.id in KINDS:  # the rest of the title is only for choosing
-            title = title.partition(":")[0]
         number, _, words = self.level.title.partition(": ")
-        return title if self.level.full else f"{title}, {words or number}"
+        return self.title if self.level.full else f"{self.title}, {words or number}"
+
+    @property
+    def title(self) -> str:
+        """The name without the level: "rookery"."""
+        if self.choice is None:
+            return "You"
+        title = self.choice.title
+        # The rest of a named player's title is only for choosing.
+        return title.partition(":")[0] if self.choice.id in KINDS else title
 
 
 def limits_of(level: Level, clamps: Clamps, clock: Clock | None, white: bool) -> Limits:

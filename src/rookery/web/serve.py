@@ -63,12 +63,14 @@ def start(
     workers: int = 0,
     extra: Iterable[Any] = (),
     make: Any = None,
+    games: Path | None = None,
 ) -> Running:
     """Start the server in a thread and return when it is ready.
 
     A `host` beyond loopback needs a `token`; if `port` is taken the next free one is used (0: any).
     `given` is the operator's player, `first` what the page shows first (`Server.start`), `names`
     are additional host names, `extra` additional choices, and `make` replaces `make_player`.
+    Games are kept in the folder `games`, if there is one.
     """
     require_extra()
     from rookery.web.guard import make_access
@@ -90,6 +92,7 @@ def start(
         start=first,
         shelf=Shelf(make) if make is not None else None,
         workers=workers,
+        games=games,
     ).application()
     listener = listen(host, port)
     config = uvicorn.Config(

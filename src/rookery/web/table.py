@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import datetime
 import secrets
 import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -18,19 +18,20 @@ import chess
 
 from rookery._core import Game
 from rookery.data.notation import read_move
-from rookery.data.pgn import pgn_game
 from rookery.players.base import Decision
 from rookery.players.offered_levels import FULL
 from rookery.players.thinking import Thought
 from rookery.web.clock import Clock
 from rookery.web.outbox import Outbox
 from rookery.web.quota import Clamps
-from rookery.web.records import Entry, destinations, in_words, thought_to_json
+from rookery.web.records import Entry, color_name, in_words, thought_to_json
 from rookery.web.seats import REASONS, Seat, limits_of
+from rookery.web.table_json import state_of
 from rookery.web.thinking import Searches, Thinking, Wish
 
 HINT_LINES = 3
 WATCH_PAUSE = 0.4  # minimum seconds between two moves when nobody plays
+SLOWEST_PACE = 30.0
 
 
 @dataclass
@@ -43,6 +44,9 @@ class Table:
     searches: Searches
     clamps: Clamps
     clock: Clock | None = None
+    wishes: Mapping[str, Any] = field(default_factory=dict)  # what it was started with
+    visitor: str = ""
+    changed: Callable[[Table], None] = lambda table: None  # told after every change
     id: str = field(default_factory=lambda: secrets.token_urlsafe(12))
     used: float = field(default_factory=time.monotonic)
 
@@ -51,6 +55,7 @@ class Table:
         self.entries: list[Entry] = []
         self.result, self.reason = "*", ""
         self.paused = False
+        self.pace = WATCH_PAUSE
         self.trouble = ""  # why a player could not move
         self._outboxes: set[Outbox] = set()
         self._thinking: Thinking | None = None
@@ -62,6 +67,11 @@ class Table:
             self._record(uci, None)
         self._notice_end()
 
+    def end_as(self, result: str, reason: str) -> None:
+        """Restore the end of a kept game, unless the rules have ended it."""
+        if self._open() and result in ("1-0", "0-1", "1/2-1/2"):
+            self.result, self.reason = result, reason
+
     # --- State for the page ---
 
     @property
@@ -69,52 +79,14 @@ class Table:
         """Sides played by a person."""
         return [side for side, seat in self.seats.items() if seat.choice is None]
 
-    def state(self, base: int = 0) -> dict[str, Any]:
-        """Return the state, with moves from number `base` on; the page keeps earlier ones."""
-        turn = self.game.turn
-        playing = self.result == "*"
-        persons_turn = playing and turn in self.people
-        return {
-            "type": "state",
-            "id": self.id,
-            "start": self.game.start_fen,
-            "base": base,
-            "entries": [entry.to_json() for entry in self.entries[base:]],
-            "fen": self.game.fen(),
-            "turn": _color(turn),
-            "check": self.game.in_check,
-            "dests": destinations(self.game) if persons_turn else {},
-            "people": [_color(side) for side in self.people],
-            "white": self.seats[True].name,
-            "black": self.seats[False].name,
-            "result": self.result,
-            "reason": self.reason,
-            "thinking": self._task is not None,
-            "paused": self.paused,
-            "trouble": self.trouble,
-            "canClaim": persons_turn and self.game.can_claim_draw(),
-            "canTakeBack": bool(self._plies_back()),
-            "clock": self.clock.to_json() if self.clock else None,
-        }
+    @property
+    def thinking(self) -> bool:
+        """Whether a player searches for its move."""
+        return self._task is not None
 
-    def pgn(self) -> str:
-        """Return the game as PGN."""
-        clock = f"{self.clock.seconds:g}+{self.clock.increment:g}" if self.clock else ""
-        game = pgn_game(
-            [entry.uci for entry in self.entries],
-            self.seats[True].name,
-            self.seats[False].name,
-            self.result,
-            start=self.game.start_fen,
-            headers={
-                "Event": "Rookery game",
-                "Date": datetime.date.today().strftime("%Y.%m.%d"),
-                "Round": "-",
-                "TimeControl": clock,
-                "Termination": self.reason,
-            },
-        )
-        return f"{game}\n"
+    def state(self, base: int = 0) -> dict[str, Any]:
+        """Return the state for the page, with moves from number `base` on."""
+        return state_of(self, base)
 
     # --- Clients ---
 
@@ -164,7 +136,7 @@ class Table:
 
     def take_back(self) -> None:
         """Take back to the last position with a person to move."""
-        plies = self._plies_back()
+        plies = self.plies_back()
         if not plies:
             raise ValueError("there is no move of yours to take back")
         self._cancel()
@@ -184,7 +156,7 @@ class Table:
         if not self.people:
             raise ValueError("you are not playing in this game")
         loser = self.people[0] if len(self.people) == 1 else self.game.turn
-        self._end("0-1" if loser else "1-0", f"{_color(loser).capitalize()} resigned")
+        self._end("0-1" if loser else "1-0", f"{color_name(loser).capitalize()} resigned")
 
     def claim(self) -> None:
         """Claim a draw for a person."""
@@ -207,6 +179,13 @@ class Table:
             self._cancel()
         self._tell_state(len(self.entries))
         self._go_on()
+
+    def set_pace(self, seconds: object) -> None:
+        """Set the time from move to move of a game between two players."""
+        if isinstance(seconds, bool) or not isinstance(seconds, int | float) or seconds != seconds:
+            raise ValueError("the pace must be a number of seconds")
+        self.pace = float(min(max(seconds, 0.0), SLOWEST_PACE))
+        self._tell_state(len(self.entries))
 
     def hint(self) -> None:
         """Let the opponent analyse a person's position."""
@@ -261,7 +240,7 @@ class Table:
             self._thinking = self.searches.begin(self._wish(seat), tell)
             decision = await self._thinking.decision()
             if not self.people:
-                await asyncio.sleep(max(0.0, WATCH_PAUSE - (time.monotonic() - began)))
+                await asyncio.sleep(max(0.0, self.pace - (time.monotonic() - began)))
         except asyncio.CancelledError:
             raise
         except Exception as error:  # show any player error on the page
@@ -278,13 +257,13 @@ class Table:
         if decision.claims_draw and self.game.can_claim_draw():
             self._claimed()
             return
-        self._make(decision.move, decision.value)
+        self._make(decision.move, decision.value, str(decision.details.get("by", ""))[:200])
 
     async def _give_hint(self, seat: Seat) -> None:
         board = self._board.copy(stack=False)
 
         def tell(thought: Thought) -> None:
-            self._tell_thought(thought_to_json(board, thought, seat.name, "hint"))
+            self._tell_thought(thought_to_json(board, thought, seat.title, "hint"))
 
         # Hints use full strength and a few lines.
         wish = replace(self._wish(seat), random=0.0, settings=FULL, lines=HINT_LINES)
@@ -298,16 +277,16 @@ class Table:
         san = board.san(chess.Move.from_uci(decision.move))
         self._tell({"type": "hint", "uci": decision.move, "san": san, "ply": self.game.ply})
 
-    def _make(self, uci: str, value: float | None) -> None:
+    def _make(self, uci: str, value: float | None, by: str = "") -> None:
         """Play a legal move of a person or a player."""
         mover = self.game.turn
         if self.clock and self.clock.left(mover) <= 0:
             self._flag_falls()
             return
         move = chess.Move.from_uci(uci)
-        words = f"{_color(mover).capitalize()}: {in_words(self._board, move)}"
+        words = f"{color_name(mover).capitalize()}: {in_words(self._board, move)}"
         self.game.push(uci)
-        self._record(uci, value)
+        self._record(uci, value, by)
         if self.clock:
             self.clock.press(mover)
         self._notice_end()
@@ -316,11 +295,11 @@ class Table:
         self._tell_state(len(self.entries) - 1, said=words)
         self._go_on()
 
-    def _record(self, uci: str, value: float | None) -> None:
+    def _record(self, uci: str, value: float | None, by: str = "") -> None:
         move = chess.Move.from_uci(uci)
         san = self._board.san(move)
         self._board.push(move)
-        self.entries.append(Entry(uci, san, self._board.fen(), self._board.is_check(), value))
+        self.entries.append(Entry(uci, san, self._board.fen(), self._board.is_check(), value, by))
 
     def _notice_end(self) -> None:
         outcome = self.game.outcome()
@@ -340,7 +319,7 @@ class Table:
             self.clock.pause()
         self._tell_state(len(self.entries))
 
-    def _plies_back(self) -> int:
+    def plies_back(self) -> int:
         """Return the plies of a takeback; 0 if there is none."""
         turn, back = self.game.turn, 0
         for _ in range(len(self.entries)):
@@ -366,7 +345,7 @@ class Table:
         if self.clock.left(loser) > 0:
             self._watch_flag()
             return
-        side = _color(loser).capitalize()
+        side = color_name(loser).capitalize()
         if self._board.has_insufficient_material(not loser):
             self._end("1/2-1/2", f"{side}'s time is up, but the other side cannot mate")
         else:
@@ -398,7 +377,4 @@ class Table:
 
     def _tell_state(self, base: int, said: str = "") -> None:
         self._tell({**self.state(base), "said": said})
-
-
-def _color(white: bool) -> str:
-    return "white" if white else "black"
+        self.changed(self)

@@ -103,6 +103,8 @@ export function squares(uci) {
 /** Arrows for the best moves: as wide as they are visited, likely, or good. */
 export function arrowsOf(thought) {
   const shapes = [];
+  const side = thought.fen.split(" ")[1] === "w" ? 1 : -1;
+  const weight = (note) => weightOf(note, side);
   const weighed = thought.notes.filter((note) => weight(note) !== null).slice(0, SHOWN_ARROWS);
   const most = Math.max(...weighed.map(weight), 1e-9);
   for (const note of weighed) {
@@ -117,10 +119,11 @@ export function arrowsOf(thought) {
   return shapes;
 }
 
-function weight(note) {
+/** How much a move counts for the side to move (1: White, whose the values are). */
+function weightOf(note, side) {
   if (note.visits !== null) return note.visits;
   if (note.prior !== null) return note.prior;
-  return note.value !== null ? (note.value + 1) / 2 : null;
+  return note.value !== null ? (side * note.value + 1) / 2 : null;
 }
 
 const WORTH = { q: 9, r: 5, b: 3, n: 3, p: 1 };

@@ -1,12 +1,14 @@
 // One game on the page: shows messages from the server and sends the user's actions.
 
-import { GameSocket, request } from "./api.js";
+import { request } from "./api.js";
 import { Board, advantage, arrowsOf, inWords } from "./board.js";
-import { showThought } from "./thought.js";
+import { showMoves } from "./moves.js";
+import { pgnOf } from "./pgn.js";
+import { GameSocket } from "./socket.js";
+import { showResult, showThought } from "./thought.js";
 
 const $ = (id) => document.getElementById(id);
 const KEPT = "rookery-game"; // of this tab, so that reloading finds the game again
-const WISHES = "rookery-wishes"; // what that game was started with, for a rematch
 const SURE = 3000; // milliseconds in which a second click resigns
 
 export class GameView {
@@ -25,28 +27,29 @@ export class GameView {
 
   // --- Starting ---
 
-  /** Start a game; throws the server's text if it refuses. */
+  /** Start a game, or go on with a kept one ({ resume: id }); throws the server's text. */
   async begin(wishes) {
     const { id } = await request("POST", "/api/games", wishes);
     const old = this.state && this.state.id;
     this.attach(id);
-    sessionStorage.setItem(WISHES, JSON.stringify(wishes));
-    if (old) request("DELETE", `/api/games/${old}`).catch(() => {});
+    if (old && old !== id) request("DELETE", `/api/games/${old}`).catch(() => {});
   }
 
   /** Go on with the game that this tab had before it was loaded again. */
   async resume() {
     const id = sessionStorage.getItem(KEPT);
     if (!id) return false;
-    return new Promise((resolve) => {
-      this.attach(id, () => resolve(true), () => resolve(false));
-    });
+    try {
+      await this.begin({ resume: id });
+      return true;
+    } catch {
+      return false;
+    }
   }
 
   /** The same again, with colours exchanged. */
   async rematch() {
-    const wishes = JSON.parse(sessionStorage.getItem(WISHES) || "null");
-    if (!wishes) return;
+    const wishes = { ...this.state.wishes };
     if (this.state.people.length === 1) wishes.color = this.state.people[0] === "white" ? "black" : "white";
     try {
       await this.begin(wishes);
@@ -55,27 +58,39 @@ export class GameView {
     }
   }
 
-  attach(id, onFirst, onRefused) {
+  attach(id) {
     if (this.socket) this.socket.close();
     this.thoughts.clear();
     this.entries = [];
     this.flipped = false;
-    let first = onFirst;
-    this.socket = new GameSocket(
-      id,
-      (message) => {
-        this.receive(message);
-        if (first) first();
-        first = null;
-        onRefused = null;
+    this.setAway(false);
+    this.socket = new GameSocket(id, {
+      onMessage: (message) => this.receive(message),
+      onAway: () => this.setAway(true),
+      onBack: () => this.setAway(false),
+      onGone: (reason) => {
+        this.setAway(false);
+        this.notify(`${reason}. The moves are still here: copy the PGN, or start a new game.`);
       },
-      (reason) => {
-        sessionStorage.removeItem(KEPT);
-        if (onRefused) onRefused();
-        else this.notify(`${reason}. Start a new game, or reload the page.`);
-      },
-    );
-    sessionStorage.setItem(KEPT, id);
+      copy: () => this.copyForServer(),
+    });
+  }
+
+  /** The server is away, or back again; the game stays as it is. */
+  setAway(away) {
+    const was = !$("away").hidden;
+    $("away").hidden = !away;
+    if (away) this.say("The server is away. The game is kept and goes on when it is back.");
+    else if (was) this.say("The server is back.");
+    if (this.state && was !== away) this.render();
+  }
+
+  /** Everything that another server needs to go on with this game. */
+  copyForServer() {
+    const state = this.state;
+    if (!state || !this.entries.length) return null;
+    const { wishes, start, result, reason, clock } = state;
+    return { ...wishes, fen: start, moves: this.entries.map((entry) => entry.uci), result, reason, clock };
   }
 
   // --- Messages from the server ---
@@ -93,6 +108,7 @@ export class GameView {
     this.entries = this.entries.slice(0, state.base).concat(state.entries);
     this.state = state;
     this.received = performance.now();
+    sessionStorage.setItem(KEPT, state.id);
     if (newGame || atEnd || this.ply > this.entries.length || state.said) this.ply = this.entries.length;
     if (newGame) this.notify("");
     if (state.said) this.say(state.said);
@@ -112,7 +128,9 @@ export class GameView {
   // --- User actions ---
 
   send(message) {
-    if (this.socket && !this.socket.send(message)) this.notify("There is no connection to the server.");
+    if (!this.socket || this.socket.send(message)) return;
+    this.notify("The server is away; this will be possible when it is back.");
+    this.render(); // takes back a move on the board
   }
 
   sendMove(move) {
@@ -140,6 +158,8 @@ export class GameView {
     on("next", () => this.go(this.ply + 1));
     on("last", () => this.go(this.entries.length));
     on("copy", () => this.copy());
+    on("download", () => this.download());
+    $("pace").onchange = () => this.send({ type: "pace", seconds: Number($("pace").value) });
     $("arrows").onchange = () => this.renderThought();
     $("move-form").onsubmit = (event) => {
       event.preventDefault();
@@ -185,16 +205,27 @@ export class GameView {
     this.render();
   }
 
+  get pgn() {
+    return pgnOf(this.state, this.entries);
+  }
+
   async copy() {
     try {
-      const text = await request("GET", `/api/games/${this.state.id}/pgn`);
-      await navigator.clipboard.writeText(text);
+      await navigator.clipboard.writeText(this.pgn);
       this.say("PGN copied");
       $("copy").textContent = "Copied";
       setTimeout(() => ($("copy").textContent = "Copy PGN"), 1500);
     } catch (error) {
       this.notify(`The PGN could not be copied (${error.message}); download it instead.`);
     }
+  }
+
+  download() {
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob([this.pgn], { type: "application/x-chess-pgn" }));
+    link.download = "rookery-game.pgn";
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 10000);
   }
 
   // --- Rendering ---
@@ -237,11 +268,16 @@ export class GameView {
 
   statusText() {
     const state = this.state;
+    if (this.ply < this.entries.length) {
+      return `Looking back: after ${this.ply} of ${this.entries.length} moves. » or the key End returns.`;
+    }
     if (state.trouble) return state.trouble;
+    const by = this.entries[this.ply - 1]?.by;
+    const moved = by ? ` (${by}, made this move)` : "";
     if (state.result !== "*") return `${state.result}: ${state.reason}`;
     const side = state.turn === "white" ? "White" : "Black";
     const check = state.check ? " (check)" : "";
-    if (state.people.includes(state.turn)) return `${side} to move${check}: your turn`;
+    if (state.people.includes(state.turn)) return `${side} to move${check}: your turn${moved}`;
     return state.paused ? "Paused" : `${side} to move${check}: ${state[state.turn].split(",")[0]} thinks`;
   }
 
@@ -267,7 +303,7 @@ export class GameView {
       const side = $(id).dataset.side;
       element.hidden = !clock;
       if (!clock) continue;
-      const passed = clock.running === side ? (performance.now() - this.received) / 1000 : 0;
+      const passed = clock.running === side && $("away").hidden ? (performance.now() - this.received) / 1000 : 0;
       const left = Math.max(0, clock[side] - passed);
       const minutes = Math.floor(left / 60);
       const seconds = left < 20 ? (left % 60).toFixed(1).padStart(4, "0") : String(Math.floor(left % 60)).padStart(2, "0");
@@ -277,31 +313,7 @@ export class GameView {
   }
 
   renderMoves() {
-    const fields = this.state.start.split(" ");
-    const offset = fields[1] === "b" ? 1 : 0;
-    const firstNumber = Number(fields[5]) || 1;
-    const rows = [];
-    this.entries.forEach((entry, index) => {
-      const place = index + offset;
-      if (place % 2 === 0 || !rows.length) {
-        const row = document.createElement("li");
-        const number = document.createElement("span");
-        number.className = "number";
-        number.textContent = `${firstNumber + Math.floor(place / 2)}.`;
-        row.append(number);
-        if (place % 2 === 1) row.append(document.createElement("span"));
-        rows.push(row);
-      }
-      const button = document.createElement("button");
-      button.textContent = entry.san;
-      button.setAttribute("aria-current", String(index + 1 === this.ply));
-      button.onclick = () => this.go(index + 1);
-      rows[rows.length - 1].append(button);
-    });
-    $("moves").replaceChildren(...rows);
-    const current = $("moves").querySelector("[aria-current=true]");
-    if (current) $("moves").scrollTop = current.closest("li").offsetTop - $("moves").offsetTop - 60;
-    else $("moves").scrollTop = 0;
+    showMoves($("moves"), this.state.start, this.entries, this.ply, (ply) => this.go(ply));
   }
 
   renderButtons() {
@@ -309,8 +321,7 @@ export class GameView {
     const open = state.result === "*";
     const playing = state.people.length > 0;
     const mine = open && state.people.includes(state.turn);
-    const wishes = sessionStorage.getItem(WISHES);
-    $("again").hidden = open || !playing || !wishes;
+    $("again").hidden = open || !playing;
     if (!open) this.askToResign(false);
     $("take-back").disabled = !state.canTakeBack;
     $("resign").disabled = !(open && playing);
@@ -319,10 +330,11 @@ export class GameView {
     $("now").hidden = !(state.thinking && playing);
     $("pause").hidden = playing || !open;
     $("pause").textContent = state.paused ? "Resume" : "Pause";
+    $("pace-label").hidden = playing || !open;
+    if (document.activeElement !== $("pace")) $("pace").value = String(state.pace);
     $("move-text").disabled = !mine;
     for (const id of ["take-back", "resign", "claim", "hint"]) $(id).hidden = !playing;
     $("move-form").hidden = !playing;
-    $("download").href = `/api/games/${state.id}/pgn`;
   }
 
   /** The thought about the position on show, or else about the one before. */
@@ -332,6 +344,7 @@ export class GameView {
     const before = this.ply > 1 ? this.entries[this.ply - 2].fen : this.state.start;
     const thought = own || this.thoughts.get(before) || null;
     showThought(thought);
+    if (this.state.result !== "*" && this.ply === this.entries.length) showResult(this.state.result);
     this.board.arrows(own && $("arrows").checked ? arrowsOf(own) : []);
   }
 }

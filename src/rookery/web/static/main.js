@@ -2,6 +2,7 @@
 
 import { beginSession, request } from "./api.js";
 import { GameView } from "./game.js";
+import { LibraryView, movesOf } from "./library.js";
 import { Setup } from "./setup.js";
 
 const $ = (id) => document.getElementById(id);
@@ -30,7 +31,26 @@ async function main() {
   const session = await beginSession();
   const game = new GameView(notify);
   const setup = new Setup(session.players, (wishes) => game.begin(wishes));
+  const library = new LibraryView(openKept, notify);
+  $("my-games").onclick = () => library.show();
   let watch = null;
+
+  async function openKept(id) {
+    await game.begin({ resume: id });
+    $("unfinished").hidden = true;
+    location.hash = "#play";
+  }
+
+  /** Offer to go on with the last game that was not finished. */
+  async function offerUnfinished() {
+    const { games } = await request("GET", "/api/library");
+    const last = games.find((kept) => kept.result === "*" && kept.color !== "watch");
+    if (!last) return;
+    $("unfinished").hidden = false;
+    $("unfinished").querySelector("span").textContent =
+      `Not finished: ${last.white} – ${last.black}, ${movesOf(last)}.`;
+    $("unfinished").querySelector("button").onclick = () => openKept(last.id).catch((error) => notify(error.message));
+  }
 
   async function refreshPlayers() {
     setup.setPlayers((await request("GET", "/api/players")).players);
@@ -51,12 +71,12 @@ async function main() {
     } else if (watch) watch.hide();
   }
 
-  async function playAgainst(id) {
+  async function playAgainst(wishes) {
     await refreshPlayers();
-    if (!setup.choose(id)) return notify("This checkpoint no longer exists.");
+    if (!setup.choose(wishes.player || wishes.white)) return notify("This checkpoint no longer exists.");
     location.hash = "#play";
     try {
-      await game.begin({ color: "white", player: id });
+      await game.begin(wishes);
     } catch (error) {
       notify(error.message);
     }
@@ -87,11 +107,14 @@ async function main() {
 
   $("note").textContent = session.start.note || "";
   $("note").hidden = !session.start.note;
-  if (session.start.player) setup.choose(session.start.player);
+  if (session.start.player) setup.choose(session.start.player, session.start.level);
   const color = session.start.color;
   if (color) setup.form.elements.color.value = color;
   await route();
-  if (!(await game.resume())) await game.begin(setup.wishes());
+  if (!(await game.resume())) {
+    await game.begin(setup.wishes());
+    offerUnfinished().catch(() => {});
+  }
   performance.mark("rookery-ready");
   document.documentElement.dataset.ready = "true";
 }

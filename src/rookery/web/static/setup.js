@@ -74,11 +74,12 @@ export class Setup {
     this.dialog.showModal();
   }
 
-  /** Choose a player in the first seat. */
-  choose(id) {
+  /** Choose a player in the first seat, at a level if one is named. */
+  choose(id, level = "") {
     if (!this.players.has(id)) return false;
     field(this.seats[0], "player").value = id;
-    this.showLevels(this.seats[0]);
+    this.showLevels(this.seats[0], level);
+    this.suggestStart(id);
     return true;
   }
 

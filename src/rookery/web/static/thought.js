@@ -1,5 +1,7 @@
 // What the engine thinks: the value bar, win/draw/loss, lines, and a table of moves.
 
+import { numbered } from "./moves.js";
+
 const $ = (id) => document.getElementById(id);
 
 /** Show a thought; null empties the panel. */
@@ -17,29 +19,41 @@ function showFacts(thought) {
     return;
   }
   const facts = [thought.kind === "hint" ? `Hint from ${thought.who}` : thought.who];
-  if (thought.lines.length) facts.push(score(thought.lines[0]));
+  if (thought.lines.length) facts.push(score(thought.lines[0], " for White"));
   if (thought.depth) facts.push(`depth ${thought.depth}`);
   if (thought.nodes) facts.push(`${thought.nodes.toLocaleString("en")} nodes`);
   if (thought.seconds) facts.push(`${thought.seconds.toFixed(1)} s`);
   $("thought-facts").textContent = facts.join(" · ");
 }
 
-/** A score from White's point of view. */
-export function score(line) {
+/** A score from White's point of view; `whose` follows a number of pawns. */
+export function score(line, whose = "") {
   if (line.mate !== null) return line.mate > 0 ? `White mates in ${line.mate}` : `Black mates in ${-line.mate}`;
-  if (line.centipawns !== null) return `${line.centipawns >= 0 ? "+" : "−"}${(Math.abs(line.centipawns) / 100).toFixed(2)}`;
+  if (line.centipawns !== null) return `${line.centipawns >= 0 ? "+" : "−"}${(Math.abs(line.centipawns) / 100).toFixed(2)}${whose}`;
   return `${Math.round(50 + 50 * line.value)} % for White`;
 }
 
-/** The bar beside the board: the part of White is its expected score. */
+/** The bar beside the board: the part of White is its expected score, all of it for a mate. */
 export function showValue(line) {
+  if (line === null) return fillBar(50, "", "Value unknown", true);
+  if (line.mate !== null) return fillBar(line.mate > 0 ? 100 : 0, `#${Math.abs(line.mate)}`, score(line));
+  const share = 50 + 50 * line.value;
+  fillBar(share, String(Math.round(share)), `White is expected to score ${Math.round(share)} %`);
+}
+
+/** The bar of a finished game. */
+export function showResult(result) {
+  const share = { "1-0": 100, "0-1": 0 }[result] ?? 50;
+  fillBar(share, "", `The game is over: ${result}`);
+}
+
+function fillBar(share, number, label, unknown = false) {
   const bar = $("value");
-  bar.classList.toggle("unknown", line === null);
-  const share = line === null ? 50 : 50 + 50 * line.value;
+  bar.classList.toggle("unknown", unknown);
   bar.querySelector(".white-part").style.height = `${share}%`;
-  bar.querySelector(".number").textContent = line === null ? "" : Math.round(share);
-  const text = line === null ? "Value unknown" : `White is expected to score ${Math.round(share)} %`;
-  bar.setAttribute("aria-label", text);
+  bar.querySelector(".number").textContent = number;
+  bar.classList.toggle("dark-number", share < 8);
+  bar.setAttribute("aria-label", label);
 }
 
 function showChances(wdl) {
@@ -64,26 +78,11 @@ function showLines(lines, thought) {
   );
 }
 
-/** SAN moves with move numbers. */
-function numbered(sans, fen) {
-  const fields = fen.split(" ");
-  let number = Number(fields[5]) || 1;
-  let white = fields[1] === "w";
-  return sans
-    .map((san, index) => {
-      const prefix = white ? `${number}. ` : index === 0 ? `${number}... ` : "";
-      if (!white) number += 1;
-      white = !white;
-      return prefix + san;
-    })
-    .join(" ");
-}
-
 const COLUMNS = [
   ["Move", "san", (value) => value],
   ["Visits", "visits", (value) => value.toLocaleString("en")],
   ["Prior", "prior", (value) => `${(100 * value).toFixed(1)} %`],
-  ["Value", "value", (value) => value.toFixed(3)],
+  ["Value for White", "value", (value) => value.toFixed(3)],
   ["", "text", (value) => value],
 ];
 

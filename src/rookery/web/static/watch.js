@@ -3,6 +3,7 @@
 import { request } from "./api.js";
 import { smallBoard, squares } from "./board.js";
 import { Charts } from "./charts.js";
+import { showStory } from "./story.js";
 import { cell } from "./thought.js";
 
 const $ = (id) => document.getElementById(id);
@@ -12,7 +13,7 @@ const SHOWN_BOARDS = 12;
 const UNBOUNDED = 4000; // where an Elo interval without an end is cut off
 
 export class WatchView {
-  /** `play(id)` starts a game against a player of this id. */
+  /** `play(wishes)` starts a game. */
   constructor(play, notify) {
     this.play = play;
     this.notify = notify;
@@ -86,6 +87,7 @@ export class WatchView {
     if (run.seconds) facts.push(duration(run.seconds) + (run.budget ? ` of ${run.budget}` : ""));
     if (run.speed) facts.push(`${Math.round(run.speed).toLocaleString("en")} positions/s`);
     $("run-facts").textContent = facts.join(" · ");
+    showStory(run, this.play);
     this.renderBoards(run);
     shares($("results"), run.results);
     shares($("endings"), run.endings);
@@ -142,7 +144,7 @@ export class WatchView {
     head.append(...["Iteration", "Opponent", "Won", "Drawn", "Lost", "Score", "Elo difference"].map((t) => cell("th", t)));
     const rows = ratings.slice(-12).reverse().map((row) => {
       const line = document.createElement("tr");
-      const elo = row.elo === null ? "" : `${signed(row.elo)} [${bound(row.elo_low)}, ${bound(row.elo_high)}]`;
+      const elo = (row.elo ?? null) === null ? "" : `${signed(row.elo)} [${bound(row.elo_low)}, ${bound(row.elo_high)}]`;
       const score = row.score === null ? "" : `${(100 * row.score).toFixed(1)} %`;
       line.append(...[row.iteration, row.opponent, row.wins, row.draws, row.losses, score, elo].map((t) => cell("td", t ?? "")));
       return line;
@@ -151,21 +153,26 @@ export class WatchView {
   }
 
   renderCheckpoints(run) {
-    const ids = run.checkpoints.map((step) => [`run:${run.name}@${step}`, `after ${step.toLocaleString("en")}`]);
-    if (run.hasModel) ids.unshift([`run:${run.name}`, "newest"]);
-    if (run.hasStart) ids.push([`run:${run.name}@start`, "before training"]);
-    const key = ids.map(([id]) => id).join();
+    const ids = run.networks.map((network) => [network.id, networkName(network)]);
+    const key = JSON.stringify(ids);
     if ($("checkpoints").dataset.key === key) return;
     $("checkpoints").dataset.key = key;
     $("checkpoints").replaceChildren(
       ...ids.map(([id, text]) => {
         const button = cell("button", text);
         button.dataset.player = id;
-        button.onclick = () => this.play(id);
+        button.onclick = () => this.play({ color: "white", player: id });
         return button;
       }),
     );
   }
+}
+
+/** A network by its time of training and its measured rating. */
+function networkName(network) {
+  const when = network.step === null ? "before training" : `after ${network.seconds ? duration(network.seconds) : `${network.step} iterations`}`;
+  const name = network.newest ? `newest, ${when}` : when;
+  return network.ending ? name : `${name} · ${network.rating ? network.rating.text : "not rated"}`;
 }
 
 function addBoard() {

@@ -1,0 +1,86 @@
+// The story of a run in plain words: what is happening, what it has learnt, how it ended.
+
+import { cell } from "./thought.js";
+
+const $ = (id) => document.getElementById(id);
+
+/** Tell the story; `play(wishes)` starts a game. */
+export function showStory(run, play) {
+  const lines = story(run);
+  $("story").hidden = lines.length === 0;
+  const key = JSON.stringify([lines, run.stage, run.active]);
+  if ($("story").dataset.key === key) return;
+  $("story").dataset.key = key;
+  $("story-lines").replaceChildren(...lines.map((text) => cell("p", text)));
+  $("story-actions").replaceChildren(...actions(run, play));
+}
+
+function story(run) {
+  if (run.stage === "measure") return ["Training is over. Now it is measured: matches before against after."];
+  const done = run.stage === "done" || (!run.active && run.demo.matches?.length);
+  return done ? outcome(run.demo) : run.active ? progress(run) : [];
+}
+
+/** What a demo measured, in sentences. */
+function outcome(demo) {
+  const matches = demo.matches || [];
+  const before = new Map(matches.filter((row) => row.when === "before").map((row) => [row.against, row]));
+  const scores = matches
+    .filter((row) => row.when === "after")
+    .map((row) => {
+      const old = before.get(row.against);
+      return `${percent(row)} against ${row.against}${old ? ` (before training: ${percent(old)})` : ""}`;
+    });
+  if (!scores.length) return ["Training was stopped early. What it has learnt so far can be played."];
+  return [
+    `Training is over, after ${demo.budget}. It scores ${scores.join(", ")}.`,
+    `Each match: ${matches[0].games} games, ${demo.nodes.toLocaleString("en")} nodes a move.`,
+  ];
+}
+
+function percent(row) {
+  return `${Math.round(100 * row.score)} %`;
+}
+
+/** What a running training has reached, by its last evaluations. */
+function progress(run) {
+  const last = new Map(run.ratings.map((row) => [row.opponent, row]));
+  const lines = ["It plays against itself and learns from the results; nobody shows it how to play."];
+  for (const [opponent, row] of last) {
+    if (row.score !== null) lines.push(sentence(opponent, row));
+  }
+  return lines;
+}
+
+function sentence(opponent, row) {
+  const score = `${Math.round(100 * row.score)} % in ${row.games} games`;
+  if (opponent === "perfect") return `Against perfect play it scores ${score}, from every position of the ending.`;
+  if (opponent === "greedy-safe") {
+    const meaning =
+      row.score < 0.25 ? "it still gives pieces away" : row.score < 0.75 ? "it has begun to see what is attacked" : "it has outgrown a player that never hangs a piece";
+    return `Against greedy-safe, which takes what it can and hangs nothing, it scores ${score}: ${meaning}.`;
+  }
+  return `Against ${opponent} it scores ${score}.`;
+}
+
+function actions(run, play) {
+  if (run.stage !== "done" && !(!run.active && run.demo.matches?.length)) return [];
+  const newest = `run:${run.name}`;
+  const found = [];
+  if (run.hasModel) found.push(action("Beat it", () => play({ color: "white", player: newest }), "primary"));
+  if (run.hasModel && run.hasStart) {
+    const past = { color: "watch", white: newest, black: `${newest}@start` };
+    found.push(action("Watch it play its past", () => play(past)));
+  }
+  const command = document.createElement("p");
+  command.className = "facts";
+  command.append("Train on: ", cell("code", `rookery resume ${run.path} --budget +5m`));
+  return [...found, command];
+}
+
+function action(text, act, kind = "") {
+  const button = cell("button", text);
+  button.className = kind;
+  button.onclick = act;
+  return button;
+}
