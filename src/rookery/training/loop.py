@@ -34,7 +34,7 @@ from rookery.training.folder import RunError, RunFolder
 from rookery.training.memory import keep_freed_memory
 from rookery.training.opponents import play_opponents
 from rookery.training.ratings import rating_row, rating_text
-from rookery.training.recipe import Recipe, differences
+from rookery.training.recipe import Recipe, differences, flatten
 from rookery.training.signals import StopRequest
 from rookery.training.trainer import Abandoned, Context, Metrics, Trainer
 from rookery.training.view import Snapshot, View
@@ -157,6 +157,7 @@ class _Session:
         self._update_context()
         path, first = self.folder.path / "tensorboard", self.counters.iterations + 1
         self.tensorboard = TensorBoard(path, first)
+        self.tensorboard.write_settings(flatten(self.content))
         self.view.start(self.folder.path, self.recipe, self.budget)
         if found is None:
             self.folder.log(f"begins: {self.recipe.name}, seed {self.recipe.run.seed}")

@@ -57,8 +57,7 @@ class RunSettings(Section):
     keep_checkpoints: int = Field(default=3, ge=2)
     """Newest checkpoints to keep for resuming; of older ones only the milestones are kept."""
     evaluations: int = Field(default=10, ge=0)
-    """Evaluations at equal intervals after that of the untrained network; each also makes its
-    checkpoint a milestone."""
+    """Evaluations at equal intervals, besides one at the start; their checkpoints are kept."""
     evaluation_share: float = Field(default=0.25, ge=0, le=1)
     """Largest share of a budget in time for evaluations; the first and the last are always made."""
     opponents: list[str] = Field(default=[])
