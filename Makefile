@@ -17,6 +17,12 @@ CORE := $(wildcard core/*/*.cpp core/*/*.h)
 BUILD_INPUTS := CMakeLists.txt pyproject.toml $(filter-out core/tests/%,$(CORE))
 WEB := src/rookery/web/static/vendor
 
+# Tests that call the native module in this process, for "make sanitize-python".
+NATIVE_TESTS := tests/core tests/encodings tests/selfplay tests/nets/test_native.py \
+	tests/players/test_mcts.py tests/envs/test_vector.py tests/algorithms/test_engine.py
+# Python itself has no sanitizers: their libraries come first, with the one that throws exceptions.
+SANITIZERS = $(foreach name,asan ubsan stdc++,$(shell $(CXX) -print-file-name=lib$(name).so))
+
 # Kinds of CPU that "make kernels" compiles for and that this one can run.
 KERNELS := portable $(shell grep -sqw avx2 /proc/cpuinfo && echo avx2)
 
@@ -26,7 +32,8 @@ export OPENBLAS_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo play setup build test check bench sanitize sanitize-thread kernels format \
+.PHONY: help demo play setup build test check bench sanitize sanitize-thread sanitize-python \
+	kernels format \
 	constraints web-assets packages clean clean-all
 .DELETE_ON_ERROR:
 
@@ -63,6 +70,13 @@ sanitize: build/sanitize/.passed ## Run the C++ tests under the address and unde
 kernels: $(KERNELS:%=build/kernels-%/.passed) ## Run the engine's C++ tests as compiled for AVX2 and for any CPU
 
 sanitize-thread: build/sanitize-thread/.passed ## Run the C++ tests under the thread sanitizer
+
+sanitize-python: build/sanitize-python/.built ## Run the Python tests of native code under the address and undefined-behaviour sanitizers
+	env LD_PRELOAD="$(SANITIZERS)" PYTHONPATH=scripts/sanitize \
+		ROOKERY_CORE=$$(echo $(CURDIR)/build/sanitize-python/_core.*.so) \
+		ASAN_OPTIONS=detect_leaks=0:abort_on_error=0 UBSAN_OPTIONS=print_stacktrace=1 \
+		$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -p no:cacheprovider \
+		$(or $(ARGS),$(NATIVE_TESTS))
 
 format: $(VENV)/.dependencies ## Format Python and C++ in place
 	$(BIN)/ruff check --fix --exit-zero .
@@ -117,6 +131,13 @@ build/kernels-avx2/.passed: OPTIONS := -DROOKERY_MARCH=x86-64-v3
 build/kernels-portable/.passed: OPTIONS := -DROOKERY_PORTABLE=ON
 PROGRAM := core_test
 build/kernels-avx2/.passed build/kernels-portable/.passed: PROGRAM := engine_test
+build/sanitize-python/.built: $(VENV)/.built $(BUILD_INPUTS)
+	$(BIN)/cmake -S . -B $(@D) -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja \
+		-DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG="-O1 -g" \
+		-DROOKERY_SANITIZE=address,undefined -DPython_EXECUTABLE=$(CURDIR)/$(BIN)/python
+	$(BIN)/cmake --build $(@D) --target _core
+	touch $@
+
 build/%/.passed: $(VENV)/.dependencies CMakeLists.txt $(CORE)
 	$(BIN)/cmake -S . -B $(@D) -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja \
 		-DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG="-O1 -g" \

@@ -175,6 +175,46 @@ def test_foreign_onnx_files_are_refused(tmp_path: Path) -> None:
         load_evaluator(str(path))
 
 
+@pytest.mark.parametrize("fault", ["input", "outputs", "actions", "values", "graph", "bytes"])
+def test_onnx_files_that_do_not_fit_their_metadata_are_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], fault: str
+) -> None:
+    """All are found when the file is loaded, not in the middle of a game."""
+    import onnx
+    from onnx import helper
+
+    path = tmp_path / "unfit.onnx"
+    save_model(tmp_path / "net.safetensors", make_network("mlp", "vector66", "kpk"))
+    export_onnx(str(tmp_path / "net.safetensors"), path)
+    model = onnx.load(path)
+    graph = model.graph
+    if fault == "input":
+        graph.input[0].name = "other"
+        for node in graph.node:
+            node.input[:] = ["other" if name == "observations" else name for name in node.input]
+    elif fault == "outputs":
+        del graph.output[1]
+    elif fault == "actions":  # of a larger space than the network has
+        for entry in model.metadata_props:
+            entry.value = entry.value.replace('"kpk"', '"az4672"')
+    elif fault == "values":
+        graph.output.insert(1, graph.output[0])
+        del graph.output[2]
+        graph.output[1].name = "again"
+        graph.node.append(helper.make_node("Identity", [graph.output[0].name], ["again"]))
+    else:
+        graph.node[0].input[0] = "missing"
+    data = model.SerializeToString()
+    if fault == "bytes":  # onnxruntime's message is not UTF-8
+        data = data.replace(b"missing", b"miss\xf4\xf4\xf4")
+    path.write_bytes(data)
+    capsys.readouterr()
+    with pytest.raises(ModelFileError, match=r"unfit\.onnx") as caught:
+        load_evaluator(str(path))
+    assert "\n" not in str(caught.value)
+    assert capsys.readouterr().out == ""
+
+
 def test_export_command(tmp_path: Path) -> None:
     source, target = tmp_path / "net.safetensors", tmp_path / "net.onnx"
     save_model(source, make_network("mlp", "vector66", "az4672", {"hidden": [8]}))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 import subprocess
@@ -125,23 +126,63 @@ def test_one_process_and_a_layout_of_floats_work_too(monkeypatch: pytest.MonkeyP
     assert not any(map(running, pids(made)))
 
 
-def test_a_dead_process_ends_the_iteration_with_one_line(collector: ServerCollector) -> None:
-    os.kill(pids(collector)[1], signal.SIGKILL)
-    with pytest.raises(PredictionError, match="process 1 was killed by signal 9") as caught:
-        collector.begin(WEIGHTS, ORDER)()
-    assert "\n" not in str(caught.value)
-    assert not any(map(running, pids(collector)))
+def harvest_of(collector: ServerCollector) -> Any:
+    return collector.begin(WEIGHTS, ORDER)()
 
 
-def test_a_process_that_says_nothing_is_given_up(
-    collector: ServerCollector, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("when", ["between", "during", "stopped"])
+def test_a_lost_process_is_replaced_and_the_games_are_the_same(
+    collector: ServerCollector, monkeypatch: pytest.MonkeyPatch, when: str
 ) -> None:
-    monkeypatch.setattr(server, "PATIENCE", 0.3)
-    monkeypatch.setattr(server, "EXIT_SECONDS", 0.3)
-    os.kill(pids(collector)[0], signal.SIGSTOP)
-    with pytest.raises(PredictionError, match="process 0 has not answered"):
-        collector.begin(WEIGHTS, ORDER)()
-    assert not any(map(running, pids(collector)))
+    told: list[str] = []
+
+    def tell(text: str) -> None:
+        told.append(text)
+        monkeypatch.setattr(server, "PATIENCE", 120.0)
+
+    harvest_of(collector)
+    other = ServerCollector(PLAN, Hooks(tell))
+    harvest_of(other)
+    if when == "during":
+        serve = ServerCollector._evaluate
+        left = itertools.count()
+
+        def deadly(self: Any, *words: Any) -> Any:
+            if self is other and next(left) in (5, 40):
+                os.kill(pids(other)[1], signal.SIGKILL)
+            return serve(self, *words)
+
+        monkeypatch.setattr(ServerCollector, "_evaluate", deadly)
+    elif when == "between":
+        os.kill(pids(other)[1], signal.SIGKILL)
+    else:
+        monkeypatch.setattr(server, "PATIENCE", 1.0)
+        os.kill(pids(other)[0], signal.SIGSTOP)
+    try:
+        for _ in range(2):
+            expected, found = harvest_of(collector), harvest_of(other)
+            assert found.games == expected.games
+            assert np.array_equal(found.block.policy, expected.block.policy)
+        for name, tensor in collector.state().tensors.items():
+            assert np.array_equal(tensor, other.state().tensors[name])
+        assert other.counts() == collector.counts()
+    finally:
+        other.close()
+    assert len(told) == (2 if when == "during" else 1)
+    how = "process 0 has not answered" if when == "stopped" else "process 1 was killed by signal 9"
+    assert all(how in text and "start again" in text for text in told)
+    assert not any(map(running, pids(other)))
+
+
+def test_processes_that_always_die_end_the_iteration_with_one_line(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(server, "MOST_ATTEMPTS", 2)
+    told: list[str] = []
+    monkeypatch.setattr(server.sys, "executable", "/bin/false")
+    with pytest.raises(PredictionError, match="ended with status 1; continue with") as caught:
+        ServerCollector(PLAN, Hooks(told.append))
+    assert "\n" not in str(caught.value) and len(told) == 1
 
 
 def test_processes_do_not_load_torch() -> None:

@@ -8,7 +8,7 @@ import json
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import pytest
 
@@ -61,10 +61,18 @@ def server(runs: Path, **options: Any) -> Iterator[Running]:
         running.stop()
 
 
+class Served(Protocol):
+    """A server with an address."""
+
+    @property
+    def url(self) -> str:
+        """Of the page."""
+
+
 class Client:
     """A visitor with its cookies, but without a browser's restrictions."""
 
-    def __init__(self, running: Running) -> None:
+    def __init__(self, running: Served) -> None:
         self.address = running.url.removeprefix("http://").rstrip("/")
         self.cookies: dict[str, str] = {}
         self.token = ""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import random
 import shutil
 import signal
@@ -14,7 +16,7 @@ import torch
 
 from rookery.runs.checkpoint import MODEL, STATE, VALUES, Checkpoints
 from rookery.training.session import start
-from support.runs import Child, QuietView, run_to_end
+from support.runs import Child, QuietView, rows, run_to_end
 from support.tiny_recipes import algorithms, tiny_recipe
 
 torch.set_num_threads(1)
@@ -84,3 +86,37 @@ def test_a_run_killed_at_any_time_ends_alike(algorithm: str, tmp_path: Path) -> 
     assert status == 0, errors
     assert ending(run) == ending(straight)
     assert (run / MODEL).exists()
+
+
+def test_self_play_processes_may_be_killed_while_the_run_goes_on(tmp_path: Path) -> None:
+    """A run whose processes are killed ends with the bytes of one in which none is."""
+    processes = "selfplay.processes=2"
+    straight = train(tmp_path / "straight", "alphazero", *SELDOM, processes)
+    tiny, run = tiny_recipe("alphazero", tmp_path), tmp_path / "run"
+    settings = (*tiny.settings, *SELDOM, processes, "run.seed=3")
+    words = [word for text in settings for word in ("--set", text)]
+    budget = f"{tiny.iterations}it"
+    child = Child(
+        tmp_path, "train", tiny.recipe, "--run", str(run), "--workers", "1", "--budget", budget,
+        *words,
+    )  # fmt: skip
+    kills = 0
+    for step in (0, 3):
+        child.wait_for(lambda step=step: rows(run) >= step and bool(workers(child.pid)))  # type: ignore[misc]
+        victim = workers(child.pid)[-1]
+        os.kill(victim, signal.SIGKILL)
+        kills += 1
+        child.wait_for(lambda victim=victim: victim not in workers(child.pid))  # type: ignore[misc]
+    assert child.wait() == 0, child.err.read_text()
+    assert ending(run) == ending(straight)
+    assert (run / "log.txt").read_text().count("was killed by signal 9; the processes") == kills
+
+
+def workers(pid: int) -> list[int]:
+    """The self-play processes of a trainer that have begun their games."""
+    found = []
+    for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+        with contextlib.suppress(OSError):
+            if b"server_worker" in Path(f"/proc/{child}/cmdline").read_bytes():
+                found.append(int(child))
+    return found

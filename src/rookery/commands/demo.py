@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import argparse
 
+from rookery.commands.play import add_token_options, token_of
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
@@ -21,9 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--games", type=int, default=40, metavar="N", help="games per match")
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on")
     parser.add_argument("--port", type=int, default=8000, help="port, or the next free one")
-    parser.add_argument(
-        "--token", default="", metavar="WORD", help="password; required with a public --host"
-    )
+    add_token_options(parser)
     parser.add_argument("--no-browser", action="store_true", help="only print the address")
     parser.add_argument(
         "--json",
@@ -51,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
             games=args.games,
             host=args.host,
             port=args.port,
-            token=args.token,
+            token=token_of(args),
             browser=not args.no_browser,
             json=args.json,
         )

@@ -8,10 +8,12 @@ runs.
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
 
 FALLBACK = "greedy-safe"
+LONGEST_TOKEN = 1000  # characters
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -30,9 +32,7 @@ def add_server_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of commands that serve the web page."""
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on")
     parser.add_argument("--port", type=int, default=8000, help="port, or the next free one")
-    parser.add_argument(
-        "--token", default="", metavar="WORD", help="password; required with a public --host"
-    )
+    add_token_options(parser)
     parser.add_argument(
         "--allow-host",
         action="append",
@@ -50,6 +50,37 @@ def add_server_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_token_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options for the access token."""
+    parser.add_argument(
+        "--token-file",
+        metavar="FILE",
+        help="file with the password that a public --host requires; or set ROOKERY_TOKEN",
+    )
+    parser.add_argument(
+        "--token",
+        default="",
+        metavar="WORD",
+        help="the password itself; other users of this machine can see it in the list of processes",
+    )
+
+
+def token_of(args: argparse.Namespace) -> str:
+    """The access token: --token, the file, or the environment variable; "" if there is none."""
+    if args.token:
+        return str(args.token)
+    if args.token_file is None:
+        return os.environ.get("ROOKERY_TOKEN", "")
+    try:
+        with open(args.token_file, encoding="utf-8") as file:
+            token = file.read(LONGEST_TOKEN + 1).strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError(f"--token-file {args.token_file!r} cannot be read: {error}") from None
+    if not token or len(token.split()) > 1 or len(token) > LONGEST_TOKEN:
+        raise ValueError(f"--token-file {args.token_file!r} must hold one word")
+    return token
+
+
 def run(args: argparse.Namespace) -> int:
     """Serve until Ctrl-C, or play in the terminal."""
     player = args.player or default_player()
@@ -65,17 +96,18 @@ def run(args: argparse.Namespace) -> int:
 
     if args.player:
         player = check_player(args.player)  # fail now, not at the first move
+    token = token_of(args)
     running = start(
         args.host,
         args.port,
-        args.token,
+        token,
         given=player,
         runs=Path(args.runs),
         first={"player": player if player in KINDS else "given", "color": args.color},
         names=args.allow_host,
         games=kept_games(args),
     )
-    return run_until_interrupted(running, not args.no_browser, token=args.token)
+    return run_until_interrupted(running, not args.no_browser, token=token)
 
 
 def kept_games(args: argparse.Namespace) -> Path:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 
-from rookery.commands.play import add_server_options, kept_games
+from rookery.commands.play import add_server_options, kept_games, token_of
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,13 +38,14 @@ def run(args: argparse.Namespace) -> int:
     elif not run_names(runs):
         raise ValueError(f"there is no run in {runs}/ yet; start one with 'rookery train ppo'")
     first = {"tab": "watch", "run": name}
+    token = token_of(args)
     running = start(
         args.host,
         args.port,
-        args.token,
+        token,
         runs=runs,
         first=first,
         names=args.allow_host,
         games=kept_games(args),
     )
-    return run_until_interrupted(running, not args.no_browser, "#watch", args.token)
+    return run_until_interrupted(running, not args.no_browser, "#watch", token)

@@ -99,11 +99,13 @@ class OnnxEvaluator:
         options.log_severity_level = 3
         content = path.read_bytes()
         try:
+            # Without its fallback, which prints to standard output.
             self._session = onnxruntime.InferenceSession(
-                content, options, providers=["CPUExecutionProvider"]
+                content, options, providers=["CPUExecutionProvider"], enable_fallback=0
             )
         except Exception as error:  # its exception types are not public
-            raise ModelFileError(f"{path} is not a usable ONNX file: {error}") from None
+            text = " ".join(str(error).split())[:300]
+            raise ModelFileError(f"{path} is not a usable ONNX file: {text}") from None
         metadata = self._session.get_modelmeta().custom_metadata_map
         if KEY not in metadata:
             raise ModelFileError(f"{path} was not exported by Rookery: it lacks the metadata")
@@ -113,13 +115,30 @@ class OnnxEvaluator:
         self.observation = self.info.observation
         self.actions = self.info.actions
         self.bounded = metadata.get("bounded") == "true"
+        self._path = path
+        # A graph can be sound and not fit its metadata; ask once instead of failing in a game.
+        shape = (1, *OBSERVATIONS[self.observation].shape)
+        logits, values = self._run(np.zeros(shape, dtype=np.float32))
+        if logits.shape != (1, ACTIONS[self.actions].count) or values.shape != (1,):
+            raise ModelFileError(
+                f"{path} answers one position with logits of shape {logits.shape} and values of "
+                f"shape {values.shape}, which is not what {self.actions!r} needs; export it again"
+            )
 
     def evaluate(self, observations: Array, legal_actions: Array, legal_offsets: Array) -> Answer:
         """Evaluate B positions; all logits are computed and the legal ones gathered."""
         rows = check_batch(self, observations, legal_actions, legal_offsets)
-        inputs = np.ascontiguousarray(observations, dtype=np.float32)
-        logits, values = self._session.run(None, {"observations": inputs})
+        logits, values = self._run(np.ascontiguousarray(observations, dtype=np.float32))
         return check_answer(self, logits[rows, legal_actions], values)
+
+    def _run(self, inputs: Array) -> tuple[Array, Array]:
+        """Logits [B, A] and values [B]."""
+        try:
+            logits, values = self._session.run(None, {"observations": inputs})
+            return np.asarray(logits), np.asarray(values)
+        except Exception as error:  # its exception types are not public
+            text = " ".join(str(error).split())[:300]
+            raise ModelFileError(f"{self._path} cannot be evaluated: {text}") from None
 
 
 class FakeEvaluator:

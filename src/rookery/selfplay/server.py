@@ -5,8 +5,10 @@ synchronous: a batch always holds the leaves of every active process in the same
 seeds give equal games regardless of timing. docs/alphazero.md says when this is worthwhile,
 server_worker.py describes the messages.
 
-If a process dies, or does not answer for `PATIENCE` seconds, the iteration fails with a one-line
-error and all processes are ended. A process whose server dies exits by itself.
+If a process dies, or does not answer for `PATIENCE` seconds, all are started again with the games
+as they were after the last order, and the order is played once more: the same games, so the run
+ends with the same bytes. After `MOST_ATTEMPTS` the iteration fails with a one-line error. A process
+whose server dies exits by itself.
 """
 
 from __future__ import annotations
@@ -37,10 +39,15 @@ from rookery.selfplay.trees import TreeGame, TreeHarvest, TreeOrder, TreePlan
 
 PATIENCE = 120.0  # seconds; an answer usually takes milliseconds
 EXIT_SECONDS = 5.0  # that a process gets to exit
+MOST_ATTEMPTS = 10  # of one command, if processes die
 
 
 class PredictionError(ValueError):
     """A self-play process has failed; the message says which one and why."""
+
+
+class LostError(PredictionError):
+    """A self-play process is dead or silent; another one can take its place."""
 
 
 class Peer:
@@ -74,18 +81,18 @@ class Peer:
         """The next message; a string reports a failure."""
         try:
             if not self.connection.poll(PATIENCE):
-                raise self._error(f"has not answered for {PATIENCE:.0f} s")
+                raise self._lost(f"has not answered for {PATIENCE:.0f} s")
             content = unpack(self.connection.recv_bytes())
         except (EOFError, OSError):
             raise self._gone() from None
         if isinstance(content, str):
-            raise self._error(f"failed: {content}")
+            raise PredictionError(f"self-play process {self.number} failed: {content}")
         return content
 
-    def _error(self, how: str) -> PredictionError:
-        return PredictionError(f"self-play process {self.number} {how}")
+    def _lost(self, how: str) -> LostError:
+        return LostError(f"self-play process {self.number} {how}")
 
-    def _gone(self) -> PredictionError:
+    def _gone(self) -> LostError:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self.process.wait(EXIT_SECONDS)
         status = self.process.returncode
@@ -93,7 +100,7 @@ class Peer:
             how = "has closed its connection"
         else:
             how = f"was killed by signal {-status}" if status < 0 else f"ended with status {status}"
-        return self._error(f"{how}; continue with rookery resume")
+        return self._lost(how)
 
 
 class ServerCollector(Collector[TreeOrder, TreeHarvest]):
@@ -105,19 +112,19 @@ class ServerCollector(Collector[TreeOrder, TreeHarvest]):
         self.games = games_of(plan)
         self.peers: list[Peer] = []
         self._counts: list[dict[str, int]] = []
-        self._close = weakref.finalize(self, _end, self.peers)
-        with _anonymous_file() as memory:
-            self._leaves = shared_leaves(memory.fileno(), plan)
-            self.peers += [Peer(number, memory.fileno()) for number in range(plan.processes)]
-        self._command([{"plan": plan, "process": peer.number} for peer in self.peers])
+        self._sets: list[bytes] = []  # the games after the last command, of each group
+        self._memory = _anonymous_file()
+        self._leaves = shared_leaves(self._memory.fileno(), plan)
+        self._close = weakref.finalize(self, _close, self.peers, self._memory)
+        self._command([])
 
     def begin(self, weights: Weights, order: TreeOrder) -> Callable[[], TreeHarvest]:
         """Load the weights; the games are played when the result is called."""
         evaluator = evaluator_of(weights, self.plan.workers, self.plan.precision)
-        command = {"order": order, "quota": order.share(GROUPS * len(self.peers))}
+        command = {"order": order, "quota": order.share(GROUPS * self.plan.processes)}
 
         def finish() -> TreeHarvest:
-            parts = self._command([command] * len(self.peers), evaluator)
+            parts = self._command([command] * self.plan.processes, evaluator)
             return trees.merge([_harvest(part) for part in parts])
 
         return finish
@@ -128,32 +135,66 @@ class ServerCollector(Collector[TreeOrder, TreeHarvest]):
 
     def state(self) -> State:
         """The games of each group of each process."""
-        sets = self._command(["save"] * len(self.peers))
-        return trees.put_sets([part.tobytes() for part in sets], self.games)
+        return trees.put_sets(self._sets, self.games)
 
     def load_state(self, state: State) -> None:
         """Resume these games; processes missing from the state start new games."""
         stored = trees.get_sets(state, self.games, self.hooks.log)
-        sets = [np.frombuffer(part, np.uint8) for part in stored]
-        firsts = range(0, GROUPS * len(self.peers), GROUPS)
-        self._command([{"load": sets[at : at + GROUPS]} for at in firsts])
+        self._command(self._loading(stored))
 
     def close(self) -> None:
         """End the processes."""
         self._close()
 
+    def _loading(self, sets: Sequence[bytes]) -> list[Any]:
+        """Commands that load the games of each process."""
+        arrays = [np.frombuffer(part, np.uint8) for part in sets]
+        firsts = range(0, GROUPS * self.plan.processes, GROUPS)
+        return [{"load": arrays[at : at + GROUPS]} for at in firsts]
+
     def _command(self, commands: Sequence[Any], evaluator: Evaluator | None = None) -> list[Any]:
-        """Send one command to each process; the concatenated parts of their results."""
+        """Send one command to each process; the concatenated parts of their results.
+
+        Without commands, only start the processes.
+        """
+        attempt = 1
         try:
-            for peer, command in zip(self.peers, commands, strict=True):
-                peer.send(command)
-            if evaluator is not None:
-                self._serve(evaluator)
-            results = [peer.receive() for peer in self.peers]
+            while True:
+                try:
+                    if not self.peers:
+                        self._start()
+                    return self._exchange(commands, evaluator) if commands else []
+                except LostError as error:
+                    if attempt == MOST_ATTEMPTS:
+                        raise PredictionError(f"{error}; continue with rookery resume") from None
+                    self.hooks.log(f"{error}; the processes start again from their last games")
+                    _kill(self.peers)
+                    attempt += 1
         except BaseException:
             self.close()
             raise
+
+    def _start(self) -> None:
+        """Start all processes, with the games of the last ones if there were any."""
+        for number in range(self.plan.processes):
+            self.peers.append(Peer(number, self._memory.fileno()))
+        before = self._sets
+        try:
+            self._exchange([{"plan": self.plan, "process": peer.number} for peer in self.peers])
+            if before:
+                self._exchange(self._loading(before))
+        except LostError:
+            self._sets = before
+            raise
+
+    def _exchange(self, commands: Sequence[Any], evaluator: Evaluator | None = None) -> list[Any]:
+        for peer, command in zip(self.peers, commands, strict=True):
+            peer.send(command)
+        if evaluator is not None:
+            self._serve(evaluator)
+        results = [peer.receive() for peer in self.peers]
         self._counts = [result["counts"] for result in results]
+        self._sets = [part.tobytes() for result in results for part in result["games"]]
         return [part for result in results for part in result["parts"]]
 
     def _serve(self, evaluator: Evaluator) -> None:
@@ -201,7 +242,7 @@ def _anonymous_file() -> IO[bytes]:
     return tempfile.TemporaryFile()
 
 
-def _end(peers: list[Peer]) -> None:
+def _close(peers: list[Peer], memory: IO[bytes]) -> None:
     """Tell all processes to exit; kill those that do not."""
     for peer in peers:
         with contextlib.suppress(OSError):
@@ -213,3 +254,14 @@ def _end(peers: list[Peer]) -> None:
         except subprocess.TimeoutExpired:
             peer.process.kill()
             peer.process.wait()
+    memory.close()
+
+
+def _kill(peers: list[Peer]) -> None:
+    """Kill all processes: those that live wait for answers that will not come."""
+    for peer in peers:
+        peer.process.kill()
+    for peer in peers:
+        peer.process.wait()
+        peer.connection.close()
+    peers.clear()

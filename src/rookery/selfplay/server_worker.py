@@ -7,11 +7,11 @@ not import torch. Messages on the socket (`rookery.selfplay.messages`):
     server -> process   {plan, process}         first: what to play, and which process this is
                         {order, quota}          play until each group has `quota` samples
                         [logits, values]        of a group's leaves, float32 [L] and [B]
-                        "save", {load}, "end"   games under way, as `SelfPlay.get_state` has them
+                        {load}, "end"           games under way, as `SelfPlay.get_state` has them
     process -> server   [counts, legal]         of a group's leaves, int32 [B] and [L]
                         None                    the group has played enough
-                        {counts, parts}         a command is done: totals, and for each group
-                                                its harvest or its state
+                        {counts, parts, games}  a command is done: totals, and for each group
+                                                its harvest and its games under way
                         text                    an error message; the process exits
 
 Observations are large and go through shared memory. The games of a process form `GROUPS` groups
@@ -75,7 +75,8 @@ class Worker:
         """Execute commands until told to exit."""
         parts: list[Any] = []
         while True:
-            self._send({"counts": counts_of(self._groups), "parts": parts})
+            games = [np.frombuffer(group.get_state(), np.uint8) for group in self._groups]
+            self._send({"counts": counts_of(self._groups), "parts": parts, "games": games})
             match unpack(self._connection.recv_bytes()):
                 case {"order": order, "quota": quota}:
                     parts = self._play(TreeOrder(**order), quota)
@@ -83,8 +84,6 @@ class Worker:
                     for group, stored in zip(self._groups, sets, strict=False):
                         group.set_state(stored.tobytes())
                     parts = []
-                case "save":
-                    parts = [np.frombuffer(group.get_state(), np.uint8) for group in self._groups]
                 case _:
                     return
 

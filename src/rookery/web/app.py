@@ -85,7 +85,7 @@ class Server:
         `player`, `color`, `run`, `note`); `workers` is the number of concurrent searches (0: one
         per core); `games` is the folder in which games are kept (None: in memory only).
         """
-        quotas = quotas or Quotas()
+        self.quotas = quotas = quotas or Quotas()
         self.access, self.choices, self.runs = access, choices, Runs(runs)
         self.start = start or {}
         self.searches = Searches(shelf or Shelf(), workers)
@@ -115,7 +115,7 @@ class Server:
             Route("/api/runs/{name:str}", self._checked(self.show_run)),
             Mount("/static", StaticFiles(directory=STATIC)),
         ]
-        return Guard(Starlette(routes=routes, lifespan=self._lifespan), self.access)
+        return Guard(Starlette(routes=routes, lifespan=self._lifespan), self.access, self.quotas)
 
     @contextlib.asynccontextmanager
     async def _lifespan(self, _: Starlette) -> AsyncIterator[None]:
@@ -152,7 +152,7 @@ class Server:
         access = self.access
         if access.token:
             shown = request.query_params.get("token", "")
-            if hmac.compare_digest(shown.encode(), access.token.encode()):
+            if access.admits(shown):
                 answer: Response = RedirectResponse("/", 303)
                 _set_cookie(answer, ACCESS_COOKIE, access.access_cookie())
                 return answer

@@ -5,7 +5,8 @@ These checks prevent it, in this order:
 
 1. The Host header must be one of our names (a rebound name is the attacker's).
 2. The Origin header, if present, must match the Host header.
-3. With an access token (required to listen beyond this machine) its cookie must be present.
+3. With an access token (required to listen beyond this machine) its cookie must be present;
+   guesses of the token are limited.
 4. Requests that change something need a JSON body and the session token in a header; other sites
    can send neither.
 
@@ -14,9 +15,11 @@ The size of bodies is limited. Every answer carries a content security policy.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import hmac
 import ipaddress
+import re
 import secrets
 import socket
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
@@ -26,6 +29,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+from starlette.websockets import WebSocketDisconnect
+
+from rookery.web.quota import Buckets, QuotaError, Quotas
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -39,6 +46,9 @@ LARGEST_BODY = 64 * 1024  # bytes
 SESSION_COOKIE = "rookery_session"
 ACCESS_COOKIE = "rookery_access"
 TOKEN_HEADER = "x-rookery-token"
+_HOST = re.compile(
+    r"(?:\[(?P<address>[0-9A-Fa-f:.]+)\]|(?P<name>[A-Za-z0-9._-]+))(?::(?P<port>[0-9]{1,5}))?"
+)
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 
 # Chessground's style sheets contain pieces and board as data: images. Its drawings have one style
@@ -65,6 +75,7 @@ class Access:
     any_address: bool = False  # accept every numeric address as host
     token: str = ""  # access token; "": not required
     secret: bytes = field(default_factory=lambda: secrets.token_bytes(32))
+    tickets: set[str] = field(default_factory=set)  # each stands for the token once
 
     def session_token(self, session: str) -> str:
         """Return the token that a session must send to change something."""
@@ -87,6 +98,19 @@ class Access:
         """Return the cookie of browsers that have sent the access token."""
         return hmac.new(self.secret, b"access " + self.token.encode(), hashlib.sha256).hexdigest()
 
+    def new_ticket(self) -> str:
+        """A word that admits one browser once: addresses in command lines are visible to others."""
+        ticket = secrets.token_urlsafe(18)
+        self.tickets.add(ticket)
+        return ticket
+
+    def admits(self, shown: str) -> bool:
+        """Whether a word is the access token, or a ticket, which it uses up."""
+        if shown in self.tickets:
+            self.tickets.discard(shown)
+            return True
+        return hmac.compare_digest(shown.encode(), self.token.encode())
+
     def host_allowed(self, header: str) -> bool:
         """Whether a Host header names this server, with any port (of a tunnel, say)."""
         name = host_name(header)
@@ -98,11 +122,12 @@ def make_access(host: str, token: str, names: Iterable[str] = ()) -> Access:
     name = host.strip("[]").lower()
     if name not in LOOPBACK and not token:
         raise ValueError(
-            f"--host {host!r} lets other machines connect; pass --token WORD (at least 8 "
-            "characters) as their password, or omit --host"
+            f"--host {host!r} lets other machines connect; give them a password of at least 8 "
+            "characters in the environment variable ROOKERY_TOKEN or by --token-file FILE (or "
+            "--token WORD), or omit --host"
         )
     if token and len(token) < 8:
-        raise ValueError("--token is shorter than 8 characters; choose a longer one")
+        raise ValueError("the access token is shorter than 8 characters; choose a longer one")
     own = socket.gethostname().lower() if name in WILDCARDS else name
     hosts = LOOPBACK | {own} | {extra.lower() for extra in names}
     # A rebound name is never numeric, so numeric addresses are safe with a wildcard.
@@ -111,11 +136,10 @@ def make_access(host: str, token: str, names: Iterable[str] = ()) -> Access:
 
 def host_name(header: str) -> str:
     """Return the lower-case name in a Host header, "" if it is malformed."""
-    try:
-        parts = urlsplit(f"//{header}")
-        return "" if parts.username is not None or parts.path else (parts.hostname or "")
-    except ValueError:
+    found = _HOST.fullmatch(header)
+    if found is None or int(found["port"] or 0) > 65535:
         return ""
+    return (found["address"] or found["name"]).lower()
 
 
 def is_address(name: str) -> bool:
@@ -145,23 +169,36 @@ def cookie(scope: Scope, name: str) -> str:
 class Guard:
     """The outermost layer of the application."""
 
-    def __init__(self, application: Application, access: Access) -> None:
+    def __init__(
+        self, application: Application, access: Access, quotas: Quotas | None = None
+    ) -> None:
         """Protect `application`."""
         self._application = application
         self._access = access
+        quotas = quotas or Quotas()
+        self._guesses = Buckets("access tokens from this address", quotas.guesses)
+        self._all_guesses = Buckets("access tokens", quotas.guesses_in_all)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Forward a request, or refuse it with one line."""
         if scope["type"] == "lifespan":
             await self._application(scope, receive, send)
             return
-        refusal = self._refusal(scope)
+        try:
+            refusal = self._refusal(scope)
+        except QuotaError as error:
+            wait = ((b"retry-after", str(error.seconds).encode()),)
+            await _refuse(scope, receive, send, 429, str(error), wait)
+            return
         if refusal is not None:
             await _refuse(scope, receive, send, *refusal)
-        elif scope["type"] == "websocket":
-            await self._application(scope, receive, send)
-        else:
-            await self._limited(scope, receive, send)
+            return
+        # A visitor may leave at any time; what the application cannot tell it is no error.
+        with contextlib.suppress(ClientDisconnect, WebSocketDisconnect, ConnectionError):
+            if scope["type"] == "websocket":
+                await self._application(scope, receive, send)
+            else:
+                await self._limited(scope, receive, send)
 
     def _refusal(self, scope: Scope) -> tuple[int, str] | None:
         host, origin = header(scope, "host"), header(scope, "origin")
@@ -179,11 +216,20 @@ class Guard:
         return self._change_refusal(scope)
 
     def _admitted(self, scope: Scope) -> bool:
-        """Whether the browser has sent the access token; the route / checks it itself."""
-        if not self._access.token or scope.get("path") == "/":
+        """Whether the browser has sent the access token; the route / checks it itself.
+
+        Guesses of the token (or of the cookie) are limited, also those that are right.
+        """
+        if not self._access.token:
             return True
         shown = cookie(scope, ACCESS_COOKIE)
-        return hmac.compare_digest(shown.encode(), self._access.access_cookie().encode())
+        if hmac.compare_digest(shown.encode(), self._access.access_cookie().encode()):
+            return True
+        first = scope.get("path") == "/"
+        if shown or (first and b"token=" in scope.get("query_string", b"")):
+            self._all_guesses.take("")
+            self._guesses.take((scope.get("client") or ("unknown", 0))[0])
+        return first
 
     def _change_refusal(self, scope: Scope) -> tuple[int, str] | None:
         session = cookie(scope, SESSION_COOKIE)
@@ -228,7 +274,14 @@ def _same_origin(origin: str, host: str) -> bool:
     return parts.scheme in ("http", "https") and parts.netloc.lower() == host.lower()
 
 
-async def _refuse(scope: Scope, receive: Receive, send: Send, status: int, text: str) -> None:
+async def _refuse(
+    scope: Scope,
+    receive: Receive,
+    send: Send,
+    status: int,
+    text: str,
+    more: Iterable[tuple[bytes, bytes]] = (),
+) -> None:
     if scope["type"] == "websocket":
         await receive()  # websocket.connect
         await send({"type": "websocket.close", "code": 1008, "reason": ""})
@@ -238,6 +291,7 @@ async def _refuse(scope: Scope, receive: Receive, send: Send, status: int, text:
         (b"content-type", b"text/plain; charset=utf-8"),
         (b"content-length", str(len(body)).encode()),
         (b"connection", b"close"),
+        *more,
         *HEADERS,
     ]
     await send({"type": "http.response.start", "status": status, "headers": headers})

@@ -37,6 +37,8 @@ class Quotas:
     requests: Rate = Rate(200, 20)  # per session
     sessions: Rate = Rate(300, 2)  # new ones per address
     messages: Rate = Rate(60, 10)  # per websocket
+    guesses: Rate = Rate(10, 0.1)  # of the access token, per address
+    guesses_in_all: Rate = Rate(100, 1)  # from all addresses together
     games: Rate = Rate(20, 0.5)  # new ones per session
     games_of_session: int = 8  # kept at once; the oldest is dropped
     games_in_all: int = 400

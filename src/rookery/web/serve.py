@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import gc
 import os
@@ -12,9 +13,12 @@ import threading
 import webbrowser
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rookery.web import require_extra
+
+if TYPE_CHECKING:
+    from rookery.web.guard import Access
 
 PORTS_TRIED = 20
 
@@ -22,10 +26,11 @@ PORTS_TRIED = 20
 class Running:
     """A server in a background thread."""
 
-    def __init__(self, server: Any, url: str) -> None:
+    def __init__(self, server: Any, url: str, access: Access) -> None:
         """Made by `start`."""
         self._server: Any = server
         self.url = url
+        self.access = access
         # Not Thread.join: after Ctrl-C it considers a running thread as ended.
         self._ended = threading.Event()
         threading.Thread(target=self._run, name="web", daemon=True).start()
@@ -81,6 +86,7 @@ def start(
 
     from rookery.web.app import LARGEST_FRAME, Server
     from rookery.web.choices import Choices
+    from rookery.web.connections import BACKLOG, bounded_protocol, most_connections
     from rookery.web.shelf import Shelf
 
     sys.setswitchinterval(0.002)  # seconds; searches in Python must not block the server
@@ -95,6 +101,7 @@ def start(
         games=games,
     ).application()
     listener = listen(host, port)
+    most = most_connections()
     config = uvicorn.Config(
         application,
         log_level="warning",
@@ -104,14 +111,16 @@ def start(
         ws_max_queue=16,
         ws_ping_interval=20.0,
         h11_max_incomplete_event_size=32 * 1024,
-        limit_concurrency=2000,
+        http=bounded_protocol(most),
+        limit_concurrency=most + BACKLOG + 1,  # dropped ones still count for a moment
+        backlog=BACKLOG,
         server_header=False,
         timeout_graceful_shutdown=1,
     )
     server = make_server(config, listener)
     shown = "127.0.0.1" if host in ("0.0.0.0", "::", "localhost") else host.strip("[]")
     shown = f"[{shown}]" if ":" in shown else shown
-    running = Running(server, f"http://{shown}:{listener.getsockname()[1]}/")
+    running = Running(server, f"http://{shown}:{listener.getsockname()[1]}/", access)
     if not server.ready.wait(20):
         raise OSError("the web server did not start; set ROOKERY_TRACEBACK=1 to see why")
     return running
@@ -152,7 +161,9 @@ def run_until_interrupted(running: Running, browser: bool, path: str = "", token
     address = running.url + (f"?token={token}" if token else "") + path
     print(f"Rookery is at {address}  (Ctrl-C to quit)", flush=True)
     if browser:
-        open_browser(address)
+        # The browser's command line is visible to other users of this machine.
+        ticket = f"?token={running.access.new_ticket()}" if token else ""
+        open_browser(running.url + ticket + path)
     stop_on_terminate()
     with contextlib.suppress(KeyboardInterrupt):
         running.wait()
@@ -185,6 +196,8 @@ def make_server(config: Any, listener: socket.socket) -> Any:
     """Make a uvicorn server for a socket; uvicorn is optional and imported only here."""
     import uvicorn
 
+    from rookery.web.connections import quiet_errors
+
     class SocketServer(uvicorn.Server):
         """Leaves signals to the main thread and signals when it is ready."""
 
@@ -194,6 +207,7 @@ def make_server(config: Any, listener: socket.socket) -> Any:
             super().run(sockets=sockets or [listener])
 
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            asyncio.get_running_loop().set_exception_handler(quiet_errors())
             await super().startup(sockets=sockets)
             self.ready.set()
 
