@@ -330,11 +330,12 @@ def test_more_budget_counts_from_what_is_done() -> None:
     assert Budget(iterations=14).progress(done) == 0.5
     assert Budget(samples=200).progress(done) == 0.25
     assert Budget(games=6).progress(done) == 0.5
+    assert parse_budget("0it").progress(Counters()) == 1.0  # the untrained network
     assert Budget(seconds=10).progress(done) == 1.0
 
 
 @pytest.mark.parametrize(
-    "text", ["", "0it", "0s", "-3m", "1e3it", "10", "it", "5 minutes", "1.5it", "nanm", "9" * 40]
+    "text", ["", "0s", "-3m", "1e3it", "10", "it", "5 minutes", "1.5it", "nanm", "9" * 40]
 )
 def test_bad_budgets(text: str) -> None:
     with pytest.raises(ValueError, match="budget"):

@@ -116,6 +116,7 @@ class SupervisedTrainer(Trainer):
             values={
                 "agreement": means["agreement"],
                 "explained_variance": means["explained_variance"],
+                "legal_share": means["legal_share"],
                 **self._measure(),
             },
             timing={"learn": time.perf_counter() - began},

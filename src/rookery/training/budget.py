@@ -4,7 +4,7 @@ A budget is the total of a run over all its sessions: a run of 2 h that was stop
 hour has 1.5 h left when resumed. `+1h` or `+100it` is added to what has been done so far. Time is
 measured by a monotonic clock during sessions, including evaluations and checkpoints, but not the
 work lost to a crash. Counts are reached by whole iterations, so a run may do a few samples or games
-more.
+more; `0it` makes the untrained network.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ class Budget:
 
     def progress(self, done: Done) -> float:
         """Share of the budget used, [0, 1]."""
-        used: float = getattr(done, self.kind) / (getattr(self, self.kind) or 1.0)
-        return min(1.0, used)
+        total = getattr(self, self.kind)
+        return min(1.0, getattr(done, self.kind) / total) if total else 1.0
 
     def __str__(self) -> str:
         """In the form that `parse_budget` reads."""
@@ -64,7 +64,7 @@ def parse_budget(text: str, done: Done | None = None) -> Budget:
     if match := _COUNT.fullmatch(body):
         kind = _COUNTED[match[2]]
         count = int(match[1]) + (getattr(more, kind) if more else 0)
-        if 0 < count < 1 << 53:
+        if 0 <= count < 1 << 53:
             return Budget(**{kind: count})
     elif _TIME.fullmatch(body):
         total = sum(float(number) * _UNITS[unit] for number, unit in _PART.findall(body))
@@ -73,7 +73,7 @@ def parse_budget(text: str, done: Done | None = None) -> Budget:
             return Budget(seconds=total)
     raise ValueError(
         f"budget {text!r} is not a time such as 30m, 2h or 1h30m, nor a count such as 1000it, "
-        "500000samples or 2000games, above zero (+30m or +100it: that much more)"
+        "500000samples or 2000games (+30m or +100it: that much more)"
     )
 
 
