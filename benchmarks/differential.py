@@ -1,9 +1,11 @@
 """Play random games in parallel with python-chess: any difference is a bug of the core.
 
-    python benchmarks/differential.py --plies 10000000 --processes 2
+    python benchmarks/differential.py --plies 10000000 --encode-every 1 --processes 2
 
 After every ply both sides must agree on the FEN, the legal moves, check, the Polyglot key, the
-number of occurrences, draw claims and the outcome; now and then some plies are taken back.
+number of occurrences, draw claims and the outcome; now and then some plies are taken back. Every
+few plies (--encode-every) one of the eleven layouts of observations, in turn, and the legal actions
+are compared with the slow encoders of tests/support/reference, which are written for python-chess.
 Prints progress to standard error and a JSON summary to standard output; exits 1 on a difference.
 """
 
@@ -18,12 +20,19 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import chess
 import chess.polyglot
+import numpy as np
 
 import board_families
 from rookery import Game
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+
+from support.reference.actions import legal_actions
+from support.reference.observations import ENCODERS
 
 PLIES_PER_CHUNK = 20_000  # one task of a worker process, a few seconds
 GAME_PLIES = (20, 60, 150, 400)  # the cap of a game is one of these: many starts, some long games
@@ -32,6 +41,9 @@ SHUFFLE_SHARE = 0.2  # share of games in which positions repeat
 PLIES_AFTER_DRAW = 6  # the rules must also be right when players ignore an automatic draw
 EXHAUSTIVE_EVERY = 16  # of the plies on which python-chess surely denies a claim, ask 1 in 16
 MAX_DIFFERENCES = 20
+ENCODE_EVERY = 32  # plies
+TOLERANCE = 1e-6  # of encoded numbers; the slow encoders round at other places
+LAYOUTS = tuple(ENCODERS)
 
 
 @dataclass
@@ -40,6 +52,7 @@ class Report:
 
     plies: int = 0
     games: int = 0
+    encodings: int = 0
     differences: list[str] = field(default_factory=list)
     seen: Counter[str] = field(default_factory=Counter)
 
@@ -47,6 +60,7 @@ class Report:
         """Add another report to this one."""
         self.plies += other.plies
         self.games += other.games
+        self.encodings += other.encodings
         self.differences += other.differences
         self.seen.update(other.seen)
 
@@ -157,6 +171,24 @@ class Match:
         self.report.seen["threefold claim"] += threefold
         self.report.seen["fifty-move claim"] += fifty
 
+    def compare_encoding(self, rng: random.Random) -> None:
+        """Compare the next layout, and the legal actions."""
+        name = LAYOUTS[self.report.encodings % len(LAYOUTS)]
+        self.report.encodings += 1
+        self.report.seen[f"layout {name}"] += 1
+        board, game = self.board, self.game
+        if name == "kpk3":  # which describes three pieces only
+            board = king_and_pawn(rng)
+            game = Game(board.fen())
+        ours, theirs = game.encode(name), ENCODERS[name](board)
+        if ours.shape != theirs.shape or not np.allclose(ours, theirs, rtol=0, atol=TOLERANCE):
+            where = np.argwhere(ours != theirs)[:3].tolist() if ours.shape == theirs.shape else []
+            self.expect(f"{name} in {board.fen()}", f"differs at {where}", "equal")
+        actions = dict(
+            zip(self.game.legal_actions().tolist(), self.game.legal_moves(), strict=True)
+        )
+        self.expect("legal actions", actions, legal_actions(self.board, "az4672"))
+
     def compare_rarely(self, count: int) -> None:
         """Compare what follows from the rest, by python-chess's own methods."""
         board, game = self.board, self.game
@@ -175,6 +207,22 @@ class Match:
         self.expect("legal count", game.legal_count(), len(self.legal))
         fresh = Game(board.fen(), chess960=board.chess960)
         self.expect("key of the FEN", fresh.key, game.key)
+
+
+def king_and_pawn(rng: random.Random) -> chess.Board:
+    """A legal position of king and pawn against king."""
+    while True:
+        board = chess.Board(None)
+        kings, pawn = rng.sample(chess.SQUARES, 2), rng.randrange(8, 56)
+        strong = rng.random() < 0.5
+        if pawn in kings:
+            continue
+        board.set_piece_at(kings[0], chess.Piece(chess.KING, strong))
+        board.set_piece_at(kings[1], chess.Piece(chess.KING, not strong))
+        board.set_piece_at(pawn, chess.Piece(chess.PAWN, strong))
+        board.turn = rng.random() < 0.5
+        if board.is_valid():
+            return board
 
 
 def choose(match: Match, rng: random.Random, shuffling: bool) -> chess.Move:
@@ -199,7 +247,9 @@ def choose(match: Match, rng: random.Random, shuffling: bool) -> chess.Move:
     return rng.choice(match.legal)
 
 
-def play_and_compare(family: str, rng: random.Random, report: Report, max_plies: int) -> None:
+def play_and_compare(
+    family: str, rng: random.Random, report: Report, max_plies: int, encode_every: int
+) -> None:
     """Play one game of a family on both until it ends, differs or is long enough."""
     match = Match(board_families.draw(family, rng), report)
     shuffling = rng.random() < SHUFFLE_SHARE
@@ -209,6 +259,8 @@ def play_and_compare(family: str, rng: random.Random, report: Report, max_plies:
     report.seen[f"family {family}"] += 1
     while not match.failed:
         outcome = match.compare(exhaustive=rng.randrange(EXHAUSTIVE_EVERY) == 0)
+        if encode_every and report.plies % encode_every == 0:
+            match.compare_encoding(rng)
         if outcome is not None:
             report.seen[outcome[0]] += after_draw == 0
             after_draw += 1
@@ -220,26 +272,26 @@ def play_and_compare(family: str, rng: random.Random, report: Report, max_plies:
             match.push(choose(match, rng, shuffling))
 
 
-def compare_games(plies: int, seed: int) -> Report:
+def compare_games(plies: int, seed: int, encode_every: int = ENCODE_EVERY) -> Report:
     """Compare games of all families in turn, about `plies` plies in total."""
     rng = random.Random(seed)
     report = Report()
     families = list(board_families.FAMILIES)
     while report.plies < plies and len(report.differences) < MAX_DIFFERENCES:
         family = families[report.games % len(families)]
-        play_and_compare(family, rng, report, plies - report.plies)
+        play_and_compare(family, rng, report, plies - report.plies, encode_every)
     return report
 
 
-def _chunk(task: tuple[int, int]) -> Report:
+def _chunk(task: tuple[int, int, int]) -> Report:
     return compare_games(*task)
 
 
-def run(plies: int, seed: int, processes: int) -> Iterator[Report]:
+def run(plies: int, seed: int, processes: int, encode_every: int) -> Iterator[Report]:
     """Split the plies into chunks with their own seeds; yields reports as they complete."""
     chunks = max(1, plies // PLIES_PER_CHUNK)
-    tasks = [(plies // chunks, seed * 1_000_003 + number) for number in range(chunks)]
-    tasks[-1] = (plies - plies // chunks * (chunks - 1), tasks[-1][1])
+    sizes = [plies // chunks] * (chunks - 1) + [plies - plies // chunks * (chunks - 1)]
+    tasks = [(size, seed * 1_000_003 + n, encode_every) for n, size in enumerate(sizes)]
     if processes <= 1:
         yield from map(_chunk, tasks)
         return
@@ -253,12 +305,19 @@ def main() -> int:
     parser.add_argument("--plies", type=int, default=200_000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument(
+        "--encode-every",
+        type=int,
+        default=ENCODE_EVERY,
+        metavar="PLIES",
+        help="compare a layout every so many plies; 0: never",
+    )
     arguments = parser.parse_args()
     if arguments.plies < 1 or arguments.processes < 1:
         parser.error("--plies and --processes must be at least 1")
     total = Report()
     begin = last = time.perf_counter()
-    for report in run(arguments.plies, arguments.seed, arguments.processes):
+    for report in run(arguments.plies, arguments.seed, arguments.processes, arguments.encode_every):
         total.add(report)
         now = time.perf_counter()
         if now - last > 10:
@@ -276,6 +335,7 @@ def main() -> int:
     summary = {
         "plies": total.plies,
         "games": total.games,
+        "encodings": total.encodings,
         "seed": arguments.seed,
         "seconds": round(seconds, 1),
         "plies_per_second": round(total.plies / seconds),

@@ -27,6 +27,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
+from rookery.base.registry import load
+from rookery.runs.algorithms import ALGORITHMS
 from rookery.runs.checkpoint import STATE, VALUES, Checkpoints
 from rookery.runs.reader import RunReader
 from support.runs import Child, run_to_end
@@ -49,6 +51,7 @@ class Victim:
         self.algorithm = algorithm
         self.folder = folder
         folder.mkdir()
+        load(ALGORITHMS[algorithm].trainer)  # here, so that forked sessions need not import it
         tiny = tiny_recipe(algorithm, folder)
         settings = (*tiny.settings, *SETTINGS)
         self._words = ["train", tiny.recipe, "--budget", f"{tiny.iterations}it", "--workers", "1"]

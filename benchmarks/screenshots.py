@@ -1,6 +1,7 @@
 """Take the screenshots of the documentation: `python benchmarks/screenshots.py docs/images RUN`.
 
-`play.png` shows a game against the shipped engine, `watch.png` the training of the run folder RUN.
+`play.png` shows a game against the shipped engine, `review.png` the review of a game, `watch.png`
+the training of the run folder RUN (left out without one).
 Needs Chromium and pillow (`make setup packages`).
 """
 
@@ -18,6 +19,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 from support.browser_parts import Page, opened_page
 
 OPENING = "1. e4 e5 2. Nf3 Nc6 3. Bc4 Bc5 4. c3 Nf6 5. d3 d6 6. O-O O-O"
+REVIEWED = """[White "Maria"]
+[Black "Tom"]
+[Result "0-1"]
+
+1. e4 e5 2. Nf3 Nc6 3. Bc4 {the Italian game} Nd4 (3... Bc5 4. c3) 4. Nxe5 Qg5 5. Nxf7 Qxg2
+6. Rf1 Qxe4+ 7. Be2 Nf3# 0-1
+"""
 SETTLING_SECONDS = 0.5  # until animations end
 REPLAY_SECONDS = 3.0  # until replayed games show some moves
 COLOURS = 128  # enough for the page, and keeps the files small
@@ -42,6 +50,21 @@ def show_game(page: Page) -> None:
     page.until(lambda: len(page.texts("#lines li")) == 3, "three lines are shown")
 
 
+def show_review(page: Page) -> None:
+    """Review a short game and show one of its blunders."""
+    page.driver.set_window_size(1280, 1500)
+    page.open("#analyse")
+    page.click("#edit-position")
+    page.script("document.querySelector('#editor-text').value = arguments[0]", REVIEWED)
+    page.click("#editor-load")
+    page.until(lambda: not page.find("#editor").is_displayed(), "the game is loaded")
+    page.click("#start-review")
+    page.until(lambda: page.text("#accuracy").startswith("Accuracy"), "the review is complete")
+    page.click("#errors li.blunder button")
+    page.until(lambda: page.all("#engine-list li"), "the engine thinks")
+    time.sleep(REPLAY_SECONDS)
+
+
 def show_run(page: Page, name: str) -> None:
     """Watch a run with its games and curves."""
     page.driver.set_window_size(1280, 1500)
@@ -52,10 +75,10 @@ def show_run(page: Page, name: str) -> None:
 
 
 def main() -> None:
-    """Write both images."""
-    if len(sys.argv) != 3:
+    """Write the images."""
+    if len(sys.argv) not in (2, 3):
         sys.exit(__doc__)
-    images, run = Path(sys.argv[1]), Path(sys.argv[2]).resolve()
+    images, run = Path(sys.argv[1]), Path(sys.argv[-1]).resolve()
     images.mkdir(parents=True, exist_ok=True)
     with (
         tempfile.TemporaryDirectory() as downloads,
@@ -63,8 +86,11 @@ def main() -> None:
     ):
         show_game(page)
         save(page, images / "play.png")
-        show_run(page, run.name)
-        save(page, images / "watch.png")
+        show_review(page)
+        save(page, images / "review.png")
+        if len(sys.argv) == 3:
+            show_run(page, run.name)
+            save(page, images / "watch.png")
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ from rookery import Game
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
 from support.tiny_recipes import TINY_RECIPES
-from support.web_parts import Client
+from support.web_parts import Address, Client
 
 ROOKERY = [sys.executable, "-m", "rookery.cli"]
 GROWTH = 1.1
@@ -37,15 +37,7 @@ POINTS = 40  # of each printed curve
 VISITORS = 2
 
 
-class Served:
-    """The address of the server."""
-
-    def __init__(self, url: str) -> None:
-        """Of the page."""
-        self.url = url
-
-
-def visit(served: Served, running: Callable[[], bool], games: list[int]) -> None:
+def visit(served: Address, running: Callable[[], bool], games: list[int]) -> None:
     """Play games with random moves until told to stop."""
     rng = random.Random(threading.get_ident())
     while running():
@@ -81,7 +73,7 @@ def memory(pid: int) -> float:
     return total + sum(memory(int(child)) for child in children)
 
 
-def start(folder: Path) -> tuple[dict[str, subprocess.Popen[str]], Served]:
+def start(folder: Path) -> tuple[dict[str, subprocess.Popen[str]], Address]:
     """Start the three processes."""
     settings = (*TINY_RECIPES["engine"].settings, "run.seed=1", "run.evaluations=0")
     words = [word for text in settings for word in ("--set", text)]
@@ -104,7 +96,7 @@ def start(folder: Path) -> tuple[dict[str, subprocess.Popen[str]], Served]:
             )
     output = processes["web"].stdout
     line = output.readline() if output is not None else ""
-    return processes, Served(next(word for word in line.split() if word.startswith("http")))
+    return processes, Address(next(word for word in line.split() if word.startswith("http")))
 
 
 def judge(curve: list[float]) -> dict[str, object]:
@@ -155,7 +147,8 @@ def main() -> int:
         for process in processes.values():
             process.wait(60)
         pgn = folder / "games.pgn"
-        iterations = (folder / "run" / "metrics.jsonl").read_bytes().count(b"\n")
+        metrics = folder / "run" / "metrics.jsonl"
+        iterations = metrics.read_bytes().count(b"\n") if metrics.exists() else 0
         report = {
             "seconds": args.seconds,
             "iterations": iterations,

@@ -31,7 +31,7 @@ from rookery.players.base import Decision, Limits
 from rookery.players.thinking import Setting, Thought
 
 BUSY = "busy"  # a player that computes for its whole time, if there is no engine
-LIMIT_MS = 100.0
+LIMIT_MS = 50.0
 
 
 class BusyThinker:

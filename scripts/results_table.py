@@ -24,7 +24,10 @@ DETAILS = {  # section with commands and conditions, by algorithm
     "supervised": "alphazero",
     "tdleaf": "td-leaf",
 }
-VERSIONS = "the-ten-versions-of-salisch-2023"  # ppo-v1 to ppo-v10
+FAMILIES = {  # the same for recipes whose names begin so
+    "ppo-v": "the-ten-versions-of-salisch-2023",
+    "pepper": "deep-pepper",
+}
 
 
 def render() -> str:
@@ -34,7 +37,8 @@ def render() -> str:
     rows.sort(key=lambda row: row["name"] in papers)
     lines = ["| recipe | result |", "|---|---|"]
     for row in rows:
-        anchor = VERSIONS if row["name"].startswith("ppo-v") else DETAILS[row["algorithm"]]
+        found = [FAMILIES[name] for name in FAMILIES if row["name"].startswith(name)]
+        anchor = found[0] if found else DETAILS[row["algorithm"]]
         lines.append(f"| [`{row['name']}`](#{anchor}) | {row['result']} |")
     return "\n".join(lines) + "\n"
 

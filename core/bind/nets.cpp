@@ -4,6 +4,7 @@
 #include "nets/hash_evaluator.h"
 #include "nets/policy_head.h"
 #include "nets/pyramid_net.h"
+#include "nets/slots_net.h"
 #include "nets/squares_net.h"
 
 namespace rookery::bind {
@@ -11,30 +12,39 @@ namespace rookery::bind {
 namespace {
 
 using nets::PyramidNet;
+using nets::SlotsNet;
 using nets::SquaresNet;
 template <class T> using Vector = Input<T, nb::ndim<1>>;
 template <class T> using Matrix = Input<T, nb::ndim<2>>;
 using Squares = Input<const std::int64_t, nb::shape<-1, 3>>;
 
-void init_squares_net(SquaresNet* self, std::size_t width, std::size_t key_width,
-                      const std::map<std::string, Input<const float>>& weights,
-                      const Input<const std::int64_t>& origins,
-                      const Input<const std::int64_t>& destinations) {
-    const auto find = [&](const char* name) {
-        const auto found = weights.find(name);
-        if (found == weights.end())
-            throw std::invalid_argument(std::string("the weights lack '") + name + "'");
-        return span_of(found->second);
-    };
-    new (self) SquaresNet({width, key_width, find("places.weight"), find("codes.weight"),
-                           find("codes.bias"), find("second.weight"), find("second.bias"),
-                           find("third.weight"), find("third.bias"), find("key.weight"),
-                           find("key.bias"), find("moves.weight"), find("value.weight"),
-                           find("value.bias"), span_of(origins), span_of(destinations)});
+using Weights = std::map<std::string, Input<const float>>;
+
+std::span<const float> find(const Weights& weights, const char* name) {
+    const auto found = weights.find(name);
+    if (found == weights.end())
+        throw std::invalid_argument(std::string("the weights lack '") + name + "'");
+    return span_of(found->second);
 }
 
+// Both families differ only in what they sum first: squares and codes, or slots and plain numbers.
+template <class Net>
+void init_net(Net* self, std::size_t width, std::size_t key_width, const Weights& weights,
+              const Input<const std::int64_t>& origins,
+              const Input<const std::int64_t>& destinations) {
+    const auto named = [&](const char* name) { return find(weights, name); };
+    const bool squares = std::is_same_v<Net, SquaresNet>;
+    new (self) Net(
+        {width, key_width, named("places.weight"), named(squares ? "codes.weight" : "plain.weight"),
+         named(squares ? "codes.bias" : "plain.bias"), named("second.weight"), named("second.bias"),
+         named("third.weight"), named("third.bias"), named("key.weight"), named("key.bias"),
+         named("moves.weight"), named("value.weight"), named("value.bias"), span_of(origins),
+         span_of(destinations)});
+}
+
+template <class Net, class Entry, long SIZE>
 std::pair<Numpy<float>, Numpy<float>> evaluate(
-    const SquaresNet& net, const Input<const std::uint8_t, nb::shape<-1, 70>>& observations,
+    const Net& net, const Input<const Entry, nb::shape<-1, SIZE>>& observations,
     const Input<const std::int32_t, nb::ndim<1>>& legal,
     const Input<const std::int64_t, nb::ndim<1>>& offsets) {
     std::vector<float> logits(legal.size()), values(observations.shape(0));
@@ -97,11 +107,19 @@ void bind_nets(nb::module_& m) {
         .def(nb::init<>());
     nb::class_<SquaresNet, NativeEvaluator>(m, "SquaresNet",
                                             "The network family `squares`, for searches.")
-        .def("__init__", &init_squares_net, "width"_a, "key_width"_a, "weights"_a, "origins"_a,
+        .def("__init__", &init_net<SquaresNet>, "width"_a, "key_width"_a, "weights"_a, "origins"_a,
              "destinations"_a, "weights: float32, by their names in torch.")
-        .def("evaluate", &evaluate, "observations"_a, "legal"_a, "offsets"_a,
+        .def("evaluate", &evaluate<SquaresNet, std::uint8_t, 70>, "observations"_a, "legal"_a,
+             "offsets"_a,
              "Logits [L] and values [B] for observations uint8 [B, 70], legal int32 [L], offsets "
              "int64 [B + 1].");
+    nb::class_<SlotsNet, NativeEvaluator>(m, "SlotsNet",
+                                          "The network family `slots`, for searches.")
+        .def("__init__", &init_net<SlotsNet>, "width"_a, "key_width"_a, "weights"_a, "origins"_a,
+             "destinations"_a, "weights: float32, by their names in torch.")
+        .def("evaluate", &evaluate<SlotsNet, float, 353>, "observations"_a, "legal"_a, "offsets"_a,
+             "Logits [L] and values [B] for observations float32 [B, 353], legal int32 [L], "
+             "offsets int64 [B + 1].");
 
     m.def("policy_step", &policy_step, "legal"_a, "offsets"_a, "chosen"_a, "old"_a, "advantages"_a,
           "hidden"_a, "weight"_a, "bias"_a, "by_hidden"_a, "by_weight"_a, "by_bias"_a,

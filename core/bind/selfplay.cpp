@@ -16,7 +16,7 @@ void init(SelfPlay* self, int games, std::string observation, std::uint64_t seed
           double late_temperature, int temperature_plies, int max_plies, double random_share,
           std::pair<int, int> random_plies, const std::vector<std::string>& start_fens,
           double starts_share, double resign_below, int resign_moves, double resign_check_share,
-          std::size_t cache_megabytes, const nb::dict& tree) {
+          int judge_from, int judge_every, std::size_t cache_megabytes, const nb::dict& tree) {
     mcts::SelfPlayOptions o;
     o.games = games;
     o.observation = std::move(observation);
@@ -36,6 +36,8 @@ void init(SelfPlay* self, int games, std::string observation, std::uint64_t seed
     o.resign_below = resign_below;
     o.resign_moves = resign_moves;
     o.resign_check_share = resign_check_share;
+    o.judge_from = judge_from;
+    o.judge_every = judge_every;
     o.cache_megabytes = cache_megabytes;
     for (const auto& [name, value] : tree) set_option(o.tree, name, value);
     new (self) SelfPlay(std::move(o));
@@ -89,7 +91,7 @@ void bind_samples(nb::module_& m) {
         .def_ro("start", &SelfPlayGame::start, "FEN.")
         .def_ro("moves", &SelfPlayGame::moves, "UCI.")
         .def_ro("result", &SelfPlayGame::result, "1 White won, -1 Black won, 0 drawn or cut off.")
-        .def_ro("ending", &SelfPlayGame::ending, "One of ENDINGS, or 'resignation'.")
+        .def_ro("ending", &SelfPlayGame::ending, "One of ENDINGS, 'resignation' or 'adjudication'.")
         .def(
             "__eq__", [](const SelfPlayGame& a, const SelfPlayGame& b) { return a == b; },
             nb::is_operator(), nb::sig("def __eq__(self, other: object, /) -> bool"));
@@ -110,14 +112,20 @@ void bind_selfplay(nb::module_& m) {
              "temperature_plies"_a = 30, "max_plies"_a = 400, "random_share"_a = 0.0,
              "random_plies"_a = std::pair{0, 0}, "start_fens"_a = std::vector<std::string>(),
              "starts_share"_a = 0.0, "resign_below"_a = -2.0, "resign_moves"_a = 3,
-             "resign_check_share"_a = 0.1, "cache_megabytes"_a = 32, "tree"_a = nb::dict())
+             "resign_check_share"_a = 0.1, "judge_from"_a = 0, "judge_every"_a = 0,
+             "cache_megabytes"_a = 32, "tree"_a = nb::dict())
         .def("gather", &SelfPlay::gather, nb::call_guard<nb::gil_scoped_release>(),
              "Advances every game until it needs the network; returns the number of leaves.")
         .def("apply", &apply, "logits"_a, "values"_a,
              "Evaluations of the gathered leaves: logits float32 [L], values [B].")
         .def("run", &SelfPlay::run, "evaluator"_a, "samples"_a, "seconds"_a = 0.0,
              nb::call_guard<nb::gil_scoped_release>(),
-             "Plays with a native network until `samples` are ready; False if the time ran out.")
+             "Plays with a native network until `samples` are ready; False if the time ran out or "
+             "a game waits to be judged.")
+        .def("unjudged", &SelfPlay::unjudged, "Slot and FEN of the games that wait to be judged.")
+        .def("judge", &SelfPlay::judge, "slot"_a, "white_value"_a,
+             "Ends a waiting game; the value in [-1, 1] becomes the target of its samples.")
+        .def("play_on", &SelfPlay::play_on, "slot"_a, "Continues a waiting game.")
         .def("network_changed", &SelfPlay::network_changed)
         .def("set_simulations", &SelfPlay::set_simulations, "full"_a, "fast"_a)
         .def("set_resignation", &SelfPlay::set_resignation, "below"_a)

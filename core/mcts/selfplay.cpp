@@ -28,6 +28,8 @@ void check(const SelfPlayOptions& o) {
     require(o.starts_share >= 0 && o.random_share >= 0 && o.starts_share + o.random_share <= 1,
             "starts_share and random_share must be shares, together at most 1");
     require(o.resign_moves >= 1, "resign_moves must be 1 or more");
+    require(o.judge_from >= 0 && o.judge_every >= 0,
+            "judge_from and judge_every must be 0 or more");
     for (const Position& start : o.starts)
         require(has_legal_move(start), "start position '" + to_fen(start) + "' is over already");
 }
@@ -196,7 +198,9 @@ void SelfPlay::finish_move(Slot& slot) {
     }
     slot.tree.advance(move);
     if (!options_.reuse) slot.tree.forget();
-    begin_move(slot);
+    const int after = int(slot.game.ply()) - options_.judge_from;
+    slot.unjudged = options_.judge_every && after >= 0 && after % options_.judge_every == 0;
+    if (!slot.unjudged) begin_move(slot);
 }
 
 void SelfPlay::finish_game(Slot& slot, double white_result, int result, const std::string& ending) {
@@ -217,12 +221,42 @@ void SelfPlay::finish_game(Slot& slot, double white_result, int result, const st
         {slot.number, to_fen(start), to_uci(start, slot.game.moves()), result, ending});
 }
 
+// --- Judging ---
+
+std::vector<std::pair<std::size_t, std::string>> SelfPlay::unjudged() const {
+    std::vector<std::pair<std::size_t, std::string>> found;
+    for (std::size_t i = 0; i < slots_.size(); ++i)
+        if (slots_[i]->unjudged) found.emplace_back(i, to_fen(slots_[i]->game.now()));
+    return found;
+}
+
+SelfPlay::Slot& SelfPlay::unjudged_slot(std::size_t slot) {
+    if (slot >= slots_.size() || !slots_[slot]->unjudged)
+        throw std::invalid_argument("game " + std::to_string(slot) + " does not wait for a judge");
+    slots_[slot]->unjudged = false;
+    return *slots_[slot];
+}
+
+void SelfPlay::judge(std::size_t slot, double white_value) {
+    if (!(white_value >= -1 && white_value <= 1))
+        throw std::invalid_argument("a judged value must be in [-1, 1]");
+    Slot& judged = unjudged_slot(slot);
+    finish_game(judged, white_value,
+                white_value > 0   ? 1
+                : white_value < 0 ? -1
+                                  : 0,
+                "adjudication");
+    start_game(judged);
+}
+
+void SelfPlay::play_on(std::size_t slot) { begin_move(unjudged_slot(slot)); }
+
 // --- The loop ---
 
 void SelfPlay::advance(std::size_t index) {
     Slot& slot = *slots_[index];
     slot.tree.clear_pending();
-    while (true) {
+    while (!slot.unjudged) {
         if (slot.tree.done()) {
             finish_move(slot);
             continue;
@@ -266,6 +300,7 @@ bool SelfPlay::run(const encode::NativeEvaluator& evaluator, std::size_t samples
         values_.resize(batch_.size());
         evaluator.evaluate(batch_, logits_.data(), values_.data());
         apply(logits_, values_);
+        if (options_.judge_every && !unjudged().empty()) break;
         if (seconds > 0 && std::chrono::duration<double>(Clock::now() - begun).count() >= seconds)
             break;
     }
@@ -313,6 +348,7 @@ std::string SelfPlay::save() const {
     if (samples_.size() || !finished_.empty())
         throw std::invalid_argument("take samples and games before saving");
     if (!waiting_.empty()) throw std::invalid_argument("apply the evaluations before saving");
+    if (!unjudged().empty()) throw std::invalid_argument("judge the waiting games before saving");
     StateWriter out;
     out.put(STATE_MAGIC, std::uint64_t(slots_.size()), STATE_SIZES, options_.observation);
     visit_state(*this, [&](const auto&... fields) { out.put(fields...); });
@@ -348,6 +384,7 @@ void SelfPlay::restore(const std::string& state) {
         else
             each_column([&](auto& column) { in.take(column); }, slot->records);
         visit_slot(*slot, [&](auto&... fields) { in.take(fields...); });
+        slot->unjudged = false;
     }
     in.require_end();
     samples_ = {};

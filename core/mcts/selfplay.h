@@ -13,6 +13,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "mcts/tree.h"
@@ -43,6 +44,9 @@ struct SelfPlayOptions {
     double resign_below = -2.0;  // below -1: never
     int resign_moves = 3;
     double resign_check_share = 0.1;
+    // Early stops (Deep Pepper 2018): from ply judge_from on, every judge_every plies, a game waits
+    // until judge() or play_on() is called.
+    int judge_from = 0, judge_every = 0;  // 0: never
     std::size_t cache_megabytes = 32;
 };
 
@@ -82,12 +86,19 @@ class SelfPlay {
     // Evaluations of all leaves: logits [total legal], values [leaves]; throws
     // std::invalid_argument for other lengths. A game with a non-finite evaluation is abandoned.
     void apply(std::span<const float> logits, std::span<const float> values);
-    // Gathers, evaluates and applies until `samples` are ready; false if time ran out.
+    // Gathers, evaluates and applies until `samples` are ready or a game waits to be judged; false
+    // if samples are missing.
     bool run(const encode::NativeEvaluator& evaluator, std::size_t samples, double seconds);
     // Clears the cache.
     void network_changed() { cache_.clear(); }
     void set_simulations(int simulations, int fast_simulations);
     void set_resignation(double below) { options_.resign_below = below; }
+
+    // --- Games that wait to be judged, by slot ---
+    [[nodiscard]] std::vector<std::pair<std::size_t, std::string>> unjudged() const;  // with FENs
+    // Ends the game; `white_value` in [-1, 1] is the target of its samples, its sign the result.
+    void judge(std::size_t slot, double white_value);
+    void play_on(std::size_t slot);
 
     [[nodiscard]] encode::LeafBatch& batch() { return batch_; }
     [[nodiscard]] std::size_t ready() const { return samples_.size(); }
@@ -100,7 +111,7 @@ class SelfPlay {
     std::uint64_t resign_checked = 0, resign_wrong = 0;
     [[nodiscard]] std::uint64_t cache_hits() const { return cache_.hits; }
 
-    // Everything but the cache; take samples and games first.
+    // Everything but the cache; take samples and games, and judge the waiting games first.
     [[nodiscard]] std::string save() const;
     void restore(const std::string& state);
 
@@ -113,10 +124,11 @@ class SelfPlay {
         SelfPlaySamples records;  // of the current game, without results
         std::vector<std::uint8_t> white;  // [records] White was to move
         std::int64_t number = 0;
-        bool full = false;         // the current search is a full one
-        bool plays_on = false;     // never resigns
+        bool full = false;  // the current search is a full one
+        bool plays_on = false;  // never resigns
+        bool unjudged = false;  // waits to be judged
         int bad_moves[2] = {0, 0};  // in a row, of White and Black
-        int would_resign = -1;     // colour that would have resigned first
+        int would_resign = -1;  // colour that would have resigned first
     };
 
     void start_game(Slot& slot);
@@ -127,6 +139,7 @@ class SelfPlay {
     std::size_t choose(Slot& slot) const;
     void finish_game(Slot& slot, double white_result, int result, const std::string& ending);
     void advance(std::size_t index);
+    Slot& unjudged_slot(std::size_t slot);
     template <class Self, class Visit> static void visit_state(Self& play, const Visit& visit);
     template <class Self, class Visit> static void visit_slot(Self& slot, const Visit& visit);
 

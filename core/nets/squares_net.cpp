@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "nets/rows.h"
+
 namespace rookery::nets {
 
 namespace {
@@ -18,65 +20,6 @@ constexpr std::size_t OFFSETS = 15 * 15;
 constexpr std::size_t EXCHANGES = 6 * STATES * 7 * STATES;
 constexpr std::size_t ARRIVALS = 6 * 3 * OFFSETS, DEPARTURES = 6 * OFFSETS;
 constexpr int OPPONENT_KING = 12;
-
-// Sixteen unaligned floats; compilers split them into smaller registers.
-constexpr std::size_t LANES = 16;
-using Vector = float __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
-
-std::size_t padded(std::size_t width) { return (width + LANES - 1) / LANES * LANES; }
-const Vector& at(const float* data) { return *reinterpret_cast<const Vector*>(data); }
-Vector& at(float* data) { return *reinterpret_cast<Vector*>(data); }
-
-// out += sum of factor * row; COUNT vectors stay in registers.
-struct WeightedRow {
-    const float* row;
-    float factor;
-};
-template <std::size_t COUNT>
-void add_tile(std::span<const WeightedRow> rows, std::size_t first, float* out) {
-    Vector sums[COUNT];
-    for (std::size_t k = 0; k < COUNT; ++k) sums[k] = at(out + first + k * LANES);
-    for (const WeightedRow& entry : rows) {
-        const float* row = entry.row + first;
-        for (std::size_t k = 0; k < COUNT; ++k) sums[k] += entry.factor * at(row + k * LANES);
-    }
-    for (std::size_t k = 0; k < COUNT; ++k) at(out + first + k * LANES) = sums[k];
-}
-void add_rows(std::span<const WeightedRow> rows, std::size_t width, float* out) {
-    std::size_t first = 0;
-    for (; first + 8 * LANES <= width; first += 8 * LANES) add_tile<8>(rows, first, out);
-    for (; first < width; first += LANES) add_tile<1>(rows, first, out);
-}
-
-float dot(const float* a, const float* b, std::size_t width) {
-    Vector sums{};
-    for (std::size_t i = 0; i < width; i += LANES) sums += at(a + i) * at(b + i);
-    float total = 0;
-    for (std::size_t k = 0; k < LANES; ++k) total += sums[k];
-    return total;
-}
-
-void require_size(std::span<const float> values, std::size_t size, const char* name) {
-    if (values.size() != size)
-        throw std::invalid_argument(std::string("weights '") + name + "' have " +
-                                    std::to_string(values.size()) + " entries instead of " +
-                                    std::to_string(size));
-}
-
-// [outputs, inputs] to [padded inputs, padded outputs].
-std::vector<float> transposed(std::span<const float> weights, std::size_t outputs,
-                              std::size_t inputs) {
-    const std::size_t stride = padded(outputs);
-    std::vector<float> result(padded(inputs) * stride, 0.0f);
-    for (std::size_t o = 0; o < outputs; ++o)
-        for (std::size_t i = 0; i < inputs; ++i) result[i * stride + o] = weights[o * inputs + i];
-    return result;
-}
-std::vector<float> extended(std::span<const float> values, std::size_t size) {
-    std::vector<float> result(values.begin(), values.end());
-    result.resize(size, 0.0f);
-    return result;
-}
 
 }  // namespace
 
@@ -98,9 +41,6 @@ SquaresNet::SquaresNet(const SquaresWeights& w)
     require_size(w.key_bias, w.key_width, "key bias");
     require_size(w.moves, rows * w.key_width, "moves");
     require_size(w.value_bias, 1, "value bias");
-    if (w.origins.size() != std::size_t(encode::AZ_ACTIONS) ||
-        w.destinations.size() != w.origins.size())
-        throw std::invalid_argument("origins and destinations must have 4672 entries");
     squares_.resize(64 * CODES * width_, 0.0f);
     for (std::size_t square = 0; square < 64; ++square)
         for (std::size_t code = 0; code < CODES; ++code) {
@@ -122,17 +62,11 @@ SquaresNet::SquaresNet(const SquaresWeights& w)
     third_bias_ = extended(w.third_bias, width_);
     key_ = transposed(w.key, w.key_width, w.width);
     key_bias_ = extended(w.key_bias, key_width_);
-    moves_.resize(rows * key_width_, 0.0f);
-    for (std::size_t i = 0; i < rows; ++i)
-        std::copy_n(&w.moves[i * w.key_width], w.key_width, moves_.data() + i * key_width_);
+    moves_ = padded_rows(w.moves, w.key_width);
     value_ = extended(w.value, width_);
     value_bias_ = w.value_bias[0];
-    origins_.assign(w.origins.begin(), w.origins.end());
-    destinations_.assign(w.destinations.begin(), w.destinations.end());
-    for (const auto& table : {origins_, destinations_})
-        for (const std::int32_t place : table)
-            if (place < 0 || place >= 64)
-                throw std::invalid_argument("an origin or destination is outside the board");
+    origins_ = board_squares(w.origins, std::size_t(encode::AZ_ACTIONS));
+    destinations_ = board_squares(w.destinations, std::size_t(encode::AZ_ACTIONS));
 }
 
 // Rows of a move: moving and captured piece, destination and origin relative to the opponent's
@@ -174,37 +108,20 @@ void SquaresNet::evaluate_one(const std::uint8_t* observation, std::span<const s
     s.first = first_bias_;
     add_rows(s.rows, width_, s.first.data());
     // 2. Two layers; zero inputs are skipped, NaNs are not.
-    const auto layer = [&](const std::vector<float>& inputs, const std::vector<float>& weights,
-                           std::size_t outputs, std::vector<float>& out) {
-        s.rows.clear();
-        for (std::size_t i = 0; i < inputs.size(); ++i)
-            if (!(inputs[i] <= 0)) s.rows.push_back({weights.data() + i * outputs, inputs[i]});
-        add_rows(s.rows, outputs, out.data());
-    };
     s.second = second_bias_;
-    layer(s.first, second_, width_, s.second);
+    add_layer(s.first, second_, width_, s.rows, s.second.data());
     for (float& one : s.second) one = std::max(one, 0.0f);
     s.hidden = third_bias_;
-    layer(s.second, third_, width_, s.hidden);
+    add_layer(s.second, third_, width_, s.rows, s.hidden.data());
     for (std::size_t i = 0; i < width_; ++i)
         s.hidden[i] = s.second[i] + std::max(s.hidden[i], 0.0f);
     // 3. Value and key (hidden is never negative); logits of the legal moves.
     value = std::tanh(dot(s.hidden.data(), value_.data(), width_) + value_bias_);
     s.key = key_bias_;
-    layer(s.hidden, key_, key_width_, s.key);
-    for (std::size_t i = 0; i < legal.size(); ++i) {
-        const auto rows = move_rows(observation, king, legal[i]);
-        float total = 0;
-        Vector sums{};
-        for (std::size_t j = 0; j < key_width_; j += LANES) {
-            Vector move = at(moves_.data() + rows[0] * key_width_ + j);
-            for (std::size_t k = 1; k < 4; ++k)
-                move += at(moves_.data() + rows[k] * key_width_ + j);
-            sums += move * at(s.key.data() + j);
-        }
-        for (std::size_t k = 0; k < LANES; ++k) total += sums[k];
-        logits[i] = total;
-    }
+    add_layer(s.hidden, key_, key_width_, s.rows, s.key.data());
+    for (std::size_t i = 0; i < legal.size(); ++i)
+        logits[i] = move_logit(s.key.data(), moves_.data(), move_rows(observation, king, legal[i]),
+                               key_width_);
 }
 
 void SquaresNet::evaluate(const std::uint8_t* observations, const std::int32_t* legal,
@@ -223,23 +140,14 @@ void SquaresNet::evaluate(std::span<const std::uint8_t> observations,
                           std::span<const std::int32_t> legal,
                           std::span<const std::int64_t> offsets, float* logits,
                           float* values) const {
-    const std::size_t count = observations.size() / OBSERVATION;
-    if (observations.size() != count * OBSERVATION || offsets.size() != count + 1 ||
-        offsets[0] != 0 || offsets[count] != std::int64_t(legal.size()) ||
-        !std::is_sorted(offsets.begin(), offsets.end()))
-        throw std::invalid_argument(
-            "shapes of observations [B, 70], legal and offsets do not match");
-    for (const std::int32_t action : legal)
-        if (action < 0 || action >= encode::AZ_ACTIONS)
-            throw std::invalid_argument("action " + std::to_string(action) +
-                                        " is outside [0, 4672)");
+    check_batch(observations.size(), OBSERVATION, legal, offsets);
     for (std::size_t i = 0; i < observations.size(); ++i) {
         const std::size_t entry = i % OBSERVATION;
         if (observations[i] >= (entry < 64 ? CODES : entry == CLOCK ? 110 : OTHERS[entry - 64]))
             throw std::invalid_argument("entry " + std::to_string(entry) +
                                         " of an observation is not one of tactical70");
     }
-    evaluate(observations.data(), legal.data(), offsets.data(), count, logits, values);
+    evaluate(observations.data(), legal.data(), offsets.data(), offsets.size() - 1, logits, values);
 }
 
 void SquaresNet::evaluate(const encode::LeafBatch& batch, float* logits, float* values) const {

@@ -15,12 +15,21 @@ import torch
 
 from rookery.algorithms.alphazero import AlphaZeroTrainer
 from rookery.algorithms.alphazero_recipe import AlphaZeroRecipe
+from rookery.data.samples import SampleBlock
 from rookery.data.starts import playable_positions
-from rookery.learning.policy_value import LearnSettings, learning_rate, update_average
+from rookery.learning.policy_value import (
+    LearnSettings,
+    learn_step,
+    learning_rate,
+    make_optimizer,
+    momentum,
+    update_average,
+)
 from rookery.nets import make_network
 from rookery.nets.model_file import save_model
 from rookery.training.recipe import load_recipe
 from rookery.training.trainer import Context
+from support.needs import needs_stockfish
 
 torch.set_num_threads(1)
 
@@ -55,6 +64,16 @@ def advance(learner: AlphaZeroTrainer, iterations: int) -> list[dict[str, float]
     return seen
 
 
+# As in the recipes pepper and pepper-paper: early stops, a gate, the schedule with momentum.
+PEPPER: dict[str, Any] = {
+    "judge": {"every": 6, "first": 10, "nodes": 50, "pawns": 2.0},
+    "network": {"family": "slots", "observation": "pepper353", "slots": {"width": 8}},
+    "learn": {"minibatch": 32, "optimizer": "sgd", "schedule": "three-phase", "average": 0.5},
+    "gate": {"games": 2, "every": 2, "simulations": 2, "score": 0.0},
+}
+PEPPER_PAPER = {
+    "family": "pepper", "observation": "pepper353", "pepper": {"policy": 16, "value": 8},
+}  # fmt: skip
 RESNET = {"family": "resnet", "observation": "planes19", "resnet": {"blocks": 1, "filters": 4}}
 
 
@@ -64,10 +83,22 @@ RESNET = {"family": "resnet", "observation": "planes19", "resnet": {"blocks": 1,
         (1, {}),
         (2, {}),
         (1, {"learn": {"minibatch": 32, "average": 0.5}}),
+        pytest.param(1, PEPPER, marks=needs_stockfish),
+        pytest.param(2, PEPPER, marks=needs_stockfish),
+        pytest.param(1, PEPPER | {"network": PEPPER_PAPER}, marks=needs_stockfish),
         (1, {"selfplay": SMALL["selfplay"] | {"processes": 2}}),
         (1, {"selfplay": SMALL["selfplay"] | {"processes": 2}, "network": RESNET}),
     ],
-    ids=["one thread", "two threads", "a mean of weights", "two processes", "two processes, torch"],
+    ids=[
+        "one thread",
+        "two threads",
+        "a mean of weights",
+        "pepper",
+        "pepper, two threads",
+        "pepper-paper",
+        "two processes",
+        "two processes, torch",
+    ],
 )
 def test_a_resumed_run_is_the_same_run(
     tmp_path: Path, workers: int, sections: dict[str, Any]
@@ -324,3 +355,22 @@ def test_start_positions_come_from_puzzles_and_lists(tmp_path: Path) -> None:
     plain = tmp_path / "positions.fen"
     plain.write_text("# endings\n8/8/8/4k3/8/8/4P3/4K3 w - -\n")
     assert playable_positions(plain, ["mateIn1"]) == ["8/8/8/4k3/8/8/4P3/4K3 w - - 0 1"]
+
+
+def test_the_three_phases_of_deep_pepper_revisited() -> None:
+    """Its figures: 0.02, 0.2 at 35 %, 0.02 at 70 %, 0.003; momentum 0.95, 0.85, 0.95."""
+    settings = LearnSettings(learning_rate=0.2, schedule="three-phase", optimizer="sgd")
+    places = (0.0, 0.35, 0.7, 1.0)
+    assert [learning_rate(settings, p) for p in places] == pytest.approx([0.02, 0.2, 0.02, 0.003])
+    assert [momentum(settings, p) for p in places] == pytest.approx([0.95, 0.85, 0.95, 0.95])
+    assert learning_rate(settings, 0.175) == pytest.approx(0.11)
+    network = make_network("mlp", "vector66", "az4672", {"hidden": [4]})
+    optimizer = make_optimizer(network, settings)
+    block = SampleBlock(
+        np.zeros((1, 66), np.float32), np.array([0, 1], np.int16), np.array([1, 0], np.float32),
+        np.array([2]), *(np.zeros(1, np.float32) for _ in range(3)),
+        *(np.zeros(1, np.int64) for _ in range(3)),
+    )  # fmt: skip
+    learn_step(network, optimizer, block, settings, 0.35)
+    group = optimizer.param_groups[0]
+    assert (group["lr"], group["momentum"]) == pytest.approx((0.2, 0.85))

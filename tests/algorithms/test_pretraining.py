@@ -14,6 +14,7 @@ import torch
 from rookery.cli import main
 from rookery.data.label_samples import LabelSettings, label_of
 from rookery.data.samples import read_samples
+from rookery.engines.find import find_stockfish
 from rookery.engines.label_engine import Ranked, read_line
 from rookery.nets.model_file import load_model
 from support.needs import needs_stockfish
@@ -158,3 +159,51 @@ def test_bad_engines_and_options_are_told_in_one_line(
     assert main(["data", "label", *words, "--count", "5", "--out", str(tmp_path / "out")]) == 1
     error = capsys.readouterr().err.strip()
     assert text in error and "\n" not in error
+
+
+@needs_stockfish
+def test_labels_continue_after_the_engine_died(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """First it dies for good in the middle of a game, later once; no label is lost or changes."""
+    engine, counter = tmp_path / "engine", tmp_path / "starts"
+    # Its input ends before a "go": five lines at the start, two for a game, two for a position.
+    mortal = f"sed -u 400q | {find_stockfish()}"
+    out = tmp_path / "labels"
+    words = ["data", "label", "--engine", str(engine), "--nodes", "40", "--count", "240"]
+    words += ["--lines", "2", "--seed", "5", "--out"]
+
+    def program(text: str) -> None:
+        engine.write_text(f"#!/bin/sh\n{text}\n")
+        engine.chmod(0o755)
+
+    program(f"test -e {counter} && exit 3\ntouch {counter}\n{mortal}")
+    assert main([*words, str(out)]) == 1
+    error = capsys.readouterr().err.strip().splitlines()[-1]
+    assert "crash" in error and "the same command continues" in error
+    begun = read_samples(out, "tactical70")
+    assert 0 < len(begun) < 240 and f"{len(begun)} samples are in" in error
+    (out / "000099.parquet").write_bytes(b"half written")  # as if it had been killed while writing
+    program(mortal)
+    assert run(capsys, *words, str(out))["samples"] == 240
+    program(f"exec {find_stockfish()}")
+    run(capsys, *words, str(tmp_path / "straight"))
+    found, expected = (
+        read_samples(tmp_path / name, "tactical70") for name in ("labels", "straight")
+    )
+    for name, column in expected.columns().items():
+        assert np.array_equal(found.columns()[name], column), name
+    assert main([*words[:-1], "--temperature", "1.0", "--out", str(out)]) == 1
+    assert "temperature: 0.3 -> 1.0" in capsys.readouterr().err
+
+
+@needs_stockfish
+def test_each_nth_position_of_a_game_is_labelled(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pgn = tmp_path / "games.pgn"
+    pgn.write_text(GAMES)
+    words = ("data", "label", str(pgn), "--nodes", "40", "--every", "3", "--out")
+    assert run(capsys, *words, str(tmp_path / "third"))["samples"] == 3
+    block = read_samples(tmp_path / "third", "tactical70")
+    assert block.plies.tolist() == [2, 5, 1]  # of a game with 7 plies and one with 4

@@ -96,7 +96,7 @@ def test_players_command_lists_all_players(capsys: pytest.CaptureFixture[str]) -
 
 
 def test_listed_options_of_tree_searches_match_the_search() -> None:
-    for name in ("ppo", "alphazero"):
+    for name in ("ppo", "alphazero", "pepper"):
         listed = {option.name for option in KINDS[name].options}
         assert listed == {field.name for field in fields(MctsSettings)}
 

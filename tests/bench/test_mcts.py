@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import chess
+import numpy as np
 import pytest
 
+from rookery import Game
 from rookery.bench import BENCHMARKS, mcts, prediction
+from rookery.bench.peers.python_chess_pepper import features
 
 
 def test_all_participants_are_measured(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -46,3 +50,14 @@ def test_the_prediction_server_is_measured_against_one_process(
         "squares in one process",
     ]
     assert "prediction" in BENCHMARKS
+
+
+def test_the_published_features_in_python_are_ours() -> None:
+    board, game = chess.Board(), Game()
+    rng = np.random.default_rng(1)
+    while board.outcome() is None and board.ply() < 120:
+        np.testing.assert_allclose(features(board), game.encode("pepper353"), atol=1e-6)
+        move = str(rng.choice(sorted(move.uci() for move in board.legal_moves)))
+        board.push_uci(move)
+        game.push(move)
+    assert board.ply() > 20

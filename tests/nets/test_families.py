@@ -41,6 +41,10 @@ NETWORKS = [
     ("mlp", "vector66", "az4672", {"hidden": []}),
     ("squares", "tactical70", "az4672", {"width": 16, "key_width": 8}),
     ("squares", "tactical70", "az4673", {"width": 8, "key_width": 4}),
+    ("slots", "pepper353", "az4672", {"width": 16, "key_width": 8}),
+    ("slots", "pepper353", "az4673", {"width": 8, "key_width": 4}),
+    ("pepper", "pepper353", "az4672", {"policy": 32, "value": 16}),
+    ("pepper", "pepper353", "az4672", {"first": "full", "separate": True, "policy": 32}),
     ("resnet", "planes22", "az4672", {"blocks": 2, "filters": 16}),
     ("resnet", "planes19", "az4672", {"blocks": 1, "filters": 12, "norm": "group"}),
     ("resnet", "planes119", "az4672", {"blocks": 1, "filters": 8, "norm": "none"}),
@@ -184,8 +188,10 @@ def test_bad_networks_are_refused() -> None:
         ("giraffe", "giraffe363", "none"),
         ("mlp", "vector66", "az4672"),
         ("nnue", "nnue768", "none"),
+        ("pepper", "pepper353", "az4672"),
         ("pyramid", "kpk3", "kpk"),
         ("resnet", "planes22", "az4672"),
+        ("slots", "pepper353", "az4672"),
         ("squares", "tactical70", "az4672"),
     ],
 )
@@ -352,3 +358,29 @@ def test_squares_knows_where_every_move_comes_from_and_goes_to() -> None:
             seen += 1
         game.push(str(rng.choice(game.legal_moves())))
     assert seen > 10_000
+
+
+def test_the_networks_of_deep_pepper_have_their_layers() -> None:
+    """Its four variants: groups of features, or all; a first layer for both heads, or two."""
+    parts = 17 * 32 + 208 * 512 + 128 * 480 + 1024
+    heads = 1025 * 2048 + 2049 * 4672 + 1025 * 512 + 513
+    for first, weights in (("parts", parts), ("full", 353 * 1024 + 1024)):
+        for separate in (False, True):
+            network = make_network(
+                "pepper", "pepper353", "az4672", {"first": first, "separate": separate}
+            )
+            found = sum(parameter.numel() for parameter in network.parameters())
+            assert found == weights * (1 + separate) + heads
+
+
+def test_a_part_of_deep_pepper_s_first_layer_sees_its_own_features_only() -> None:
+    network = scramble(make_network("pepper", "pepper353", "az4672", {"policy": 8, "value": 8}))
+    observations = batch("pepper353")[0]
+    before = network.first(observations)
+    for group, entries, neurons in ((0, slice(0, 17), 32), (1, slice(17, 225), 512)):
+        changed = observations.clone()
+        changed[:, entries] += 1.0
+        differs = (network.first(changed) != before).any(0)
+        begin = 32 * group
+        assert differs[begin : begin + neurons].any()
+        assert not differs[:begin].any() and not differs[begin + neurons :].any()

@@ -1,4 +1,4 @@
-"""The native form of the family `squares` against torch."""
+"""The native forms of the families `squares` and `slots` against torch."""
 
 from __future__ import annotations
 
@@ -11,15 +11,26 @@ from rookery._core import SquaresNet
 from rookery.nets import make_network
 from rookery.nets.evaluator import Evaluator, TorchEvaluator
 from rookery.nets.native import CoreEvaluator, native_network, network_evaluator
+from rookery.nets.slots import halved
 
 torch.set_num_threads(1)
 
 
-def trained_like(width: int, key_width: int) -> torch.nn.Module:
+OBSERVATIONS = {"squares": "tactical70", "slots": "pepper353"}
+
+
+@pytest.fixture(params=OBSERVATIONS)
+def family(request: pytest.FixtureRequest) -> str:
+    """Each family with a native form."""
+    return str(request.param)
+
+
+def trained_like(family: str, width: int, key_width: int) -> torch.nn.Module:
     """A network whose weights are all of a size that matters, as after training."""
     generator = torch.Generator().manual_seed(width)
+    sizes = {"width": width, "key_width": key_width}
     network: torch.nn.Module = make_network(
-        "squares", "tactical70", "az4672", {"width": width, "key_width": key_width}, generator
+        family, OBSERVATIONS[family], "az4672", sizes, generator
     )
     with torch.no_grad():
         for parameter in network.parameters():
@@ -27,9 +38,10 @@ def trained_like(width: int, key_width: int) -> torch.nn.Module:
     return network
 
 
-def positions(plies: int = 60) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+def positions(family: str, plies: int = 60) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
     """Batches of positions from random games, both colours, endings too."""
-    games = VectorGames(32, "tactical70", seed=3, dtype="uint8", random_plies=(0, 80))
+    dtype = "uint8" if family == "squares" else "float32"
+    games = VectorGames(32, OBSERVATIONS[family], seed=3, dtype=dtype, random_plies=(0, 80))
     games.reset(3)
     rng = np.random.default_rng(1)
     batches = []
@@ -43,11 +55,11 @@ def positions(plies: int = 60) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 @pytest.mark.parametrize(("width", "key_width"), [(256, 32), (128, 16), (40, 24), (16, 8)])
-def test_answers_are_torch_s(width: int, key_width: int) -> None:
-    network = trained_like(width, key_width)
+def test_answers_are_torch_s(family: str, width: int, key_width: int) -> None:
+    network = trained_like(family, width, key_width)
     native, reference = network_evaluator(network), TorchEvaluator(network)
     assert isinstance(native, Evaluator)
-    for batch in positions(10 if width > 100 else 30):
+    for batch in positions(family, 10 if width > 100 else 30):
         logits, values = native.evaluate(*batch)
         expected_logits, expected_values = reference.evaluate(*batch)
         np.testing.assert_allclose(logits, expected_logits, atol=2e-4, rtol=2e-4)
@@ -55,9 +67,9 @@ def test_answers_are_torch_s(width: int, key_width: int) -> None:
         assert np.ptp(expected_logits) > 1.0  # the comparison is not one of zeros
 
 
-def test_an_answer_does_not_depend_on_the_batch() -> None:
-    native = network_evaluator(trained_like(64, 16))
-    observations, legal, offsets = positions(3)[2]
+def test_an_answer_does_not_depend_on_the_batch(family: str) -> None:
+    native = network_evaluator(trained_like(family, 64, 16))
+    observations, legal, offsets = positions(family, 3)[2]
     logits, values = native.evaluate(observations, legal, offsets)
     for index in range(len(observations)):
         part = slice(offsets[index], offsets[index + 1])
@@ -66,27 +78,50 @@ def test_an_answer_does_not_depend_on_the_batch() -> None:
         assert (one == logits[part]).all() and value[0] == values[index]
 
 
-def test_threads_share_a_batch_and_change_nothing() -> None:
-    network = trained_like(64, 16)
+def test_threads_share_a_batch_and_change_nothing(family: str) -> None:
+    network = trained_like(family, 64, 16)
     alone, shared = network_evaluator(network), network_evaluator(network, threads=3)
-    observations, legal, offsets = positions(3)[2]
+    observations, legal, offsets = positions(family, 3)[2]
     for count in (1, 5, 6, 7, 32):
         batch = observations[:count], legal[: offsets[count]], offsets[: count + 1]
         for expected, answer in zip(alone.evaluate(*batch), shared.evaluate(*batch), strict=True):
             assert np.array_equal(expected, answer)
 
 
-def test_a_nan_in_the_weights_is_not_hidden() -> None:
-    network = trained_like(16, 8)
+def test_a_nan_in_the_weights_is_not_hidden(family: str) -> None:
+    network = trained_like(family, 16, 8)
     with torch.no_grad():
-        network.codes.bias[3] = float("nan")  # type: ignore[union-attr, operator]
+        network.second.bias[3] = float("nan")  # type: ignore[union-attr, operator]
     with pytest.raises(ValueError, match="NaN"):
-        network_evaluator(network).evaluate(*positions(1)[0])
+        network_evaluator(network).evaluate(*positions(family, 1)[0])
+
+
+def test_half_precision_changes_little_and_is_native_too() -> None:
+    network = trained_like("slots", 64, 16)
+    half = halved(network)  # type: ignore[arg-type]
+    batch = positions("slots", 3)[2]
+    logits, values = network_evaluator(network).evaluate(*batch)  # type: ignore[arg-type]
+    half_logits, half_values = network_evaluator(half).evaluate(*batch)
+    assert not np.array_equal(logits, half_logits)
+    np.testing.assert_allclose(half_logits, logits, atol=0.02)
+    np.testing.assert_allclose(half_values, values, atol=0.01)
+    np.testing.assert_allclose(half_logits, TorchEvaluator(half).evaluate(*batch)[0], atol=1e-3)
+
+
+def test_features_that_are_not_pepper353_are_refused() -> None:
+    native = native_network(trained_like("slots", 16, 8))  # type: ignore[arg-type]
+    assert native is not None
+    observations, legal, offsets = positions("slots", 1)[0]
+    for entry, wrong in ((18, 1.2), (352, -0.1), (20, float("nan")), (180, float("inf"))):
+        damaged = observations.copy()
+        damaged[0, entry] = wrong
+        with pytest.raises(ValueError, match=f"entry {entry} "):
+            native.evaluate(damaged, legal, offsets)
 
 
 def test_what_does_not_fit_is_refused() -> None:
-    network = trained_like(16, 8)
-    observations, legal, offsets = positions(1)[0]
+    network = trained_like("squares", 16, 8)
+    observations, legal, offsets = positions("squares", 1)[0]
     native = native_network(network)
     assert native is not None
     wrong = observations.copy()

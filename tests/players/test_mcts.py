@@ -226,8 +226,9 @@ MATES_IN_TWO = [  # a move and its mirror image for the other colour
 ]
 
 
-def test_the_shipped_player_searches_and_sees_mates() -> None:
-    shipped = make_player("alphazero")
+@pytest.mark.parametrize("name", ["alphazero", "pepper"])
+def test_the_shipped_player_searches_and_sees_mates(name: str) -> None:
+    shipped = make_player(name)
     assert isinstance(shipped, MctsPlayer)
     for fen, first_moves in MATES_IN_TWO:
         shipped.new_game()
@@ -251,6 +252,10 @@ def test_the_algorithm_says_whether_a_network_searches(
 def test_networks_of_alphazero_search_unless_told_not_to() -> None:
     assert not isinstance(make_player("alphazero,simulations=0"), MctsPlayer)
     assert isinstance(make_player("alphazero,simulations=5"), MctsPlayer)
+    assert isinstance(make_player("pepper"), MctsPlayer)
+    policy = make_player("pepper,simulations=0")
+    assert not isinstance(policy, MctsPlayer)
+    assert policy.choose(Game(), RNG).move in Game().legal_moves()
     assert not isinstance(make_player("ppo"), MctsPlayer)
 
 

@@ -7,6 +7,7 @@ import http.client
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -67,6 +68,13 @@ class Served(Protocol):
     @property
     def url(self) -> str:
         """Of the page."""
+
+
+@dataclass(frozen=True)
+class Address:
+    """A server in another process."""
+
+    url: str
 
 
 class Client:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import random
@@ -18,6 +17,7 @@ from rookery.runs.checkpoint import MODEL, STATE, VALUES, Checkpoints
 from rookery.training.session import start
 from support.runs import Child, QuietView, rows, run_to_end
 from support.tiny_recipes import algorithms, tiny_recipe
+from worker_chaos import workers
 
 torch.set_num_threads(1)
 
@@ -110,13 +110,3 @@ def test_self_play_processes_may_be_killed_while_the_run_goes_on(tmp_path: Path)
     assert child.wait() == 0, child.err.read_text()
     assert ending(run) == ending(straight)
     assert (run / "log.txt").read_text().count("was killed by signal 9; the processes") == kills
-
-
-def workers(pid: int) -> list[int]:
-    """The self-play processes of a trainer that have begun their games."""
-    found = []
-    for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
-        with contextlib.suppress(OSError):
-            if b"server_worker" in Path(f"/proc/{child}/cmdline").read_bytes():
-                found.append(int(child))
-    return found

@@ -27,7 +27,7 @@ from rookery.web import connections
 from rookery.web.connections import most_connections
 from rookery.web.guard import Access, host_name
 from rookery.web.serve import Running, require_assets
-from support.web_parts import Client, server
+from support.web_parts import Address, Client, server
 
 HALF = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: "
 BODY_HEADERS = b"Content-Type: application/json\r\nContent-Length: 50\r\n"
@@ -39,7 +39,7 @@ def running(tmp_path: Path) -> Iterator[Running]:
         yield found
 
 
-def opened(running: Running | Process, data: bytes = HALF) -> socket.socket:
+def opened(running: Running | Address, data: bytes = HALF) -> socket.socket:
     host, port = running.url.removeprefix("http://").rstrip("/").split(":")
     connection = socket.create_connection((host, int(port)), timeout=20)
     connection.sendall(data)
@@ -92,22 +92,22 @@ def test_malformed_hosts_are_refused(running: Running, host: str) -> None:
 def test_requests_have_a_deadline(
     running: Running, monkeypatch: pytest.MonkeyPatch, slow: str
 ) -> None:
-    monkeypatch.setattr(connections, "REQUEST_SECONDS", 0.3)
     visitor = Client(running)
     visitor.hello()
-    data = {"nothing": b"", "headers": HALF, "second request": b""}.get(slow)
+    monkeypatch.setattr(connections, "REQUEST_SECONDS", 2.0 if slow == "second request" else 0.3)
+    whole = f"GET / HTTP/1.1\r\nHost: {visitor.address}\r\n\r\n".encode()
+    data = {"nothing": b"", "headers": HALF, "second request": whole}.get(slow)
     if data is None:
         words = f"Host: {visitor.address}\r\nCookie: {visitor.cookie_header()}\r\n"
         words += f"X-Rookery-Token: {visitor.token}\r\nOrigin: http://{visitor.address}\r\n"
         data = b"POST /api/games HTTP/1.1\r\n" + words.encode() + BODY_HEADERS + b"\r\n{"
     connection = opened(running, data)
     if slow == "second request":
-        connection.sendall(f"GET / HTTP/1.1\r\nHost: {visitor.address}\r\n\r\n".encode())
         assert connection.recv(12) == b"HTTP/1.1 200"
         while select.select([connection], [], [], 0.2)[0]:
             assert connection.recv(1 << 20)
         connection.sendall(HALF)
-    assert is_closed(connection, 10)
+    assert is_closed(connection, 20)
 
 
 def test_half_open_connections_are_bounded(
@@ -121,15 +121,9 @@ def test_half_open_connections_are_bounded(
         connection.close()
 
 
-class Process:
-    """A server in a process of its own, with its address and what it prints as errors."""
-
-    def __init__(self, url: str, log: Path) -> None:
-        self.url, self.log = url, log
-
-
 @contextlib.contextmanager
-def process_server(folder: Path, descriptors: int = 1000) -> Iterator[Process]:
+def process_server(folder: Path, descriptors: int = 1000) -> Iterator[tuple[Address, Path]]:
+    """A server in a process of its own: its address, and the file of what it prints as errors."""
     try:
         require_assets()
     except ValueError as error:
@@ -152,7 +146,7 @@ def process_server(folder: Path, descriptors: int = 1000) -> Iterator[Process]:
             assert process.stdout is not None
             found = re.search(r"http://[\d.]+:\d+/", process.stdout.readline())
             assert found is not None
-            yield Process(found[0], log)
+            yield Address(found[0]), log
         finally:
             process.send_signal(signal.SIGINT)
             process.wait(30)
@@ -160,13 +154,13 @@ def process_server(folder: Path, descriptors: int = 1000) -> Iterator[Process]:
 
 def test_the_page_is_reachable_with_few_file_descriptors(tmp_path: Path) -> None:
     """Two hundred half-open sockets against a process that may open eighty files."""
-    with process_server(tmp_path, 80) as running:
+    with process_server(tmp_path, 80) as (running, log):
         held = []
         for _ in range(200):
             with contextlib.suppress(ConnectionError):
                 held.append(opened(running))
         assert Client(running).ask("GET", "/")[0] == 200
-    assert running.log.stat().st_size < 500, running.log.read_text()[:2000]
+    assert log.stat().st_size < 500, log.read_text()[:2000]
     for connection in held:
         connection.close()
 
@@ -191,14 +185,14 @@ def leave(connection: socket.socket) -> None:
 
 
 def test_visitors_who_leave_print_nothing(tmp_path: Path) -> None:
-    with process_server(tmp_path) as running:
+    with process_server(tmp_path) as (running, log):
         leave_everywhere(running)
         assert Client(running).ask("GET", "/")[0] == 200
         time.sleep(0.3)
-    assert running.log.read_text() == ""
+    assert log.read_text() == ""
 
 
-def leave_everywhere(running: Process) -> None:
+def leave_everywhere(running: Address) -> None:
     """Leave at every stage of a visit."""
     visitor = Client(running)
     visitor.hello()

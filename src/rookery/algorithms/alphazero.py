@@ -29,7 +29,6 @@ from rookery.learning.matches import play_pairs, player_match, policy_match, sea
 from rookery.learning.policy_value import (
     Losses,
     learn_step,
-    learning_rate,
     make_optimizer,
     mean_losses,
     new_network,
@@ -44,6 +43,7 @@ from rookery.players.bots import BotPlayer
 from rookery.runs.state import State
 from rookery.selfplay.collector import Collector, Hooks, make_collector
 from rookery.selfplay.games import CUT_OFF, write_selfplay_games
+from rookery.selfplay.judge import JudgePlan
 from rookery.selfplay.networks import weights_of
 from rookery.selfplay.trees import TreeHarvest, TreeOrder, TreePlan
 from rookery.training.trainer import Context, MatchScore, Metrics, Trainer
@@ -115,11 +115,14 @@ class AlphaZeroTrainer(Trainer):
 
     def _plan(self) -> TreePlan:
         tree, play = self.context.recipe.tree, self.context.recipe.selfplay
+        judge = self.context.recipe.judge
         shared = {"simulations", "fast_simulations", "full_share", "reuse"}
         options = {
             "observation": self.context.recipe.network.observation,
             "start_fens": self._start_fens(),
             "random_plies": (play.random_plies[0], play.random_plies[1]),
+            "judge_from": judge.first,
+            "judge_every": judge.every,
             **tree.model_dump(include=shared),
             "tree": tree.model_dump(exclude={*shared, "first_simulations"}),
             **play.model_dump(
@@ -137,6 +140,7 @@ class AlphaZeroTrainer(Trainer):
             workers=self.context.workers,
             processes=play.processes,
             precision=play.precision,
+            judge=JudgePlan(judge.engine, judge.nodes, judge.pawns) if judge.every else None,
         )
 
     def _start_fens(self) -> list[str]:
@@ -233,7 +237,6 @@ class AlphaZeroTrainer(Trainer):
         """Optimiser steps, by default in proportion to the new samples; losses and seconds."""
         began = time.perf_counter()
         recipe = self.context.recipe
-        rate = learning_rate(recipe.learn, self.context.progress)
         draws = recipe.selfplay.samples * recipe.replay.passes
         steps = steps or max(1, round(draws / recipe.learn.minibatch))
         sampler = Sampler(self.window.blocks, recipe.replay.surprise_share)
@@ -241,7 +244,10 @@ class AlphaZeroTrainer(Trainer):
         for _ in range(steps):
             self.context.check_stop()
             minibatch = self._minibatch(sampler)
-            terms.append(learn_step(self.network, self.optimizer, minibatch, recipe.learn, rate))
+            progress = self.context.progress
+            terms.append(
+                learn_step(self.network, self.optimizer, minibatch, recipe.learn, progress)
+            )
         if self.average is not self.network:
             keep = recipe.learn.average
             update_average(self.average, self.network, keep, self.context.iteration)
@@ -373,5 +379,5 @@ class AlphaZeroTrainer(Trainer):
         return networks
 
     def close(self) -> None:
-        """End self-play processes."""
+        """End self-play processes and engines."""
         self.collector.close()

@@ -101,6 +101,21 @@ class SelfPlaySettings(Section):
     """Newest iterations whose games are kept there."""
 
 
+class JudgeSettings(Section):
+    """Early stops (Deep Pepper 2018): an engine ends games that are decided."""
+
+    every: int = Field(default=0, ge=0)
+    """Plies between two looks at a game; 0: no early stops."""
+    first: int = Field(default=80, ge=0)
+    """Ply of the first look."""
+    pawns: float = Field(default=6.5, gt=0, lt=10)
+    """A game ends if the score is beyond this; the scaled score is the target of its samples."""
+    engine: str = "stockfish"
+    """Name or command of the UCI engine."""
+    nodes: int = Field(default=1000, ge=1)
+    """Its nodes per position."""
+
+
 class ReplaySettings(Section):
     """The samples learnt from."""
 
@@ -154,6 +169,7 @@ class AlphaZeroRecipe(Recipe):
 
     tree: TreeSettings = TreeSettings()
     selfplay: SelfPlaySettings = SelfPlaySettings()
+    judge: JudgeSettings = JudgeSettings()
     replay: ReplaySettings = ReplaySettings()
     network: NetworkSettings = NetworkSettings()
     learn: LearnSettings = LearnSettings()
@@ -172,5 +188,7 @@ class AlphaZeroRecipe(Recipe):
         has_starts = bool(self.selfplay.start_file or self.selfplay.endings)
         if self.selfplay.starts_share and not has_starts:
             raise ValueError("selfplay.starts_share needs selfplay.start_file or endings")
+        if self.judge.every and self.selfplay.processes:
+            raise ValueError("judge.every needs selfplay.processes = 0")
         require_observation(self.network.observation, "network.observation")
         return self

@@ -22,7 +22,6 @@ from rookery.learning.policy_value import (
     LearnSettings,
     NetworkSettings,
     learn_step,
-    learning_rate,
     losses,
     make_optimizer,
     mean_losses,
@@ -102,13 +101,15 @@ class SupervisedTrainer(Trainer):
         """Optimiser steps, then the losses on the validation samples."""
         began = time.perf_counter()
         recipe = self.context.recipe
-        rate = learning_rate(recipe.learn, self.context.progress)
         size = recipe.learn.minibatch
         terms = []
         for _ in range(recipe.data.steps):
             self.context.check_stop()
             minibatch = self.sampler.draw(size, self.rng)
-            terms.append(learn_step(self.network, self.optimizer, minibatch, recipe.learn, rate))
+            progress = self.context.progress
+            terms.append(
+                learn_step(self.network, self.optimizer, minibatch, recipe.learn, progress)
+            )
         means = mean_losses(terms)
         return Metrics(
             samples=size * recipe.data.steps,

@@ -31,6 +31,7 @@ BENCHMARKS = {
     ),
     "blind": ("rookery.bench.blind", "random play of blind chess"),
     "dqn": ("rookery.bench.dqn", "DQN on king and pawn against king"),
+    "pepper": ("rookery.bench.pepper", "self-play on Deep Pepper's features"),
 }
 
 __all__ = ["BENCHMARKS", "Comparison", "Result", "main", "run"]

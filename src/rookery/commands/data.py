@@ -7,17 +7,12 @@ from __future__ import annotations
 
 import argparse
 import sys
-import time
-from typing import TYPE_CHECKING
 
 from rookery.base.json_output import write_json
 from rookery.commands._common import check_numbers
 
-if TYPE_CHECKING:
-    from rookery.data.sample_writer import SampleWriter
-
-LEAST = dict.fromkeys(("limit", "count", "nodes", "lines", "workers", "plies", "least_games"), 1)
-LEAST |= {"skip": 0, "least_elo": 0}
+LEAST = dict.fromkeys(("limit", "count", "nodes", "lines", "every", "workers", "plies"), 1)
+LEAST |= {"least_games": 1, "skip": 0, "least_elo": 0}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -73,6 +68,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="use the engine's win, draw and loss probabilities as value, not its score",
     )
+    label.add_argument(
+        "--every", type=int, default=1, metavar="N", help="label each Nth position of the games"
+    )
     label.add_argument("--workers", type=int, default=1, metavar="N", help="engines at once")
     label.set_defaults(source=_label)
     for source in (pgn, puzzles, label):
@@ -109,9 +107,6 @@ def _add_book_arguments(book: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the samples and print their number."""
-    from pathlib import Path
-
-    from rookery.data.sample_writer import SampleWriter
     from rookery.encodings import OBSERVATIONS
     from rookery.players.spec import nearest
     from rookery.training import require_extra
@@ -121,9 +116,7 @@ def run(args: argparse.Namespace) -> int:
         hint = nearest(args.observation, OBSERVATIONS)
         raise ValueError(f"--observation {args.observation!r} is unknown; {hint}")
     check_numbers(args, **LEAST)
-    writer = SampleWriter(Path(args.out), args.observation)
-    counts = args.source(args, writer)
-    counts["samples"] = writer.close()
+    counts = args.source(args)
     if not counts["samples"]:
         raise ValueError(f"there are no samples in {' '.join(args.files) or 'the games'}")
     if args.json:
@@ -177,29 +170,37 @@ def note(text: str) -> None:
     print(f"note: {text}", file=sys.stderr, flush=True)
 
 
-def _pgn(args: argparse.Namespace, writer: SampleWriter) -> dict[str, int]:
+def _pgn(args: argparse.Namespace) -> dict[str, int]:
     from pathlib import Path
 
     from rookery.data.pgn_samples import write_pgn_samples
+    from rookery.data.sample_writer import SampleWriter
 
+    writer = SampleWriter(Path(args.out), args.observation)
     paths = [Path(name) for name in args.files]
-    return write_pgn_samples(paths, writer, args.limit, args.least_elo, args.skip, note)
+    counts = write_pgn_samples(paths, writer, args.limit, args.least_elo, args.skip, note)
+    return counts | {"samples": writer.close()}
 
 
-def _puzzles(args: argparse.Namespace, writer: SampleWriter) -> dict[str, int]:
+def _puzzles(args: argparse.Namespace) -> dict[str, int]:
     from pathlib import Path
 
     from rookery.data.puzzle_samples import write_puzzle_samples
+    from rookery.data.sample_writer import SampleWriter
 
+    writer = SampleWriter(Path(args.out), args.observation)
     themes = [theme for theme in args.themes.split(",") if theme]
-    return write_puzzle_samples(Path(args.files[0]), writer, themes, args.limit, args.seed)
+    counts = write_puzzle_samples(Path(args.files[0]), writer, themes, args.limit, args.seed)
+    return counts | {"samples": writer.close()}
 
 
-def _label(args: argparse.Namespace, writer: SampleWriter) -> dict[str, int]:
+def _label(args: argparse.Namespace) -> dict[str, int]:
     import shlex
+    from dataclasses import asdict
     from pathlib import Path
 
-    from rookery.data.label_samples import LabelSettings, write_labels
+    from rookery.data.label_samples import LabelSettings, Progress, write_labels
+    from rookery.data.sample_writer import SampleWriter
     from rookery.engines.faults import EngineFault
     from rookery.engines.find import find_stockfish
 
@@ -213,25 +214,35 @@ def _label(args: argparse.Namespace, writer: SampleWriter) -> dict[str, int]:
         if found is None:
             raise ValueError("stockfish is not installed; name another engine with --engine")
         command = [found]
-    began = time.monotonic()
-
-    def progress(done: int) -> None:
-        speed = done / max(1e-9, time.monotonic() - began)
-        text = f"{done:,} of {args.count:,} positions, {speed:,.0f} a second"
-        print(text, file=sys.stderr, flush=True)
-
     settings = LabelSettings(
         nodes=args.nodes,
         lines=args.lines,
         temperature=args.temperature,
         random_share=args.random_share,
+        every=args.every,
         chances=args.chances,
         seed=args.seed,
     )
-    paths = [Path(name) for name in args.files]
+    meaning = {
+        "engine": args.engine,
+        "files": args.files,
+        "observation": args.observation,
+        **asdict(settings),
+    }
+    folder, paths = Path(args.out), [Path(name) for name in args.files]
+    progress = Progress(folder, meaning)
+    if progress.games:
+        _say(f"{folder} has {progress.samples:,} samples; continuing after game {progress.games}")
+    writer = SampleWriter(folder, args.observation, after=(progress.shards, progress.samples))
     try:
         return write_labels(
-            command, writer, args.count, settings, paths, args.workers, progress, note
+            command, writer, args.count, settings, progress, paths, args.workers, _say
         )
     except EngineFault as fault:
-        raise ValueError(f"--engine {args.engine}: {fault}") from None
+        kept = f"{progress.samples} samples are in {folder}, the same command continues"
+        more = f"; {kept}" if progress.samples else ""
+        raise ValueError(f"--engine {args.engine}: {fault}{more}") from None
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)

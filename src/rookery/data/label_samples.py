@@ -10,19 +10,24 @@ target; learn the value instead (`--set learn.search_value=1.0`).
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Callable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from rookery._core import Game, play_random_plies
 from rookery.base.scales import value_of_score
+from rookery.base.storage import atomic_write
 from rookery.data.pgn import read_pgn_files
 from rookery.data.sample_writer import SampleWriter
-from rookery.engines.label_engine import LabelEngine, Ranked
+from rookery.engines.faults import EngineFault
+from rookery.engines.label_engine import LabelEngine, Ranked, SteadyEngine
 from rookery.engines.workers import ask_all
 
 OPENING_PLIES = (2, 12)  # fewest and most random plies at the start of a game
@@ -41,6 +46,7 @@ class LabelSettings:
     lines: int = 4  # ranked moves (MultiPV)
     temperature: float = 0.3  # of the policy target, in pawns
     random_share: float = 0.1  # of random moves
+    every: int = 1  # label each Nth position of a given game
     chances: bool = False  # use the engine's own WDL as values, if it reports it
     seed: int = 0
 
@@ -52,7 +58,7 @@ class LabelledGame:
     start: str  # FEN
     moves: list[str]
     first: int  # ply of the first label
-    labels: list[Label]
+    labels: list[Label | None]  # None: a position that is skipped
     result: float | None  # White's, [-1, 1]; None: truncated or unknown
 
     def write(self, writer: SampleWriter, number: int, most: int) -> int:
@@ -60,8 +66,9 @@ class LabelledGame:
         position, written = Game(self.start), 0
         for ply, move in enumerate([*self.moves, None]):
             place = ply - self.first
-            if 0 <= place < min(len(self.labels), most):
-                policy, value = self.labels[place]
+            label = self.labels[place] if 0 <= place < len(self.labels) else None
+            if label is not None and written < most:
+                policy, value = label
                 result = value
                 if self.result is not None:
                     result = self.result if position.turn else -self.result
@@ -118,15 +125,59 @@ def play_labelled(
 
 
 def label_game(
-    engine: LabelEngine, game: LabelledGame, most: int, settings: LabelSettings
+    engine: LabelEngine, game: LabelledGame, number: int, most: int, settings: LabelSettings
 ) -> LabelledGame:
-    """Label the first `most` positions of a given game."""
+    """Label each `every`th position of a given game, at most `most`."""
     engine.new_game()
-    position = Game(game.start)
-    for move in game.moves[:most]:
-        game.labels.append(label_of(engine.rank(position), settings))
+    game.labels.clear()  # of an attempt in which the engine failed
+    position, left = Game(game.start), most
+    for ply, move in enumerate(game.moves):
+        # Neighbouring games begin at different plies, so that both sides' positions are labelled.
+        chosen = left > 0 and (ply + number) % settings.every == 0
+        game.labels.append(label_of(engine.rank(position), settings) if chosen else None)
+        left -= chosen
         position.push(move)
     return game
+
+
+class Progress:
+    """How far a folder of labels is: `labels.json`, written after each batch of games.
+
+    The same command continues where an interrupted one stopped; files of samples that are not
+    listed yet are made again.
+    """
+
+    def __init__(self, folder: Path, meaning: Mapping[str, Any]) -> None:
+        """Read the folder's progress, if any; `meaning` is what its samples depend on."""
+        self._path = folder / "labels.json"
+        self._meaning = dict(meaning)
+        self.games = self.samples = self.shards = 0
+        if not self._path.is_file():
+            return
+        stored = json.loads(self._path.read_text())
+        before = stored["meaning"]
+        changed = [
+            f"{key}: {before.get(key)} -> {self._meaning.get(key)}"
+            for key in {**before, **self._meaning}
+            if before.get(key) != self._meaning.get(key)
+        ]
+        if changed:
+            raise ValueError(
+                f"{folder} holds labels of another command ({'; '.join(changed)}); name another "
+                "folder with --out, or repeat the command to continue it"
+            )
+        self.games, self.samples, self.shards = (
+            int(stored[name]) for name in ("games", "samples", "shards")
+        )
+
+    def save(self, writer: SampleWriter) -> None:
+        """Write the samples collected so far, then the progress."""
+        if not self.samples:
+            return
+        writer.flush()
+        self.shards = writer.shards
+        counts = {"games": self.games, "samples": self.samples, "shards": self.shards}
+        atomic_write(self._path, json.dumps({**counts, "meaning": self._meaning}))
 
 
 def write_labels(
@@ -134,51 +185,68 @@ def write_labels(
     writer: SampleWriter,
     count: int,
     settings: LabelSettings,
+    progress: Progress,
     pgn: Sequence[Path] = (),
     workers: int = 1,
-    progress: Callable[[int], None] = lambda done: None,
     report: Callable[[str], None] = lambda text: None,
 ) -> dict[str, int]:
     """Label positions from games, or from games of the engine against itself.
 
+    An engine that fails is started anew. If that does not help, the games before are written, and
+    the engine's fault is raised.
+
     Args:
         command: The UCI engine.
-        writer: Takes the samples; the caller closes it.
-        count: Positions to label.
+        writer: Takes the samples, after those of `progress`; the caller closes it.
+        count: Positions to label, with those of `progress`.
         settings: Without PGN the samples depend only on these and on the engine.
-        pgn: Games whose positions are all labelled.
+        progress: Of the writer's folder.
+        pgn: Games whose positions are labelled.
         workers: Number of parallel engines.
-        progress: Called with the number of samples so far.
-        report: Called with a line if games could not be read.
+        report: Gets a line after each batch, and for each failure of an engine or game that
+            cannot be read.
     """
-    counts = {"games": 0, "samples": 0}
-    given = _given_games(pgn, report) if pgn else None
+    given = islice(_given_games(pgn, report), progress.games, None) if pgn else None
+    faults: list[EngineFault] = []
+    began, before = time.monotonic(), progress.samples
 
-    def start() -> LabelEngine:
-        return LabelEngine(command, settings.nodes, settings.lines)
+    def start() -> SteadyEngine:
+        return SteadyEngine(command, settings.nodes, settings.lines, report)
 
     def work(
-        engine: LabelEngine, task: tuple[int, LabelledGame | None, int], _: int
-    ) -> LabelledGame:
+        engine: SteadyEngine, task: tuple[int, LabelledGame | None, int], _: int
+    ) -> LabelledGame | None:
         number, game, most = task
-        if game is None:
-            return play_labelled(engine, number, most, settings)
-        return label_game(engine, game, most, settings)
+        if faults:
+            return None
+        try:
+            if game is None:
+                return engine.ask(lambda one: play_labelled(one, number, most, settings))
+            return engine.ask(lambda one: label_game(one, game, number, most, settings))
+        except EngineFault as fault:
+            faults.append(fault)
+            return None
 
-    while (left := count - counts["samples"]) > 0:
+    while (left := count - progress.samples) > 0:
         begun = min(MOST_GAMES, -(-left // GAME_POSITIONS))
         games: list[LabelledGame | None] = [None] * begun
         if given is not None:
             games = list(islice(given, begun))
-        tasks = [(counts["games"] + n, game, left) for n, game in enumerate(games, 1)]
+        tasks = [(progress.games + n, game, left) for n, game in enumerate(games, 1)]
         if not tasks:
             break  # end of the PGN
         for labelled in ask_all(start, tasks, work, workers):
-            counts["games"] += 1
-            left = count - counts["samples"]
-            counts["samples"] += labelled.write(writer, counts["games"], left)
-        progress(counts["samples"])
-    return counts
+            if labelled is None:
+                break
+            progress.games += 1
+            left = count - progress.samples
+            progress.samples += labelled.write(writer, progress.games, left)
+        progress.save(writer)
+        if faults:
+            raise faults[0]
+        speed = (progress.samples - before) / max(1e-9, time.monotonic() - began)
+        report(f"{progress.samples:,} of {count:,} positions, {speed:,.0f} a second")
+    return {"games": progress.games, "samples": progress.samples}
 
 
 def _given_games(paths: Sequence[Path], report: Callable[[str], None]) -> Iterator[LabelledGame]:

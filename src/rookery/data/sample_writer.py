@@ -18,20 +18,33 @@ SHARD = 50_000  # samples per file
 class SampleWriter:
     """Writes `FOLDER/NUMBER.parquet`; call `close` at the end."""
 
-    def __init__(self, folder: Path, observation: str, shard: int = SHARD) -> None:
-        """Write into a folder that must not contain samples yet."""
+    def __init__(
+        self, folder: Path, observation: str, shard: int = SHARD, after: tuple[int, int] = (0, 0)
+    ) -> None:
+        """Write into a folder without samples, or after its first files.
+
+        `after` is their number, and that of their samples; files beyond them are removed.
+        """
         if folder.exists() and not folder.is_dir():
             raise ValueError(f"{folder} is a file; name a folder with --out")
-        if any(folder.glob("*.parquet")):
+        if after[0]:
+            for beyond in [path for path in folder.glob("*.parquet") if int(path.stem) >= after[0]]:
+                beyond.unlink()
+        elif any(folder.glob("*.parquet")):
             raise ValueError(f"{folder} has samples already; name another folder with --out")
         self.folder = folder
         self.observation = observation
-        self.written = 0
+        self.written = after[1]
         self._shard = shard
-        self._number = 0
+        self._number = after[0]
         dtypes = OBSERVATIONS[observation].dtypes
         self._dtype = np.dtype("uint8" if "uint8" in dtypes else "float32")
         self._clear()
+
+    @property
+    def shards(self) -> int:
+        """Number of files written."""
+        return self._number
 
     def _clear(self) -> None:
         self._rows: list[Any] = []
@@ -68,9 +81,10 @@ class SampleWriter:
         self._policy.append(weights / weights.sum())
         self._plain.append((result, value, plies_left, position.ply, game))
         if len(self._rows) >= self._shard:
-            self._flush()
+            self.flush()
 
-    def _flush(self) -> None:
+    def flush(self) -> None:
+        """Write the samples collected so far as a file."""
         if not self._rows:
             return
         results, values, left, plies, games = zip(*self._plain, strict=True)
@@ -94,5 +108,5 @@ class SampleWriter:
 
     def close(self) -> int:
         """Write the remaining samples; returns the total number written."""
-        self._flush()
+        self.flush()
         return self.written

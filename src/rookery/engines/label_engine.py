@@ -8,8 +8,9 @@ nor outlive us.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from rookery._core import Game
 from rookery.engines.faults import EngineFault
@@ -18,6 +19,9 @@ from rookery.engines.process import EngineProcess
 MATE = 1000  # centipawns; the score of a mate and the bound of all scores
 START_SECONDS, ANSWER_SECONDS = 20.0, 60.0
 HASH_MEGABYTES = 16
+ATTEMPTS = 3  # of a question, with a new process each
+
+Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True)
@@ -91,6 +95,48 @@ class LabelEngine:
             if found[0].startswith(last):
                 return lines
             lines.append(found[0])
+
+
+class SteadyEngine:
+    """A label engine that is started when needed, and anew after a fault; not thread-safe."""
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        nodes: int,
+        lines: int,
+        log: Callable[[str], object] = lambda text: None,
+    ) -> None:
+        """Keep the arguments of `LabelEngine`; `log` gets a line for each new start."""
+        self._arguments = (command, nodes, lines)
+        self._log = log
+        self._engine: LabelEngine | None = None
+        self._worked = False
+
+    def ask(self, work: Callable[[LabelEngine], Answer]) -> Answer:
+        """The result of `work`, which is repeated from its beginning if the engine fails.
+
+        Raises the fault of an engine that has never worked, and of any after ATTEMPTS attempts.
+        """
+        for attempt in range(1, ATTEMPTS + 1):
+            try:
+                if self._engine is None:
+                    self._engine = LabelEngine(*self._arguments)
+                answer = work(self._engine)
+                self._worked = True
+                return answer
+            except EngineFault as fault:
+                self.close()
+                if attempt == ATTEMPTS or not self._worked:
+                    raise
+                self._log(f"{self._arguments[0][0]}: {fault}; it is started anew")
+        raise AssertionError("unreachable")
+
+    def close(self) -> None:
+        """End the process."""
+        if self._engine is not None:
+            self._engine.close()
+            self._engine = None
 
 
 def position_command(game: Game) -> str:

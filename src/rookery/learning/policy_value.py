@@ -23,7 +23,9 @@ from rookery.base.section import Section
 from rookery.data.samples import SampleBlock
 from rookery.nets import AuxiliaryHeads, PolicyValueNetwork, make_network, ragged
 from rookery.nets.mlp import MlpSizes
+from rookery.nets.pepper import PepperSizes
 from rookery.nets.resnet import ResnetSizes
+from rookery.nets.slots import SlotsSizes
 from rookery.nets.squares import SquaresSizes
 
 MOVES_LEFT_WEIGHT = 0.1  # small, as it is an auxiliary target
@@ -32,25 +34,33 @@ MOVES_LEFT_WEIGHT = 0.1  # small, as it is an auxiliary target
 class NetworkSettings(Section):
     """Policy and value."""
 
-    family: Literal["mlp", "resnet", "squares"] = "squares"
+    family: Literal["mlp", "pepper", "resnet", "slots", "squares"] = "squares"
     observation: str = "tactical70"
     """Layout of the input; `rookery.encodings` lists them."""
     mlp: MlpSizes = MlpSizes(value="tanh")
+    pepper: PepperSizes = PepperSizes()
     resnet: ResnetSizes = ResnetSizes()
+    slots: SlotsSizes = SlotsSizes()
     squares: SquaresSizes = SquaresSizes()
 
 
 class LearnSettings(Section):
     """How the network learns from samples."""
 
+    optimizer: Literal["adamw", "adam", "sgd"] = "adamw"
+    """AdamW; Adam with weight decay as a term of the loss; stochastic gradient descent with
+    momentum."""
     learning_rate: float = Field(default=1e-3, gt=0)
-    """Step size of Adam, the largest of the schedule."""
+    """Step size, the largest of the schedule."""
     final_learning_rate: float = Field(default=1e-4, ge=0)
     """The smallest of the schedule."""
-    schedule: Literal["constant", "linear", "cosine", "steps", "one-cycle", "cyclic"] = "cosine"
+    schedule: Literal[
+        "constant", "linear", "cosine", "steps", "one-cycle", "cyclic", "three-phase"
+    ] = "cosine"
     """Constant; linear or cosine decay; divided by ten at 50, 75 and 90 % of the run (steps);
-    rising for 30 % and then falling (one-cycle); rising and falling repeatedly (cyclic, Deep Pepper
-    revisited 2023)."""
+    rising for 30 % and then falling (one-cycle); rising and falling repeatedly (cyclic); from a
+    tenth to the whole at 35 % of the run, back to a tenth at 70 % and on to 1.5 %, with momentum
+    from 0.95 to 0.85 and back (three-phase, Deep Pepper revisited 2023)."""
     cycles: int = Field(default=10, ge=1)
     """Number of cycles of the schedule `cyclic`."""
     minibatch: int = Field(default=512, ge=1)
@@ -60,8 +70,10 @@ class LearnSettings(Section):
     the network also learns which moves are legal."""
     value_weight: float = Field(default=1.0, ge=0)
     """Weight of the value loss relative to the policy loss."""
+    momentum: float = Field(default=0.9, ge=0, lt=1)
+    """Of the gradient; the schedule three-phase has its own."""
     weight_decay: float = Field(default=1e-4, ge=0)
-    """Of AdamW; 0: plain Adam."""
+    """Weight decay; 0: none."""
     gradient_norm: float = Field(default=5.0, ge=0)
     """Largest norm of the gradient, which is scaled down to it; 0: no limit."""
     search_value: float = Field(default=0.5, ge=0, le=1)
@@ -69,6 +81,11 @@ class LearnSettings(Section):
     average: float = Field(default=0.0, ge=0, lt=1)
     """Share of the old mean kept per iteration by the moving average of the weights, which then
     plays the games; 0: no averaging."""
+
+
+# (share of the run, share of the learning rate, momentum), linear in between: the schedule of Deep
+# Pepper revisited 2023, whose rates are 0.02, 0.2, 0.02 and 0.003.
+THREE_PHASES = ((0.0, 0.1, 0.95), (0.35, 1.0, 0.85), (0.7, 0.1, 0.95), (1.0, 0.015, 0.95))
 
 
 def new_network(settings: NetworkSettings, generator: torch.Generator) -> Any:
@@ -97,6 +114,17 @@ def learning_rate(settings: LearnSettings, progress: float) -> float:
         case "cyclic":
             phase = (progress * settings.cycles) % 1.0
             return low + (high - low) * (1 - abs(2 * phase - 1))
+        case "three-phase":
+            times, shares, _ = zip(*THREE_PHASES, strict=True)
+            return high * float(np.interp(progress, times, shares))
+
+
+def momentum(settings: LearnSettings, progress: float) -> float:
+    """The momentum at a share of the run, [0, 1]."""
+    if settings.schedule != "three-phase":
+        return settings.momentum
+    times, _, momenta = zip(*THREE_PHASES, strict=True)
+    return float(np.interp(progress, times, momenta))
 
 
 @dataclass(frozen=True)
@@ -183,14 +211,17 @@ def losses(
 
 
 def make_optimizer(network: Any, settings: LearnSettings) -> torch.optim.Optimizer:
-    """AdamW (or Adam) for a network."""
-    kind = torch.optim.AdamW if settings.weight_decay else torch.optim.Adam
-    return kind(
-        network.parameters(),
-        lr=settings.learning_rate,
-        weight_decay=settings.weight_decay,
-        fused=True,
-    )
+    """The optimiser of a network."""
+    shared: Any = {
+        "lr": settings.learning_rate,
+        "weight_decay": settings.weight_decay,
+        "fused": True,
+    }
+    if settings.optimizer == "sgd":
+        return torch.optim.SGD(network.parameters(), momentum=settings.momentum, **shared)
+    coupled = settings.optimizer == "adam" or not settings.weight_decay
+    kind = torch.optim.Adam if coupled else torch.optim.AdamW
+    return kind(network.parameters(), betas=(settings.momentum, 0.999), **shared)
 
 
 def learn_step(
@@ -198,11 +229,16 @@ def learn_step(
     optimizer: torch.optim.Optimizer,
     block: SampleBlock,
     settings: LearnSettings,
-    rate: float,
+    progress: float,
 ) -> Losses:
-    """One optimiser step on a minibatch."""
+    """One optimiser step on a minibatch, at a share of the run, [0, 1]."""
     for group in optimizer.param_groups:
-        group["lr"] = rate
+        group["lr"] = learning_rate(settings, progress)
+        kept = momentum(settings, progress)
+        if settings.optimizer == "sgd":
+            group["momentum"] = kept
+        else:
+            group["betas"] = (kept, group["betas"][1])
     network.train()
     terms = losses(network, block, settings.search_value, settings.policy_over)
     total = terms.policy + settings.value_weight * terms.value

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rookery._core import SquaresNet
+from rookery._core import SlotsNet, SquaresNet
 from rookery.base.registry import load
+from rookery.encodings import OBSERVATIONS
 from rookery.nets import ActionValueNetwork, Network, PolicyValueNetwork
 from rookery.nets.evaluator import (
     Answer,
@@ -26,9 +27,10 @@ from rookery.nets.evaluator import (
 from rookery.nets.registry import FAMILIES
 
 if TYPE_CHECKING:
+    from rookery.nets.slots import Slots
     from rookery.nets.squares import Squares
 
-NativeNetwork = SquaresNet  # the only family with a native batch evaluator so far
+NativeNetwork = SquaresNet | SlotsNet
 
 
 def native_network(network: Network) -> NativeNetwork | None:
@@ -53,13 +55,21 @@ def network_evaluator(
 
 def squares_net(network: Squares) -> SquaresNet | None:
     """The native form of the family `squares`; only for the actions `az4672`."""
-    if network.actions != "az4672":
-        return None
-    weights = {
+    return SquaresNet(*_copied(network)) if network.actions == "az4672" else None
+
+
+def slots_net(network: Slots) -> SlotsNet | None:
+    """The native form of the family `slots`; only for the actions `az4672`."""
+    return SlotsNet(*_copied(network)) if network.actions == "az4672" else None
+
+
+def _copied(network: Squares | Slots) -> tuple[int, int, dict[str, Array], Array, Array]:
+    """The arguments of the native constructors."""
+    weights: dict[str, Array] = {
         name: np.ascontiguousarray(tensor.detach().cpu().numpy(), dtype=np.float32)
         for name, tensor in network.state_dict().items()
     }
-    return SquaresNet(
+    return (
         network.sizes.width,
         network.sizes.key_width,
         weights,
@@ -79,7 +89,9 @@ class CoreEvaluator:
         self.observation = network.observation
         self.actions = network.actions
         self.bounded = network.bounded
-        self.native = native
+        self.native: Any = native
+        bytes_fit = "uint8" in OBSERVATIONS[network.observation].dtypes
+        self._dtype = np.uint8 if bytes_fit else np.float32
         self._threads = threads
         self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
 
@@ -87,7 +99,7 @@ class CoreEvaluator:
         """Evaluate B positions; the results do not depend on the number of threads."""
         check_batch(self, observations, legal_actions, legal_offsets)
         arrays = (
-            np.ascontiguousarray(observations, dtype=np.uint8),
+            np.ascontiguousarray(observations, dtype=self._dtype),
             np.ascontiguousarray(legal_actions, dtype=np.int32),
             np.ascontiguousarray(legal_offsets, dtype=np.int64),
         )

@@ -43,10 +43,17 @@ FAMILIES = Registry(
         ),
         NetworkFamily("mlp", "rookery.nets.mlp:Mlp", "policy-value", onnx=True),
         NetworkFamily("nnue", "rookery.nets.nnue:Nnue", "value", player="alpha-beta"),
+        NetworkFamily("pepper", "rookery.nets.pepper:Pepper", "policy-value", onnx=True),
         NetworkFamily(
             "pyramid", "rookery.papers.kanis2016.pyramid:Pyramid", "action-values", onnx=True
         ),
         NetworkFamily("resnet", "rookery.nets.resnet:Resnet", "policy-value", onnx=True),
+        NetworkFamily(
+            "slots",
+            "rookery.nets.slots:Slots",
+            "policy-value",
+            native="rookery.nets.native:slots_net",
+        ),
         NetworkFamily(
             "squares",
             "rookery.nets.squares:Squares",

@@ -80,7 +80,7 @@ class Squares(nn.Module):
             *(64 * PIECES + STATES * np.arange(64)),
             *(64 * (PIECES + STATES) + np.cumsum([0, *OTHERS[:-1]])),
         ]
-        origins, destinations = _squares_of(ACTIONS[actions].count)
+        origins, destinations = squares_of(ACTIONS[actions].count)
         for name, array in (
             ("first_rows", np.array(firsts)),
             ("origins", origins),
@@ -158,8 +158,8 @@ class Squares(nn.Module):
         exchange = ((piece * STATES + source_state) * 7 + taken) * STATES + target_state
         is_king = (entries[:, :64] % PIECES == OPPONENT_KING).to(torch.int32)
         king = is_king.argmax(1).index_select(0, rows)
-        arrival = (piece * 3 + target_state % 3) * OFFSETS + _offset(king, destination)
-        departure = piece * OFFSETS + _offset(king, origin)
+        arrival = (piece * 3 + target_state % 3) * OFFSETS + offset_of(king, destination)
+        departure = piece * OFFSETS + offset_of(king, origin)
         return torch.stack(
             [
                 exchange,
@@ -175,13 +175,13 @@ class Squares(nn.Module):
         return values
 
 
-def _offset(king: Tensor, square: Tensor) -> Tensor:
+def offset_of(king: Tensor, square: Tensor) -> Tensor:
     """Index in [0, 225) of the offset (ranks, files) of a square from the king."""
     ranks = torch.div(square, 8, rounding_mode="floor") - torch.div(king, 8, rounding_mode="floor")
     return (ranks + 7) * 15 + square % 8 - king % 8 + 7
 
 
-def _squares_of(actions: int) -> tuple[np.ndarray, np.ndarray]:
+def squares_of(actions: int) -> tuple[np.ndarray, np.ndarray]:
     """Origin and destination [A] of every action, as indices into the observation.
 
     The observation begins with the mover's last rank. Actions that leave the board (never legal)

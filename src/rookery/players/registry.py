@@ -108,6 +108,13 @@ KINDS = Registry(
             levels=levels.TREE_SEARCH,
         ),
         PlayerKind(
+            "pepper",
+            "tree search on hand-made features (Deep Pepper), taught by Stockfish and self-play",
+            "rookery.players.mcts:mcts_player",
+            tables.TREE_SEARCH,
+            levels=levels.TREE_SEARCH,
+        ),
+        PlayerKind(
             "rookery",
             "our engine: alpha-beta with a network that learned from its own games",
             "rookery.players.alphabeta:alphabeta_player",
@@ -173,7 +180,7 @@ KINDS = Registry(
         ),
         PlayerKind(
             "tree-search",
-            "of alphazero or supervised",
+            "of alphazero, pepper or supervised",
             "rookery.players.mcts:mcts_player",
             tables.TREE_SEARCH,
             networks=True,

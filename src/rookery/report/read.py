@@ -26,6 +26,7 @@ class RunData:
     games: list[SampleGame] = field(default_factory=list)
     log: list[str] = field(default_factory=list)
     colour: int = 0  # its number in charts
+    folder: Path = Path()
 
     @property
     def last(self) -> dict[str, Any]:
@@ -80,7 +81,7 @@ def read_runs(paths: list[Path], left_out: Callable[[str], object] | None = None
 def read_run(path: Path) -> RunData:
     """Read one run."""
     reader = RunFolder.open(path).reader
-    run = RunData(path.resolve().name, flatten(_present_names(reader.recipe())))
+    run = RunData(path.resolve().name, flatten(_present_names(reader.recipe())), folder=path)
     clock = {row.get("iteration"): row for row in reader.timing()}
     run.rows = [{**clock.get(row["iteration"], {}), **row} for row in reader.metrics()]
     run.evaluations = [row for row in reader.evaluations() if number(row.get("games"))]

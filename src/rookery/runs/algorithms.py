@@ -56,6 +56,7 @@ _ALGORITHMS = (
         "rookery.algorithms.supervised:SupervisedRecipe",
         "rookery.algorithms.supervised:SupervisedTrainer",
         player="tree-search",
+        report="rookery.papers.deeppepper2018.report:study",
     ),
     Algorithm(
         "tdleaf",

@@ -12,6 +12,7 @@ from rookery.nets.native import native_network
 from rookery.runs.state import State
 from rookery.selfplay import trees
 from rookery.selfplay.collector import Collector, Hooks, Weights
+from rookery.selfplay.judge import Judge
 from rookery.selfplay.networks import evaluator_of, network_of
 from rookery.selfplay.trees import TreeHarvest, TreeOrder, TreePlan, counts_of, merge, prepare, take
 
@@ -27,6 +28,8 @@ class _LocalCollector(Collector[TreeOrder, TreeHarvest]):
             SelfPlay(games=plan.games, seed=plan.seed_of(number), **plan.options)
             for number in range(sets)
         ]
+        # One judge for each set: they play in parallel.
+        self.judges = [Judge(plan.judge, hooks.log) if plan.judge else None for _ in self.plays]
 
     def counts(self) -> dict[str, int]:
         """Totals since the first game of the run."""
@@ -41,6 +44,12 @@ class _LocalCollector(Collector[TreeOrder, TreeHarvest]):
         sets = trees.get_sets(state, self.plan.games, self.hooks.log)
         for play, stored in zip(self.plays, sets, strict=False):
             play.set_state(stored)
+
+    def close(self) -> None:
+        """End the engines that judge."""
+        for judge in self.judges:
+            if judge is not None:
+                judge.close()
 
 
 class ThreadCollector(_LocalCollector):
@@ -61,12 +70,17 @@ class ThreadCollector(_LocalCollector):
         quota = order.share(len(self.plays))
         given_up = threading.Event()
 
-        def play_on(play: SelfPlay) -> None:
-            while not play.run(native, quota, SLICE) and not given_up.is_set():
-                pass
+        def work(play: SelfPlay, judge: Judge | None) -> None:
+            # A judge settles games at moments that must not depend on the clock.
+            seconds = SLICE if judge is None else 0.0
+            while not play.run(native, quota, seconds) and not given_up.is_set():
+                if judge is not None:
+                    judge.settle(play)
+            if judge is not None:
+                judge.settle(play)
 
         pool = ThreadPoolExecutor(len(self.plays))
-        tasks = [pool.submit(play_on, play) for play in self.plays]
+        tasks = [pool.submit(work, *pair) for pair in zip(self.plays, self.judges, strict=True)]
 
         def finish() -> TreeHarvest:
             with pool:
@@ -93,13 +107,15 @@ class BatchCollector(_LocalCollector):
     def begin(self, weights: Weights, order: TreeOrder) -> Callable[[], TreeHarvest]:
         """Load the weights; the games are played when the result is called."""
         evaluator = evaluator_of(weights, self.plan.workers, self.plan.precision)
-        [play] = self.plays
+        [play], [judge] = self.plays, self.judges
         prepare(play, order)
 
         def finish() -> TreeHarvest:
             while play.ready < order.samples:
                 self.hooks.check_stop()
                 play_batch(play, evaluator)
+                if judge is not None:
+                    judge.settle(play)
             return merge([take(play)])
 
         return finish
@@ -107,5 +123,6 @@ class BatchCollector(_LocalCollector):
 
 def play_batch(play: SelfPlay, evaluator: Evaluator) -> None:
     """Evaluate one leaf of every game."""
-    play.gather()
+    if not play.gather():
+        return  # all games wait to be judged
     play.apply(*evaluator.evaluate(play.observations, play.legal_actions, play.legal_offsets))

@@ -17,6 +17,7 @@ from typing import Any, Literal
 from rookery._core import SelfPlay
 from rookery.data.samples import SampleBlock, concatenate
 from rookery.runs.state import State, seed_of
+from rookery.selfplay.judge import JudgePlan
 
 RESIGNATIONS = 20  # checked resignations before the share of wrong ones is considered
 
@@ -34,6 +35,7 @@ class TreePlan:
     workers: int = 1  # cores to use
     processes: int = 0  # of the server
     precision: Literal["float32", "bfloat16"] = "float32"  # of networks in torch
+    judge: JudgePlan | None = None  # of early stops, as `options` schedule them; None: none
 
     def seed_of(self, number: int) -> int:
         """Seed of a set of games."""

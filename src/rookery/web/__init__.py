@@ -11,9 +11,13 @@ rooms.py      all games
 table.py      one game: rules, turns, results
 seats.py      who plays a side, and how strongly
 clock.py      the chess clock
+conversation.py  one websocket
 outbox.py     messages waiting for one client
 table_json.py one game as JSON, PGN, and a record to keep
 library.py    my games, kept on disk
+analysis.py   the analysis board and the review of a game
+facts.py      opening names, book moves, tablebase verdicts
+pgn_tree.py   a PGN game with its comments and variations
 records.py    moves and thoughts as JSON for the page; FEN and PGN from the page
 runs.py       training runs as JSON for the page
 demo.py       train first, then play

@@ -12,6 +12,8 @@ GET    /api/library/pgn          all of them as PGN
 GET    /api/library/ID/pgn       one of them
 DELETE /api/library/ID           delete it
 WS     /api/games/ID/socket      the game itself; first {"type": "hello", "token": ...}
+WS     /api/analysis/socket      an analysis board, as analysis.py describes
+POST   /api/pgn                  a PGN game with comments and variations, as a tree
 GET    /api/runs, /api/runs/NAME training runs
 
 Errors are JSON: {"error": text}. Too many requests get 429 with Retry-After in seconds.
@@ -39,14 +41,19 @@ from starlette.responses import (
 )
 from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.staticfiles import StaticFiles
-from starlette.websockets import WebSocket, WebSocketDisconnect
+from starlette.websockets import WebSocket
 
 from rookery import __version__
+from rookery.web.analysis import Analysis
 from rookery.web.choices import Choices
+from rookery.web.conversation import converse, greeted, refuse, trouble
+from rookery.web.facts import Facts
 from rookery.web.guard import ACCESS_COOKIE, SESSION_COOKIE, Access, Guard
 from rookery.web.library import VISITOR, Library, summary
 from rookery.web.outbox import Outbox
+from rookery.web.pgn_tree import Node, tree_of_pgn
 from rookery.web.quota import Buckets, Clamps, QuotaError, Quotas
+from rookery.web.records import LONGEST_PGN, start_game
 from rookery.web.rooms import Rooms
 from rookery.web.runs import Runs
 from rookery.web.shelf import Shelf
@@ -55,10 +62,10 @@ from rookery.web.table_json import pgn_of_record, record_of
 from rookery.web.thinking import Searches
 
 STATIC = Path(__file__).parent / "static"
-HELLO_SECONDS = 10.0
+ENGINES = ("rookery", "stockfish")  # that analyse, the first that is installed
+SHOWN_HEADERS = ("White", "Black", "Result", "Event", "Date")
 VISITOR_COOKIE = "rookery_visitor"
 VISITOR_SECONDS = 400 * 24 * 3600  # the longest that browsers keep a cookie
-POLICY_VIOLATION = 1008
 LARGEST_FRAME = 16 * 1024  # bytes of one websocket message; uvicorn closes with 1009 beyond it
 Handler = Callable[[Request], Awaitable[Response]]
 
@@ -89,6 +96,7 @@ class Server:
         self.access, self.choices, self.runs = access, choices, Runs(runs)
         self.start = start or {}
         self.searches = Searches(shelf or Shelf(), workers)
+        self.facts = Facts()
         self.library = None if games is None else Library(games)
         self.rooms = Rooms(choices, self.searches, clamps or Clamps(), quotas, self.library)
         self._requests = Buckets("requests", quotas.requests)
@@ -107,6 +115,8 @@ class Server:
             Route(f"{games}/pgn", self._checked(self.game_pgn)),
             Route(games, self._checked(self.drop_game), methods=["DELETE"]),
             WebSocketRoute(f"{games}/socket", self.socket),
+            WebSocketRoute("/api/analysis/socket", self.analysis),
+            Route("/api/pgn", self._checked(self.read_pgn), methods=["POST"]),
             Route("/api/library", self._checked(self.list_games)),
             Route("/api/library/pgn", self._checked(self.kept_pgn)),
             Route("/api/library/{id:str}/pgn", self._checked(self.kept_pgn)),
@@ -203,12 +213,7 @@ class Server:
     async def new_game(self, request: Request) -> Response:
         """Start a game."""
         session = self._session(request)
-        try:
-            wishes = json.loads(await request.body())
-        except (ValueError, RecursionError):
-            raise ValueError("the body is not JSON") from None
-        if not isinstance(wishes, dict):
-            raise ValueError("the body is not a JSON object")
+        wishes = await _json_object(request)
         if "resume" not in wishes:
             self._games.take(session)
         table = self.rooms.open(session, wishes, _visitor(request))
@@ -260,55 +265,61 @@ class Server:
         """Connect a client to a game."""
         session = self._session(socket)
         await socket.accept()
-        table = await self._greet(socket, session)
+        try:
+            known = await greeted(socket, session, self.access)
+            table = self.rooms.find(socket.path_params["id"], session) if known else None
+        except KeyError:
+            table = None
         if table is None:
-            with contextlib.suppress(RuntimeError, WebSocketDisconnect):
-                await socket.close(POLICY_VIOLATION, "no such game, or no hello with the token")
+            await refuse(socket, "no such game, or no hello with the token")
             return
+        found = table
         outbox = Outbox()
-        sender = asyncio.create_task(outbox.run(socket))
-        listener = asyncio.create_task(self._listen(socket, table, outbox))
-        table.join(outbox)
-        try:
-            await asyncio.wait({sender, listener}, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            table.leave(outbox)
-            for task in (sender, listener):
-                task.cancel()
-            await asyncio.gather(sender, listener, return_exceptions=True)
-            with contextlib.suppress(RuntimeError, WebSocketDisconnect):  # closed already
-                await socket.close()
 
-    async def _greet(self, socket: WebSocket, session: str) -> Table | None:
-        """Return the game if the first message has the session's token."""
-        try:
-            hello = json.loads(await asyncio.wait_for(socket.receive_text(), HELLO_SECONDS))
-            shown = hello["token"]
-            expected = self.access.session_token(session)
-            if not session or not hmac.compare_digest(shown.encode(), expected.encode()):
-                return None
-            return self.rooms.find(socket.path_params["id"], session)
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            return None  # a malformed message, or no such game
-        except (TimeoutError, WebSocketDisconnect):
-            return None
-
-    async def _listen(self, socket: WebSocket, table: Table, outbox: Outbox) -> None:
-        """Handle messages until the connection closes."""
-        bucket = Buckets("messages", self._message_rate)
-        while True:
+        def handle(text: str) -> None:
             try:
-                text = await socket.receive_text()
-            except (WebSocketDisconnect, KeyError):  # KeyError: a binary message
-                return
-            try:
-                bucket.take("")
-                act(table, json.loads(text), outbox)
-            except QuotaError as error:
-                outbox.put({"type": "error", "text": str(error), "seconds": error.seconds})
+                act(found, json.loads(text), outbox)
             except (ValueError, RecursionError) as error:
-                outbox.put({"type": "error", "text": " ".join(str(error).split())[:400]})
-                outbox.put(table.state())  # the page may show a move that was rejected
+                outbox.put(trouble(error))
+                outbox.put(found.state())  # the page may show a move that was rejected
+
+        found.join(outbox)
+        try:
+            await converse(socket, outbox, handle, self._message_rate)
+        finally:
+            found.leave(outbox)
+
+    async def analysis(self, socket: WebSocket) -> None:
+        """Connect a client to an analysis board of its own."""
+        session = self._session(socket)
+        await socket.accept()
+        engine = next((name for name in ENGINES if name in self.choices.all()), None)
+        if engine is None or not await greeted(socket, session, self.access):
+            await refuse(socket, "no engine to analyse with, or no hello with the token")
+            return
+        loading = asyncio.create_task(asyncio.to_thread(self.facts.load))
+        outbox = Outbox()
+        board = Analysis(self.choices.all()[engine].spec, self.searches, self.facts, outbox)
+        try:
+            await converse(
+                socket, outbox, lambda text: board.act(json.loads(text)), self._message_rate
+            )
+        finally:
+            board.close()
+            await loading
+
+    async def read_pgn(self, request: Request) -> Response:
+        """Return a PGN game with its comments and variations as a tree; or one position."""
+        sent = await _json_object(request)
+        if "fen" in sent:
+            start = Node(-1, fen=start_game(sent["fen"]).fen())
+            return JSONResponse({"headers": {}, "nodes": [start.to_json()]})
+        text = sent.get("pgn")
+        if not isinstance(text, str) or len(text) > LONGEST_PGN:
+            raise ValueError(f"the PGN must be a string of at most {LONGEST_PGN} characters")
+        tree = await asyncio.to_thread(tree_of_pgn, text)
+        headers = {name: tree.headers.get(name, "")[:80] for name in SHOWN_HEADERS}
+        return JSONResponse({"headers": headers, "nodes": [node.to_json() for node in tree.nodes]})
 
     # --- Runs ---
 
@@ -322,6 +333,16 @@ class Server:
         run = await asyncio.to_thread(self.runs.read, name)
         stage = self.start.get("stage") if self.start.get("run") == name else None
         return JSONResponse({**run, "stage": stage})
+
+
+async def _json_object(request: Request) -> dict[str, Any]:
+    try:
+        found = json.loads(await request.body())
+    except (ValueError, RecursionError):
+        raise ValueError("the body is not JSON") from None
+    if not isinstance(found, dict):
+        raise ValueError("the body is not a JSON object")
+    return found
 
 
 def act(table: Table, message: object, outbox: Outbox) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +18,7 @@ LONGEST_PGN = 48 * 1024
 MOST_PLIES = 2000  # of a game in PGN
 SHOWN_PLIES = 12  # of a principal variation
 SHOWN_NOTES = 40
+SHOWN_LINES = 5
 # Castling move of a king: square of the rook.
 CASTLING_ROOKS = {"e1g1": "h1", "e1c1": "a1", "e8g8": "h8", "e8c8": "a8"}
 
@@ -98,6 +100,15 @@ def line_to_json(board: chess.Board, line: Line) -> dict[str, Any]:
     }
 
 
+def fens_of(board: chess.Board, moves: Sequence[str]) -> list[str]:
+    """Return the positions after each of some legal moves."""
+    after, found = board.copy(stack=False), []
+    for move in moves:
+        after.push(chess.Move.from_uci(move))
+        found.append(after.fen())
+    return found
+
+
 def note_to_json(board: chess.Board, note: MoveNote) -> dict[str, Any]:
     """Convert a note about a move to JSON; the value is White's."""
     sans = sans_of(board, [note.move])
@@ -125,7 +136,7 @@ def thought_to_json(board: chess.Board, thought: Thought, who: str, kind: str) -
         "kind": kind,
         "who": who,
         "fen": board.fen(),
-        "lines": [line_to_json(board, line) for line in thought.lines[:4]],
+        "lines": [line_to_json(board, line) for line in thought.lines[:SHOWN_LINES]],
         "depth": thought.depth,
         "selective": thought.selective_depth,
         "nodes": thought.nodes,

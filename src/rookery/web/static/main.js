@@ -5,6 +5,7 @@ import { GameView } from "./game.js";
 import { LibraryView, movesOf } from "./library.js";
 import { Setup } from "./setup.js";
 
+const TABS = ["play", "analyse", "watch"];
 const $ = (id) => document.getElementById(id);
 
 function notify(text) {
@@ -56,12 +57,22 @@ async function main() {
     setup.setPlayers((await request("GET", "/api/players")).players);
   }
 
+  let analyse = null;
+
+  async function analysis() {
+    const { AnalyseView } = await import("./analyse.js");
+    analyse ??= new AnalyseView(playAgainst, notify);
+    return analyse;
+  }
+
   async function showTab(name, run) {
-    for (const tab of ["play", "watch"]) {
+    for (const tab of TABS) {
       $(tab).hidden = tab !== name;
       $(`tab-${tab}`).setAttribute("aria-selected", String(tab === name));
     }
     notify("");
+    if (name === "analyse") (await analysis()).show();
+    else if (analyse) analyse.hide();
     if (name === "watch") {
       if (!watch) {
         const { WatchView } = await import("./watch.js");
@@ -73,7 +84,9 @@ async function main() {
 
   async function playAgainst(wishes) {
     await refreshPlayers();
-    if (!setup.choose(wishes.player || wishes.white)) return notify("This checkpoint no longer exists.");
+    const player = wishes.player || wishes.white;
+    if (player && !setup.choose(player)) return notify("This checkpoint no longer exists.");
+    if (!player) wishes = { ...setup.wishes(), ...wishes };
     location.hash = "#play";
     try {
       await game.begin(wishes);
@@ -85,20 +98,26 @@ async function main() {
   async function route() {
     const [name, run] = location.hash.slice(1).split("/");
     const tab = name || session.start.tab || "play";
-    await showTab(tab === "watch" ? "watch" : "play", run ? decodeURIComponent(run) : session.start.run);
+    await showTab(TABS.includes(tab) ? tab : "play", run ? decodeURIComponent(run) : session.start.run);
   }
 
-  const tabs = [$("tab-play"), $("tab-watch")];
-  tabs[0].onclick = () => (location.hash = "#play");
-  tabs[1].onclick = () => (location.hash = "#watch");
+  const tabs = TABS.map((name) => $(`tab-${name}`));
   for (const [index, tab] of tabs.entries()) {
+    tab.onclick = () => (location.hash = `#${TABS[index]}`);
     tab.onkeydown = (event) => {
       if (event.key !== "ArrowLeft" && event.key !== "ArrowRight") return;
       event.stopPropagation(); // these keys step through the game elsewhere
-      tabs[1 - index].focus();
-      tabs[1 - index].click();
+      const next = tabs[(index + (event.key === "ArrowRight" ? 1 : tabs.length - 1)) % tabs.length];
+      next.focus();
+      next.click();
     };
   }
+  $("review-game").onclick = async () => {
+    const view = await analysis();
+    view.loadGame(game.state, game.entries);
+    view.wanted = true; // the review begins when the board is connected
+    location.hash = "#analyse";
+  };
   $("new-game").onclick = async () => {
     setup.open();
     await refreshPlayers().catch((error) => notify(error.message));

@@ -1,0 +1,219 @@
+"""Attack the web server: every forged or malformed request must be refused, every visitor served.
+
+    python benchmarks/web_attacks.py --sockets 200 --seconds 20
+
+First the matrix: foreign and malformed hosts, foreign origins, missing and wrong tokens, bodies of
+wrong types and sizes, paths that leave the folder, forged websockets. Then --sockets half-open
+connections are kept busy (each is opened again when the server drops it) while a visitor asks for
+the page and the session; the latencies are printed. Exits 1 if an attack succeeds, a visitor is
+refused, or the server prints anything.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import itertools
+import json
+import os
+import re
+import signal
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+
+from support.web_parts import Address, Client
+
+EVIL_HOSTS = (
+    "evil.com", "evil.com:80", "localhost.evil.com", "127.0.0.1.evil.com", "[::1].evil.com",
+    "127.0.0.1:abc", "127.0.0.1:", "127.0.0.1:99999", "127.0.0.1:80:80", "a@127.0.0.1",
+    "127.0.0.1#x", "127.0.0.1?x", "127.0.0.1/x", "127.0.0.1,evil.com", "[::1", "[]", "::1",
+    "0x7f.1", "2130706433", "evil.com#127.0.0.1", "",
+)  # fmt: skip
+EVIL_ORIGINS = (
+    "http://evil.com", "https://evil.com", "null", "file://", "http://127.0.0.1:1",
+    "http://localhost.evil.com", "http://[::1].evil.com", "http://", "javascript:0", "x",
+)  # fmt: skip
+PATHS = ("/", "/api/session", "/api/players", "/api/runs", "/static/main.js")
+OUTSIDE = (
+    "/static/../app.py", "/static/%2e%2e/app.py", "/static/..%2fapp.py", "/static//etc/passwd",
+    "/static/%2e%2e/%2e%2e/%2e%2e/etc/passwd", "/api/runs/..", "/api/runs/%2e%2e%2fetc",
+    "/api/runs/a%00b", "/api/games/..%2f..%2fetc/pgn", "/static/\\..\\app.py",
+)  # fmt: skip
+REFUSED = (400, 401, 403, 404, 405, 413, 429)
+HALF = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: "
+
+
+@contextlib.contextmanager
+def served(errors: Path) -> Iterator[Address]:
+    """A server process."""
+    command = [sys.executable, "-m", "rookery.cli", "play", "random", "--no-browser", "--port", "0"]
+    with (
+        errors.open("wb") as log,
+        subprocess.Popen(
+            command, cwd=errors.parent, stdout=subprocess.PIPE, stderr=log, text=True
+        ) as process,
+    ):
+        found = re.search(r"http://\S+/", process.stdout.readline() if process.stdout else "")
+        try:
+            yield Address(found[0] if found else "")
+        finally:
+            process.send_signal(signal.SIGINT)
+            process.wait(30)
+
+
+def requests(address: str) -> Iterator[tuple[str, str, str, object, dict[str, str | None]]]:
+    """Attacks by HTTP: kind, method, path, body, headers."""
+    for host, path, method in itertools.product(EVIL_HOSTS, PATHS, ("GET", "POST", "DELETE")):
+        yield "host", method, path, None, {"Host": host}
+    for origin, path, method in itertools.product(EVIL_ORIGINS, PATHS, ("GET", "POST", "DELETE")):
+        yield "origin", method, path, None, {"Origin": origin}
+        if "127.0.0.1:" not in origin:  # a tunnel may have another port
+            host = origin.partition("//")[2]
+            yield "rebound", method, path, None, {"Origin": origin, "Host": host}
+    for token in (None, "", "0" * 64, "x" * 10_000):
+        yield "token", "POST", "/api/games", {"player": "random"}, {"X-Rookery-Token": token}
+        yield "token", "DELETE", "/api/games/x", None, {"X-Rookery-Token": token}
+    for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data", ""):
+        yield "type", "POST", "/api/games", {"player": "random"}, {"Content-Type": kind}
+    for body in (b"x" * (1 << 20), b"[" * 60_000, b"", b"\xff", b"[]", b'{"pgn": "a2)!"}'):
+        yield "body", "POST", "/api/games", body, {}
+    for fen in ("8/8/8/8/8/8/8/8 w - - 0 1", "x" * 5000, "kK w", "\0"):
+        yield "body", "POST", "/api/games", {"fen": fen}, {}
+    for path in OUTSIDE:
+        yield "path", "GET", path, None, {}
+
+
+def attack(server: Address) -> tuple[Counter[str], list[str]]:
+    """Send the matrix; attacks by kind, and those that succeeded."""
+    counts: Counter[str] = Counter()
+    succeeded: list[str] = []
+    visitor = Client(server)
+    visitor.hello()
+    for number, (kind, method, path, body, headers) in enumerate(requests(visitor.address)):
+        if number % 100 == 99:  # the rate limit is not what is tested here
+            visitor = Client(server)
+            visitor.hello()
+        counts[kind] += 1
+        status = visitor.ask(method, path, body, headers)[0]
+        if status not in REFUSED:
+            succeeded.append(f"{kind} {method} {path} {str(headers)[:80]}: {status}")
+    game = visitor.new_game(player="random")
+    cookie = visitor.cookie_header()
+    for host, origin in [*((h, "") for h in EVIL_HOSTS if h), *(("", o) for o in EVIL_ORIGINS)]:
+        counts["websocket"] += 1
+        if forged_socket(visitor.address, game, host, origin, cookie):
+            succeeded.append(f"websocket {host} {origin}")
+    return counts, succeeded
+
+
+def forged_socket(address: str, game: str, host: str, origin: str, cookie: str) -> bool:
+    """Whether a websocket with a foreign Host or Origin is opened."""
+    request = (
+        f"GET /api/games/{game}/socket HTTP/1.1\r\nHost: {host or address}\r\n"
+        f"Origin: {origin or 'http://' + address}\r\nCookie: {cookie}\r\nUpgrade: websocket\r\n"
+        "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+    )
+    name, port = address.split(":")
+    with socket.create_connection((name, int(port)), timeout=20) as connection:
+        connection.sendall(request.encode("latin-1", "replace"))
+        return b" 101 " in connection.recv(100)
+
+
+def hold(address: str, count: int, running: threading.Event) -> None:
+    """Keep half-open connections, opening those again that the server drops."""
+    name, port = address.split(":")
+    held: list[socket.socket] = []
+    while running.is_set():
+        while len(held) < count:
+            with contextlib.suppress(OSError):
+                connection = socket.create_connection((name, int(port)), timeout=5)
+                connection.sendall(HALF)
+                connection.setblocking(False)
+                held.append(connection)
+        time.sleep(0.1)
+        for connection in list(held):
+            with contextlib.suppress(BlockingIOError):
+                try:
+                    dropped = connection.recv(1) == b""
+                except BlockingIOError:
+                    continue
+                except OSError:
+                    dropped = True
+                if dropped:
+                    connection.close()
+                    held.remove(connection)
+    for connection in held:
+        connection.close()
+
+
+def latencies(server: Address, seconds: float) -> tuple[list[float], int]:
+    """Milliseconds of a visitor's requests, and how many were refused."""
+    times, refused, end = [], 0, time.monotonic() + seconds
+    visitor = Client(server)
+    visitor.hello()
+    while time.monotonic() < end:
+        for path in ("/", "/api/session"):
+            began = time.perf_counter()
+            try:
+                refused += visitor.ask("GET", path)[0] != 200
+            except OSError:
+                refused += 1
+            times.append(1000 * (time.perf_counter() - began))
+        time.sleep(0.1)
+    return times, refused
+
+
+def main() -> int:
+    """Attack and report."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--sockets", type=int, default=200)
+    parser.add_argument("--seconds", type=float, default=20.0)
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        errors = Path(folder) / "errors.txt"
+        with served(errors) as server:
+            counts, succeeded = attack(server)
+            running = threading.Event()
+            running.set()
+            address = server.url.removeprefix("http://").rstrip("/")
+            holder = threading.Thread(target=hold, args=(address, args.sockets, running))
+            holder.start()
+            time.sleep(1.0)
+            times, refused = latencies(server, args.seconds)
+            running.clear()
+            holder.join()
+        printed = errors.read_text()
+    noise = [line for line in printed.splitlines() if "Invalid HTTP request" not in line]
+    report = {
+        "attacks": counts.total(),
+        "by_kind": dict(counts),
+        "refused": counts.total() - len(succeeded),
+        "succeeded": succeeded[:10],
+        "half_open_sockets": args.sockets,
+        "visitor_requests": len(times),
+        "visitor_refused": refused,
+        "p50_ms": round(statistics.median(times), 1),
+        "p99_ms": round(statistics.quantiles(times, n=100)[98], 1),
+        "load_of_machine": round(os.getloadavg()[0], 1),
+        "printed_bytes": len(printed),
+        "noise": noise[:5],
+    }
+    print(json.dumps(report, indent=2))
+    return 1 if succeeded or refused or noise else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

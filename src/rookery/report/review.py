@@ -1,0 +1,124 @@
+"""The review of a game: what each move cost, by an engine's evaluation of every position.
+
+All judgement is about the expected score E in per cent: 50 + 50 * value, 50 for an even position.
+
+    loss = max(0, E of the position before the move - E after it), for the side that moved;
+           0 if the engine would have played the same
+    inaccuracy: 4 points or more; mistake: 8; blunder: 12, about 200 centipawns if all was even
+    missed win: a blunder that only gives up a win: from 80 per cent or more to 35 to 60
+    accuracy of a move = 103.1668 * exp(-0.04354 * 1.4 * loss) - 3.1669, within 0 and 100
+    accuracy of a player = mean over its moves
+
+The curve of accuracy is that of lichess.org; 1.4 converts points of our flatter scale of expected
+scores into points of theirs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from rookery._core import Game
+from rookery.players.thinking import Line
+
+INACCURACY, MISTAKE, BLUNDER = 4.0, 8.0, 12.0  # points of expected score
+WINNING, WON_AWAY = 80.0, (35.0, 60.0)  # expected scores before and after a missed win
+DECIDED = 1000  # centipawns beyond which differences do not count
+NODES = 100_000  # per position
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """An engine's opinion of a position, for the side to move."""
+
+    value: float  # [-1, 1]
+    centipawns: int | None = None  # None: a mate, or the game is over
+    mate: int | None = None  # full moves; negative: the side to move is mated
+    line: tuple[str, ...] = ()  # principal variation, UCI
+
+    @property
+    def expected(self) -> float:
+        """The expected score in per cent."""
+        return 50.0 + 50.0 * self.value
+
+    @property
+    def bounded(self) -> int:
+        """Centipawns within `DECIDED`; a mate counts as that."""
+        if self.centipawns is None:
+            return round(DECIDED * self.value)
+        return max(-DECIDED, min(DECIDED, self.centipawns))
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What one move cost the side that made it."""
+
+    kind: str  # "", "inaccuracy", "mistake", "blunder" or "missed win"
+    loss: float  # points of expected score, 0 to 100
+    centipawns: int  # the same loss in centipawns, mates and decided games bounded
+    accuracy: float  # per cent
+
+
+def verdict_of_line(line: Line) -> Verdict:
+    """The opinion in a search's best line; a mate is certain."""
+    value = line.value if line.mate is None else math.copysign(1.0, line.mate)
+    return Verdict(value, line.centipawns, line.mate, line.moves)
+
+
+def final_verdict(game: Game) -> Verdict | None:
+    """The result of a finished game, None if it goes on."""
+    outcome = game.outcome()
+    if outcome is None:
+        return None
+    return Verdict(0.0 if outcome[1] is None else 1.0 if outcome[1] == game.turn else -1.0)
+
+
+def judge(before: Verdict, after: Verdict, move: str) -> Judgement:
+    """What `move` cost: `before` is the position in which it was made, `after` the next one."""
+    if before.line[:1] == (move,):
+        return Judgement("", 0.0, 0, 100.0)
+    had, kept = before.expected, 100.0 - after.expected
+    loss = max(0.0, had - kept)
+    centipawns = max(0, before.bounded + after.bounded)
+    kind = ""
+    for name, least in (("inaccuracy", INACCURACY), ("mistake", MISTAKE), ("blunder", BLUNDER)):
+        kind = name if loss >= least else kind
+    if kind == "blunder" and had >= WINNING and WON_AWAY[0] <= kept <= WON_AWAY[1]:
+        kind = "missed win"
+    return Judgement(kind, loss, centipawns, move_accuracy(loss))
+
+
+def move_accuracy(loss: float) -> float:
+    """The accuracy of a move in per cent."""
+    return min(100.0, max(0.0, 103.1668 * math.exp(-0.04354 * 1.4 * loss) - 3.1669))
+
+
+def player_accuracy(judgements: Sequence[Judgement]) -> float | None:
+    """The accuracy of all moves of a player, None without moves."""
+    if not judgements:
+        return None
+    return sum(judgement.accuracy for judgement in judgements) / len(judgements)
+
+
+def positions_of(start: str, moves: Sequence[str]) -> list[Game]:
+    """The positions of a game with their histories, one more than moves."""
+    games = [Game(start)]
+    for move in moves:
+        after = games[-1].copy()
+        after.push(move)
+        games.append(after)
+    return games
+
+
+def review(
+    start: str, moves: Sequence[str], evaluate: Callable[[Game], Verdict]
+) -> tuple[list[Verdict], list[Judgement]]:
+    """Evaluate all positions, the last one first, and judge every move.
+
+    Backwards, the engine's table already knows what follows.
+    """
+    verdicts = [final_verdict(game) or evaluate(game) for game in positions_of(start, moves)[::-1]]
+    verdicts.reverse()
+    judgements = [judge(verdicts[ply], verdicts[ply + 1], move) for ply, move in enumerate(moves)]
+    return verdicts, judgements

@@ -1,0 +1,77 @@
+"""One websocket: its first message, and the messages after it in both directions."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hmac
+import json
+from collections.abc import Callable
+from typing import Any
+
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from rookery.web.guard import Access
+from rookery.web.outbox import Outbox
+from rookery.web.quota import Buckets, QuotaError, Rate
+
+HELLO_SECONDS = 10.0
+POLICY_VIOLATION = 1008
+
+
+async def greeted(socket: WebSocket, session: str, access: Access) -> bool:
+    """Whether the first message has the session's token."""
+    try:
+        hello = json.loads(await asyncio.wait_for(socket.receive_text(), HELLO_SECONDS))
+        shown = hello["token"]
+        expected = access.session_token(session)
+        return bool(session) and hmac.compare_digest(shown.encode(), expected.encode())
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return False  # a malformed message
+    except (TimeoutError, WebSocketDisconnect):
+        return False
+
+
+async def refuse(socket: WebSocket, reason: str) -> None:
+    """Close a connection that may not go on."""
+    with contextlib.suppress(RuntimeError, WebSocketDisconnect):
+        await socket.close(POLICY_VIOLATION, reason)
+
+
+async def converse(
+    socket: WebSocket, outbox: Outbox, handle: Callable[[str], None], rate: Rate
+) -> None:
+    """Send the outbox and handle messages, at most at `rate`, until the connection closes."""
+    sender = asyncio.create_task(outbox.run(socket))
+    listener = asyncio.create_task(_listen(socket, outbox, handle, rate))
+    try:
+        await asyncio.wait({sender, listener}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in (sender, listener):
+            task.cancel()
+        await asyncio.gather(sender, listener, return_exceptions=True)
+        with contextlib.suppress(RuntimeError, WebSocketDisconnect):  # closed already
+            await socket.close()
+
+
+async def _listen(
+    socket: WebSocket, outbox: Outbox, handle: Callable[[str], None], rate: Rate
+) -> None:
+    bucket = Buckets("messages", rate)
+    while True:
+        try:
+            text = await socket.receive_text()
+        except (WebSocketDisconnect, KeyError):  # KeyError: a binary message
+            return
+        try:
+            bucket.take("")
+            handle(text)
+        except QuotaError as error:
+            outbox.put({"type": "error", "text": str(error), "seconds": error.seconds})
+        except (ValueError, RecursionError) as error:
+            outbox.put(trouble(error))
+
+
+def trouble(error: Exception) -> dict[str, Any]:
+    """Return an error as a message for the page."""
+    return {"type": "error", "text": " ".join(str(error).split())[:400]}
