@@ -27,6 +27,7 @@ DETAILS = {  # section with commands and conditions, by algorithm
 FAMILIES = {  # the same for recipes whose names begin so
     "ppo-v": "the-ten-versions-of-salisch-2023",
     "pepper": "deep-pepper",
+    "giraffe": "giraffe",
 }
 
 

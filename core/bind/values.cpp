@@ -2,7 +2,10 @@
 
 #include "alphabeta/batch_values.h"
 #include "bind/bind.h"
+#include "encode/actions.h"
 #include "nets/mlp_value.h"
+#include "nets/move_net.h"
+#include "rules/movegen.h"
 
 namespace rookery::bind {
 
@@ -65,9 +68,89 @@ Numpy<float> values_of(const ObservationEvaluator& evaluator, const Games& games
     return owned_array(std::move(values), {positions.size()});
 }
 
+// --- Move probabilities ---
+
+using nets::MoveNet;
+
+MoveList staged_moves(const Position& position, const NodeInfo& info) {
+    MoveList moves;
+    generate_noisy(position, info, moves);
+    generate_quiet(position, info, moves);
+    return moves;
+}
+
+std::map<std::string, float> probabilities_of(const MoveNet& net, const Game& game) {
+    const Position position = values::without_past(game.now());
+    const NodeInfo info(position);
+    const MoveList moves = staged_moves(position, info);
+    std::vector<float> found(std::size_t(moves.size()));
+    net.probabilities(position, info, {moves.begin(), found.size()}, found);
+    std::map<std::string, float> named;
+    for (std::size_t i = 0; i < found.size(); ++i)
+        named[to_uci(position, moves[int(i)])] = found[i];
+    return named;
+}
+
+// Rows of all moves, offsets of the positions, and the index of each position's action.
+nb::tuple sample_move_rows(const SampleArray& array, const Input<const std::int32_t>& actions) {
+    const auto samples = samples_of(array);
+    if (actions.size() != samples.size())
+        throw std::invalid_argument("there must be one action per sample");
+    std::vector<std::int32_t> rows;
+    std::vector<std::int64_t> offsets{0}, chosen;
+    {
+        const nb::gil_scoped_release release;
+        float observation[363];
+        const RepetitionKeys none;
+        for (std::size_t i = 0; i < samples.size(); ++i) {
+            const Position position = values::without_past(nnue::unpack(samples[i]));
+            const NodeInfo info(position);
+            const MoveList moves = staged_moves(position, info);
+            encode::encode_giraffe363({{&position}, 1, &none}, observation);
+            const std::size_t old = rows.size(), count = std::size_t(moves.size());
+            rows.resize(old + count * nets::MOVE_FEATURES);
+            nets::move_rows(position, info, observation, {moves.begin(), count}, &rows[old]);
+            const auto* best = std::find_if(moves.begin(), moves.end(), [&](Move move) {
+                return encode::action_of(encode::ActionSpace::AZ4672, position, move) ==
+                       actions.data()[i];
+            });
+            if (best == moves.end())
+                throw std::invalid_argument("action " + std::to_string(actions.data()[i]) +
+                                            " is illegal in " + to_fen(position));
+            chosen.push_back(offsets.back() + (best - moves.begin()));
+            offsets.push_back(offsets.back() + std::int64_t(count));
+        }
+    }
+    const std::size_t total = std::size_t(offsets.back());
+    return nb::make_tuple(owned_array(std::move(rows), {total, std::size_t(nets::MOVE_FEATURES)}),
+                          owned_array(std::move(offsets)), owned_array(std::move(chosen)));
+}
+
+void bind_moves(nb::module_& m) {
+    nb::class_<MoveNet>(m, "MoveNet",
+                        "Probability of each legal move to be the best; see core/nets/move_net.h.")
+        .def(
+            "__init__",
+            [](MoveNet* self, const Floats& weight, const Floats& bias, const Floats& table,
+               const Floats& output) {
+                new (self) MoveNet(span_of(weight), span_of(bias), span_of(table), span_of(output));
+            },
+            "weight"_a, "bias"_a, "table"_a, "output"_a,
+            "float32 [H, 363], [H], [MOVE_ROWS, H], [H].")
+        .def("probabilities", &probabilities_of, "game"_a, "Of the legal moves, by UCI.");
+    m.attr("MOVE_ROWS") = nets::MOVE_ROWS;
+    m.def("sample_move_rows", &sample_move_rows, "samples"_a, "actions"_a,
+          nb::sig("def sample_move_rows(samples: numpy.typing.NDArray[numpy.uint8], actions: "
+                  "numpy.typing.NDArray[numpy.int32]) -> tuple[numpy.typing.NDArray[numpy.int32], "
+                  "numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int64]]"),
+          "Rows [M, 7] of a MoveNet's table for all legal moves of B packed samples, offsets "
+          "[B + 1] of the samples, and the index [B] of each sample's action (az4672).");
+}
+
 }  // namespace
 
 void bind_values(nb::module_& m) {
+    bind_moves(m);
     nb::exception<values::EvaluatorError>(m, "EvaluatorError", PyExc_ValueError);
     nb::class_<ObservationEvaluator>(
         m, "BatchEvaluator",

@@ -22,6 +22,7 @@ BENCHMARKS = {
     "ppo": ("rookery.bench.ppo", "PPO training, rollouts and updates"),
     "arena": ("rookery.bench.arena", "whole games between native players"),
     "alphabeta": ("rookery.bench.alphabeta", "alpha-beta search with a network"),
+    "giraffe": ("rookery.bench.giraffe", "Giraffe's features and network in self-play"),
     "datagen": ("rookery.bench.datagen", "engine self-play"),
     "nnue_learner": ("rookery.bench.nnue_learner", "training of the engine's network"),
     "mcts": ("rookery.bench.mcts", "MCTS simulations in self-play"),

@@ -126,6 +126,14 @@ KINDS = Registry(
             may_lack=True,
         ),
         PlayerKind(
+            "giraffe",
+            "alpha-beta with a network over hand-made features that TD-leaf taught by self-play",
+            "rookery.players.alphabeta:alphabeta_player",
+            tables.ALPHA_BETA,
+            levels=levels.SEARCH,
+            may_lack=True,
+        ),
+        PlayerKind(
             "stockfish",
             "Stockfish, whole or weakened (0.1 s a move without options)",
             "rookery.players.engines:stockfish_player",
@@ -189,7 +197,7 @@ KINDS = Registry(
         ),
         PlayerKind(
             "alpha-beta",
-            "of engine, tdleaf or tdleaf-giraffe",
+            "of engine, tdleaf or giraffe",
             "rookery.players.alphabeta:alphabeta_player",
             tables.ALPHA_BETA,
             networks=True,

@@ -60,7 +60,7 @@ _ALGORITHMS = (
     ),
     Algorithm(
         "tdleaf",
-        "rookery.algorithms.tdleaf:TdLeafRecipe",
+        "rookery.algorithms.tdleaf_recipe:TdLeafRecipe",
         "rookery.algorithms.tdleaf:TdLeafTrainer",
     ),
 )

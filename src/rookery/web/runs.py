@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from rookery.rating.networks import run_ratings
 from rookery.report.games import SampleGame, sample_games
 from rookery.runs.live import read_live
 from rookery.runs.reader import MODEL, RunReader, number
@@ -24,6 +25,7 @@ from rookery.web.choices import (
     run_names,
     thinned,
 )
+from rookery.web.piece_worth import piece_worth
 
 MOST_POINTS = 600  # per curve
 MOST_SERIES = 24
@@ -98,6 +100,8 @@ class Runs:
             "hasStart": (folder / START).is_file(),
             "demo": read_demo(folder),
             "path": str(folder),
+            "worth": piece_worth(folder / MODEL),
+            "strength": strength(folder, timing),
             "networks": networks(folder, timing),
             "live": live["boards"],
             "shownAt": live["time"],
@@ -152,6 +156,16 @@ def networks(run: Path, timing: list[dict[str, Any]]) -> list[dict[str, Any]]:
             }
         )
     return found
+
+
+def strength(run: Path, timing: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the measured ratings of a run over minutes of training, oldest first."""
+    seconds = {row.get("iteration"): number(row.get("seconds")) for row in timing}
+    return [
+        {"minutes": round(when / 60, 2), **rating.to_json()}
+        for step, rating in sorted(run_ratings(run).items())
+        if (when := seconds.get(step)) is not None
+    ]
 
 
 def _rating_to_json(row: Mapping[str, Any]) -> dict[str, Any]:
