@@ -251,7 +251,7 @@ def test_several_seeds_are_a_mean_in_a_band(tmp_path: Path) -> None:
         start(recipe, str(tmp_path / f"run-{seed}"), "5it", seed, view=QuietView())
     page = make_page(read_runs([tmp_path / f"run-{seed}" for seed in (1, 2, 3)]))
     checked(page)
-    assert 'class="band s0"' in page and "mean of 3 seeds" in page
+    assert 'class="band s0"' in page and "mean of runs that differ only in their seed" in page
     lines = [Series("a", [(0, 1.0), (1, 2.0), (2, 9.0)]), Series("b", [(0, 3.0), (1, 6.0)])]
     mean = mean_series("both", lines)
     assert mean.points == [(0, 2.0), (1, 4.0)]  # only where all have a value

@@ -201,6 +201,11 @@ def _row(run: RunData, row: dict[str, Any]) -> list[str]:
 
 def _curves(runs: Sequence[RunData]) -> str:
     parts = []
+    if len(group_runs(runs)) < len(runs):
+        text = (
+            "A line in a band is the mean of runs that differ only in their seed, and their range."
+        )
+        parts.append(f"<p>{text}</p>")
     for group, heading in GROUPS.items():
         keys = dict.fromkeys(
             key for run in runs for row in run.rows for key in _mapping(row.get(group))
