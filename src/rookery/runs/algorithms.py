@@ -31,6 +31,11 @@ _ALGORITHMS = (
         player="tree-search",
     ),
     Algorithm(
+        "blind",
+        "rookery.blind.train_recipe:BlindRecipe",
+        "rookery.blind.train:BlindTrainer",
+    ),
+    Algorithm(
         "dqn",
         "rookery.papers.kanis2016.recipe:DQNRecipe",
         "rookery.papers.kanis2016.dqn:DQNTrainer",
