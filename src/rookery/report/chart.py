@@ -120,9 +120,9 @@ def line_chart(
     )
     for line, points in drawn:
         if line.band:
-            low = thinned([(x, y) for x, y, _ in line.band])
-            high = thinned([(x, y) for x, _, y in line.band])
-            outline = " ".join(f"{x_of(x):.1f},{y_of(y):.1f}" for x, y in [*low, *high[::-1]])
+            lower = thinned([(x, y) for x, y, _ in line.band])
+            upper = thinned([(x, y) for x, _, y in line.band])
+            outline = " ".join(f"{x_of(x):.1f},{y_of(y):.1f}" for x, y in [*lower, *upper[::-1]])
             parts.append(f'<polygon class="band s{line.colour % COLOURS}" points="{outline}"/>')
         kind = f"s{line.colour % COLOURS}" + (f" {line.style}" if line.style else "")
         path = " ".join(f"{x_of(x):.1f},{y_of(y):.1f}" for x, y in points)
