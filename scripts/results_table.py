@@ -17,6 +17,9 @@ BEGIN = "<!-- begin: python scripts/results_table.py -->\n"
 END = "<!-- end -->\n"
 DETAILS = {  # section with commands and conditions, by algorithm
     "alphazero": "alphazero",
+    "blind": "blind-chess",
+    "ddqn": "double-dqn",
+    "ddqn-paper": "double-dqn",
     "dqn": "endings",
     "endgame": "endings",
     "engine": "the-engine",

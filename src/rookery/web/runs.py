@@ -99,7 +99,7 @@ class Runs:
             "hasModel": (folder / MODEL).is_file(),
             "hasStart": (folder / START).is_file(),
             "demo": read_demo(folder),
-            "path": str(folder),
+            "path": f"{folder.parent.name}/{name}",
             "worth": piece_worth(folder / MODEL),
             "strength": strength(folder, timing),
             "networks": networks(folder, timing),
@@ -142,8 +142,11 @@ def networks(run: Path, timing: list[dict[str, Any]]) -> list[dict[str, Any]]:
     seconds = {row.get("iteration"): number(row.get("seconds")) for row in timing}
     newest = max(checkpoint_steps(run), default=max((key for key in seconds if key), default=None))
     found = []
+    started = (run / START).is_file()
     for choice in run_choices(run):
         part = choice.id.rpartition("@")[2] if "@" in choice.id else ""
+        if started and part == "0":
+            continue  # the same network as "before training"
         step = newest if not part else int(part) if part.isdigit() else None
         found.append(
             {
