@@ -17,6 +17,9 @@ BEGIN = "<!-- begin: python scripts/results_table.py -->\n"
 END = "<!-- end -->\n"
 DETAILS = {  # section with commands and conditions, by algorithm
     "alphazero": "alphazero",
+    "blind": "blind-chess",
+    "ddqn": "double-dqn",
+    "ddqn-paper": "double-dqn",
     "dqn": "endings",
     "endgame": "endings",
     "engine": "the-engine",
@@ -27,6 +30,7 @@ DETAILS = {  # section with commands and conditions, by algorithm
 FAMILIES = {  # the same for recipes whose names begin so
     "ppo-v": "the-ten-versions-of-salisch-2023",
     "pepper": "deep-pepper",
+    "giraffe": "giraffe",
 }
 
 

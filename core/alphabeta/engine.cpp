@@ -4,7 +4,10 @@
 #include <exception>
 #include <mutex>
 #include <string>
+#include <system_error>
 #include <thread>
+
+#include "base/memory.h"
 
 namespace rookery::alphabeta {
 
@@ -17,43 +20,64 @@ std::size_t checked_hash(std::size_t mebibytes) {
     return mebibytes << 20;
 }
 
+std::string hash_text(std::size_t bytes) {
+    return "a hash table of " + std::to_string(bytes >> 20) + " MiB";
+}
+
 }  // namespace
 
-Engine::Busy::Busy(std::atomic<bool>& flag) : flag_(flag) {
-    if (flag_.exchange(true, std::memory_order_acquire))
-        throw std::logic_error("the engine is searching; stop it and wait for its result first");
-}
-Engine::Busy::~Busy() { flag_.store(false, std::memory_order_release); }
-
 Engine::Engine(Evaluator evaluator, int threads, std::size_t hash_mebibytes, Key key_mask)
-    : evaluator_(std::move(evaluator)), table_(checked_hash(hash_mebibytes), key_mask) {
+    : evaluator_(std::move(evaluator)), table_(0, key_mask) {
+    set_hash(hash_mebibytes);
     set_threads(threads);
 }
 
 void Engine::set_threads(int threads) {
-    const Busy busy(busy_);
+    const Busy busy = use();
     if (threads < 1 || threads > MAX_THREADS)
         throw std::invalid_argument(std::to_string(threads) + " threads are not 1 to " +
                                     std::to_string(MAX_THREADS));
+    auto added = make_workers(threads - int(workers_.size()), evaluator_);
     while (int(workers_.size()) > threads) workers_.pop_back();
-    while (int(workers_.size()) < threads)
-        workers_.push_back(std::make_unique<Worker>(evaluator_, table_, stopped_));
+    for (auto& worker : added) workers_.push_back(std::move(worker));
+}
+
+std::vector<std::unique_ptr<Worker>> Engine::make_workers(int count, const Evaluator& evaluator) {
+    return allocate(std::to_string(count) + " more threads", 0, [&] {
+        std::vector<std::unique_ptr<Worker>> workers;
+        for (int i = 0; i < count; ++i) {
+            workers.push_back(std::make_unique<Worker>(evaluator, table_, stopped_));
+            workers.back()->set_budget(budget_);
+        }
+        workers_.reserve(workers_.size() + workers.size());
+        return workers;
+    });
 }
 
 void Engine::set_hash(std::size_t mebibytes) {
-    const Busy busy(busy_);
-    table_.resize(checked_hash(mebibytes));
+    const Busy busy = use();
+    const std::size_t bytes = checked_hash(mebibytes), kept = table_.bytes();
+    const std::string text =
+        hash_text(bytes) + (workers_.empty() ? "" : "; " + hash_text(kept) + " stays in use");
+    allocate(text, double(bytes), [&] { table_.resize(bytes); });
 }
 
 void Engine::set_evaluator(Evaluator evaluator) {
-    const Busy busy(busy_);
+    const Busy busy = use();
+    workers_ = make_workers(int(workers_.size()), evaluator);
     evaluator_ = std::move(evaluator);
-    for (auto& worker : workers_) worker->set_evaluator(evaluator_);
+    table_.clear();
+}
+
+void Engine::set_budget(MoveBudgetPtr budget) {
+    const Busy busy = use();
+    budget_ = std::move(budget);
+    for (auto& worker : workers_) worker->set_budget(budget_);
     table_.clear();
 }
 
 void Engine::new_game() {
-    const Busy busy(busy_);
+    const Busy busy = use();
     table_.clear();
     for (auto& worker : workers_) worker->new_game();
 }
@@ -66,7 +90,7 @@ std::uint64_t Engine::nodes() const {
 
 Result Engine::search(const Position& root, std::span<const Key> earlier_keys, const Limits& limits,
                       const Report& report, const Poll& poll) {
-    const Busy busy(busy_);
+    const Busy busy = use();
     time_.start(limits);
     table_.new_search();
     Worker& main = *workers_[0];
@@ -88,10 +112,15 @@ Result Engine::search(const Position& root, std::span<const Key> earlier_keys, c
         }
     };
     std::vector<std::jthread> helpers;
-    for (std::size_t i = 1; i < workers_.size(); ++i)
-        helpers.emplace_back([&, i] {
-            guarded([&] { workers_[i]->deepen(helper_limits, nullptr, nullptr, nullptr); });
-        });
+    helpers.reserve(workers_.size());
+    try {
+        for (std::size_t i = 1; i < workers_.size(); ++i)
+            helpers.emplace_back([&, i] {
+                guarded([&] { workers_[i]->deepen(helper_limits, nullptr, nullptr, nullptr); });
+            });
+    } catch (const std::system_error&) {
+        // The system starts no more threads: those that run suffice.
+    }
     std::function<void()> report_depth;
     if (report) report_depth = [&] { report(result_of(main, limits.lines)); };
     guarded([&] {

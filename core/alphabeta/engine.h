@@ -16,6 +16,7 @@
 
 #include "alphabeta/types.h"
 #include "alphabeta/worker.h"
+#include "base/busy.h"
 
 namespace rookery::alphabeta {
 
@@ -28,10 +29,13 @@ class Engine {
     // key_mask: see TranspositionTable.
     Engine(Evaluator evaluator, int threads, std::size_t hash_mebibytes, Key key_mask = ~Key(0));
 
-    // --- Between searches; during a search they throw std::logic_error ---
+    // --- Between searches; during a search they throw std::logic_error. Without memory they throw
+    // OutOfMemory (base/memory.h) and keep what was there ---
     void set_threads(int threads);
     void set_hash(std::size_t mebibytes);
     void set_evaluator(Evaluator evaluator);
+    // Null: the depth limits the search. Clears the table.
+    void set_budget(MoveBudgetPtr budget);
     // Clears the table and the histories.
     void new_game();
 
@@ -50,17 +54,11 @@ class Engine {
     [[nodiscard]] int hash_full() const { return table_.full_per_mille(); }
 
   private:
-    // Marks the engine as busy for its lifetime; throws std::logic_error if it already is.
-    class Busy {
-      public:
-        explicit Busy(std::atomic<bool>& flag);
-        ~Busy();
-        Busy(const Busy&) = delete;
-
-      private:
-        std::atomic<bool>& flag_;
-    };
-
+    [[nodiscard]] Busy use() {
+        return {busy_, "the engine is searching; stop it and wait for its result first"};
+    }
+    [[nodiscard]] std::vector<std::unique_ptr<Worker>> make_workers(int count,
+                                                                    const Evaluator& evaluator);
     void wait_while_pondering(const Poll& poll) const;
     [[nodiscard]] Result result_of(const Worker& worker, int lines) const;
     [[nodiscard]] const Worker& best_worker() const;
@@ -69,6 +67,7 @@ class Engine {
     std::atomic<bool> stopped_{false};
     std::atomic<bool> busy_{false};
     Evaluator evaluator_;
+    MoveBudgetPtr budget_;
     TranspositionTable table_;
     std::vector<std::unique_ptr<Worker>> workers_;  // [0] runs on the calling thread
     TimeManager time_;

@@ -16,7 +16,14 @@ Worker::Worker(const Evaluator& evaluator, TranspositionTable& table, const std:
       history_(std::make_unique<History>()),
       frames_(std::size_t(SENTINELS + MAX_PLY + 4)),
       root_moves_(std::size_t(MAX_MOVES)) {
-    set_evaluator(evaluator);
+    const auto* network = std::get_if<nnue::NetworkPtr>(&evaluator);
+    accumulators_.set_network(network ? *network : nullptr);
+    values_ =
+        network ? nullptr : std::make_unique<BatchValues>(std::get<BatchEvaluatorPtr>(evaluator));
+    // One call of a batch evaluator may take as long as 512 nodes with NNUE; one without overhead
+    // takes a few.
+    check_mask_ = network ? 511 : std::get<BatchEvaluatorPtr>(evaluator)->batch() == 1 ? 31 : 0;
+    history_->clear();
 }
 
 void Worker::new_game() {
@@ -24,14 +31,9 @@ void Worker::new_game() {
     if (values_) values_->clear();
 }
 
-void Worker::set_evaluator(const Evaluator& evaluator) {
-    const auto* network = std::get_if<nnue::NetworkPtr>(&evaluator);
-    accumulators_.set_network(network ? *network : nullptr);
-    values_ =
-        network ? nullptr : std::make_unique<BatchValues>(std::get<BatchEvaluatorPtr>(evaluator));
-    // One call of a batch evaluator may take as long as 512 nodes with NNUE.
-    check_mask_ = network ? 511 : 0;
-    history_->clear();  // corrections belong to the evaluator
+void Worker::set_budget(MoveBudgetPtr budget) {
+    budget_ = std::move(budget);
+    costs_.resize(budget_ ? std::size_t(MAX_PLY) : 0);
 }
 
 void Worker::set_root(const Position& root, std::span<const Key> earlier_keys,
@@ -46,7 +48,7 @@ void Worker::set_root(const Position& root, std::span<const Key> earlier_keys,
         f.move = f.excluded = f.killer = Move();
         f.continuation = &history_->continuation[12][0];
         f.evaluation = NO_SCORE;
-        f.double_extensions = f.cutoffs = f.line_length = 0;
+        f.double_extensions = f.cutoffs = f.line_length = f.fraction = 0;
         f.in_check = f.table_pv = false;
     }
     frame(0).position = root;

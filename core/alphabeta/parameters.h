@@ -66,6 +66,15 @@ inline constexpr int LMR_NOISY_HISTORY_DIVISOR = 8;  // [common]
 inline constexpr int DEEPER_MARGIN = 40;  // search again one ply deeper [common]
 inline constexpr int DEEPER_SLOPE = 2;  // per ply [common]
 
+// --- Probability-limited search (move_budget.h) ---
+inline constexpr double PLY_PROBABILITY = 0.5;  // one ply is a factor of this [ours]
+inline constexpr double STATIC_FIRST = 0.5;  // probability of the first move in the order [ours]
+inline constexpr double STATIC_EXPONENT = 0.5;  // of the place, in the probability [ours]
+inline constexpr double TABLE_PROBABILITY = 0.5;  // share given to the hash move [ours]
+inline constexpr double BUDGET_LEAST_COST = 0.5;  // plies of any move [ours]
+inline constexpr double BUDGET_MOST_COST = 8.0;  // plies of any move [ours]
+inline constexpr int LEARNED_DEPTH = 3;  // least depth at which a network is asked [ours]
+
 // --- Quiescence ---
 inline constexpr int QUIESCENCE_FUTILITY = 230;  // [ours]
 inline constexpr int QUIESCENCE_SEE = -20;  // least exchange value out of check [common]

@@ -196,6 +196,8 @@ Score Worker::search(int ply, int depth, Score alpha, Score beta, bool cut_node)
     Move best_move;
     Move quiets[64], noisies[32];
     int quiet_count = 0, noisy_count = 0, count = 0;
+    if (budget_) [[unlikely]]
+        budget_->prepare(p, info, depth, table_move, costs_[std::size_t(ply)]);
 
     while (const Move move = picker.next()) {
         if (move == now.excluded) continue;
@@ -211,13 +213,15 @@ Score Worker::search(int ply, int depth, Score alpha, Score beta, bool cut_node)
         const bool checks = gives_check(p, info, move);
         const int history = noisy ? capture_entry(p, move) : quiet_history(ply, move);
         int reduction = reduction_table(noisy, depth, count);
+        if (budget_) [[unlikely]]
+            reduction = budget_->cost(costs_[std::size_t(ply)], move, count) - 1024;
 
         // Step 11. Pruning of late and unpromising moves.
         if (!ROOT && best > -MATE_BOUND && has_pieces(p, p.side)) {
             const int reduced =
                 std::max(0, depth - 1 - (reduction - history / LMR_HISTORY_DIVISOR) / 1024);
             if (!noisy && !checks) {
-                if (count >= (LATE_MOVE_BASE + depth * depth) / (2 - improving))
+                if (!budget_ && count >= (LATE_MOVE_BASE + depth * depth) / (2 - improving))
                     picker.skip_quiets();
                 if (reduced < HISTORY_PRUNING_DEPTH && history < -HISTORY_PRUNING_MARGIN * depth)
                     continue;
@@ -234,9 +238,10 @@ Score Worker::search(int ply, int depth, Score alpha, Score beta, bool cut_node)
         // Step 12. Singular extension: all other moves fail low against a bit less than the table's
         // score. If even they reach beta, this node fails high anyway (multi-cut).
         int extension = 0;
-        if (!ROOT && move == table_move && !singular_search && depth >= SINGULAR_DEPTH &&
-            ply < 2 * root_depth_ && hit && entry.depth >= depth - SINGULAR_TABLE_DEPTH &&
-            entry.bound & BOUND_LOWER && entry.score != NO_SCORE && !is_mate(entry.score)) {
+        if (!ROOT && move == table_move && !singular_search && !budget_ &&
+            depth >= SINGULAR_DEPTH && ply < 2 * root_depth_ && hit &&
+            entry.depth >= depth - SINGULAR_TABLE_DEPTH && entry.bound & BOUND_LOWER &&
+            entry.score != NO_SCORE && !is_mate(entry.score)) {
             const Score singular_beta = entry.score - SINGULAR_MARGIN * depth / 16;
             now.excluded = move;
             const Score score = search<Node::CUT_OR_ALL>(ply, (depth - 1) / 2, singular_beta - 1,
@@ -266,8 +271,27 @@ Score Worker::search(int ply, int depth, Score alpha, Score beta, bool cut_node)
         int new_depth = depth - 1 + extension;
         Score score = NO_SCORE;
 
-        // Step 14. Late move reduction with a null window; re-search if it fails high.
-        if (depth >= LMR_DEPTH && count > 1 + ROOT) {
+        // Step 14. Late move reduction with a null window; re-search if it fails high. A budget
+        // reduces by the move's probability instead, in fractions of a ply.
+        if (budget_) [[unlikely]] {
+            if (count == 1) {
+                // A probable first move is searched deeper.
+                const int gain = ply < 2 * root_depth_ ? std::max(0, -reduction) : 0;
+                new_depth += (now.fraction + gain) >> 10;
+                next.fraction = (now.fraction + gain) & 1023;
+            } else {
+                const int budget = std::max(0, 1024 * new_depth + now.fraction - reduction);
+                next.fraction = budget & 1023;
+                score = -search<Node::CUT_OR_ALL>(ply + 1, budget >> 10, -alpha - 1, -alpha, true);
+                next.fraction = now.fraction;
+                if (score > alpha && budget >> 10 < new_depth && !stopped_)
+                    score = -search<Node::CUT_OR_ALL>(ply + 1, new_depth, -alpha - 1, -alpha,
+                                                      !cut_node);
+            }
+            if (!PV && count == 1)
+                score =
+                    -search<Node::CUT_OR_ALL>(ply + 1, new_depth, -alpha - 1, -alpha, !cut_node);
+        } else if (depth >= LMR_DEPTH && count > 1 + ROOT) {
             reduction += cut_node ? LMR_CUT_NODE : 0;
             reduction -= now.table_pv ? LMR_PV + PV * 512 : 0;
             reduction += improving ? 0 : LMR_NOT_IMPROVING;

@@ -37,8 +37,12 @@ TranspositionTable::TranspositionTable(std::size_t bytes, Key key_mask) : key_ma
 }
 
 void TranspositionTable::resize(std::size_t bytes) {
-    buckets_ = AlignedArray<Bucket>();  // free the old table first
-    buckets_ = AlignedArray<Bucket>(std::max<std::size_t>(1, bytes / sizeof(Bucket)));
+    // The old table is freed only when the new one is certain, but before that one is written, so
+    // that they are never in memory together.
+    auto larger = AlignedArray<Bucket>::reserved(std::max<std::size_t>(1, bytes / sizeof(Bucket)));
+    std::swap(buckets_, larger);
+    larger = AlignedArray<Bucket>();
+    buckets_.zero();
     age_ = 0;
 }
 

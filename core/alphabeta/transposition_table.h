@@ -34,9 +34,10 @@ class TranspositionTable {
     // collisions.
     explicit TranspositionTable(std::size_t bytes, Key key_mask = ~Key(0));
 
-    // Not during a search.
+    // Not during a search. If there is no memory, resize() throws and keeps the old table.
     void resize(std::size_t bytes);
     void clear();
+    [[nodiscard]] std::size_t bytes() const { return buckets_.size() * sizeof(Bucket); }
 
     void new_search() { age_ = (age_ + 1) & AGE_MASK; }
 

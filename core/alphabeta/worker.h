@@ -12,6 +12,7 @@
 
 #include "alphabeta/batch_values.h"
 #include "alphabeta/history.h"
+#include "alphabeta/move_budget.h"
 #include "alphabeta/time_manager.h"
 #include "alphabeta/transposition_table.h"
 #include "nnue/accumulator.h"
@@ -30,6 +31,7 @@ struct Frame {
     int double_extensions;  // so far in this variation
     int cutoffs;            // beta cutoffs among the children
     int plies_from_null;
+    int fraction;  // of the depth, 1024ths of a ply; only with a MoveBudget
     bool in_check;
     bool table_pv;
     int line_length;
@@ -53,7 +55,8 @@ class Worker {
     Worker(const Evaluator& evaluator, TranspositionTable& table, const std::atomic<bool>& stop);
 
     void new_game();
-    void set_evaluator(const Evaluator& evaluator);
+    // Null: the depth limits the search.
+    void set_budget(MoveBudgetPtr budget);
 
     // Prepares a search; the caller starts the time manager and calls new_search() of the table.
     void set_root(const Position& root, std::span<const Key> earlier_keys, const Limits& limits);
@@ -121,6 +124,8 @@ class Worker {
 
     nnue::AccumulatorStack accumulators_;  // unused if values_ is set
     std::unique_ptr<BatchValues> values_;  // null: NNUE
+    MoveBudgetPtr budget_;
+    std::vector<MoveCosts> costs_;  // by ply, with a budget
     TranspositionTable& table_;
     const std::atomic<bool>& stop_;
     std::unique_ptr<History> history_;

@@ -21,15 +21,20 @@ inline constexpr std::size_t HUGE_PAGE = std::size_t(2) << 20;
 template <class T> class AlignedArray {
   public:
     AlignedArray() = default;
-    explicit AlignedArray(std::size_t size)
-        : alignment_(size * sizeof(T) >= HUGE_PAGE ? HUGE_PAGE : CACHE_LINE), size_(size) {
-        void* memory = ::operator new[](size * sizeof(T), std::align_val_t(alignment_));
+    explicit AlignedArray(std::size_t size) : AlignedArray(reserved(size)) { zero(); }
+    // Address space without contents, which takes no memory yet; call zero() before any use.
+    [[nodiscard]] static AlignedArray reserved(std::size_t size) {
+        AlignedArray array;
+        array.alignment_ = size * sizeof(T) >= HUGE_PAGE ? HUGE_PAGE : CACHE_LINE;
+        array.size_ = size;
+        void* memory = ::operator new[](size * sizeof(T), std::align_val_t(array.alignment_));
 #if defined(__linux__)
-        if (alignment_ == HUGE_PAGE) madvise(memory, size * sizeof(T), MADV_HUGEPAGE);
+        if (array.alignment_ == HUGE_PAGE) madvise(memory, size * sizeof(T), MADV_HUGEPAGE);
 #endif
-        data_ = static_cast<T*>(memory);
-        std::uninitialized_value_construct_n(data_, size);
+        array.data_ = static_cast<T*>(memory);
+        return array;
     }
+    void zero() { std::uninitialized_value_construct_n(data_, size_); }
     AlignedArray(AlignedArray&& other) noexcept { swap(other); }
     AlignedArray& operator=(AlignedArray&& other) noexcept {
         swap(other);

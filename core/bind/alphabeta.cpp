@@ -1,21 +1,15 @@
 // The alpha-beta engine and its bench.
 
-#include <nanobind/stl/variant.h>
-
 #include "alphabeta/bench.h"
 #include "alphabeta/engine.h"
 #include "bind/bind.h"
+#include "nets/move_net.h"
 
 namespace rookery::bind {
 
 namespace {
 
 using alphabeta::Engine;
-using AnyEvaluator =
-    std::variant<std::shared_ptr<nnue::Network>, std::shared_ptr<values::ObservationEvaluator>>;
-alphabeta::Evaluator evaluator_of(const AnyEvaluator& any) {
-    return std::visit([](const auto& made) -> alphabeta::Evaluator { return made; }, any);
-}
 
 struct NamedLine {
     int score;
@@ -115,6 +109,18 @@ void bind_alphabeta(nb::module_& m) {
                 engine.set_evaluator(evaluator_of(evaluator));
             },
             "evaluator"_a)
+        .def(
+            "set_probabilities",
+            [](Engine& engine, const std::optional<std::string>& kind,
+               const std::shared_ptr<nets::MoveNet>& network) {
+                using alphabeta::MoveBudget;
+                engine.set_budget(
+                    kind ? std::make_shared<const MoveBudget>(MoveBudget::find_kind(*kind), network)
+                         : nullptr);
+            },
+            "kind"_a.none(), "network"_a.none() = nb::none(),
+            "Limits the search by the product of move probabilities instead of the depth: "
+            "'uniform', 'static', or 'learned' with a network. None: the depth.")
         .def("new_game", &Engine::new_game, "Clears the hash table and the histories.")
         .def("prepare", &Engine::prepare,
              "Call before each search: later calls of stop() apply to it.")

@@ -13,12 +13,14 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
 #include <span>
 #include <string>
 #include <vector>
 
+#include "alphabeta/batch_values.h"
 #include "encode/leaf_batch.h"
 #include "mcts/tree.h"
 #include "nnue/network.h"
@@ -122,7 +124,18 @@ using Tensors =
     std::tuple<Input<const float>, Input<const float>, Input<const float>, Input<const float>>;
 [[nodiscard]] std::shared_ptr<nnue::Network> make_network(const Tensors& tensors);
 // uint8 [N, 32]
+using SampleArray = Input<const std::uint8_t, nb::shape<-1, 32>>;
 [[nodiscard]] Numpy<std::uint8_t> sample_array(std::span<const nnue::PackedSample> samples);
+// Throws std::invalid_argument if the array is not aligned.
+[[nodiscard]] std::span<const nnue::PackedSample> samples_of(const SampleArray& array);
+
+// What the alpha-beta search evaluates with.
+using AnyEvaluator =
+    std::variant<std::shared_ptr<nnue::Network>, std::shared_ptr<values::ObservationEvaluator>,
+                 std::shared_ptr<values::PositionEvaluator>>;
+[[nodiscard]] inline alphabeta::Evaluator evaluator_of(const AnyEvaluator& any) {
+    return std::visit([](const auto& made) -> alphabeta::Evaluator { return made; }, any);
+}
 
 // mcts::set_option with a Python number or bool.
 void set_option(mcts::TreeOptions& options, nb::handle name, nb::handle value);

@@ -1,7 +1,9 @@
 // Reconnaissance blind chess: the referee, what each side knows, many games at once.
 
 #include "bind/bind.h"
+#include "blind/belief.h"
 #include "blind/game.h"
+#include "blind/judge.h"
 #include "blind/vector_games.h"
 
 namespace rookery::bind {
@@ -322,9 +324,105 @@ void bind_vector(nb::module_& m) {
             "state"_a);
 }
 
+struct Boards {
+    std::vector<blind::Board> list;
+};
+
+// A number for what a sense of each of the 36 inner squares would show, uint64 [N, 36].
+Numpy<std::uint64_t> window_keys(const Boards& boards) {
+    std::vector<std::uint64_t> keys;
+    for (const blind::Board& board : boards.list)
+        for (int rank = 1; rank < 7; ++rank)
+            for (int file = 1; file < 7; ++file) {
+                std::uint64_t key = 0;
+                for (const Piece piece : blind::look(board, make_square(file, rank)))
+                    key = key * 13 + piece;
+                keys.push_back(key);
+            }
+    return owned_array(std::move(keys), {boards.list.size(), 36});
+}
+
+// Share of the boards with each piece of PIECE_LETTERS on each square, float32 [12, 64].
+Numpy<float> occupancy(const Boards& boards) {
+    std::vector<float> shares(12 * 64);
+    for (const blind::Board& board : boards.list)
+        for (Bitboard set = board.occupied(); set;) {
+            const Square square = pop_square(set);
+            shares[std::size_t(64 * board.piece_at(square) + square)] += 1.0F;
+        }
+    for (float& share : shares) share /= float(std::max<std::size_t>(boards.list.size(), 1));
+    return owned_array(std::move(shares), {12, 64});
+}
+
+void bind_belief(nb::module_& m) {
+    nb::class_<Boards>(m, "BlindBoards", "Boards that may be the true one.")
+        .def("__len__", [](const Boards& boards) { return boards.list.size(); })
+        .def("window_keys", &window_keys,
+             "A number for what a sense of each of the 36 inner squares, from b2 to g7 rank by "
+             "rank, would show: uint64 [boards, 36].")
+        .def("occupancy", &occupancy,
+             "Share of the boards with each of PNBRQKpnbrqk on each square: float32 [12, 64].")
+        .def("fens", [](const Boards& boards) {
+            std::vector<std::string> fens;
+            for (const blind::Board& board : boards.list) fens.push_back(blind::to_fen(board));
+            return fens;
+        });
+    using blind::Belief;
+    nb::class_<Belief>(m, "BlindBelief",
+                       "The boards that fit what a side knows; see core/blind/belief.h.")
+        .def(nb::init<const Knowledge&, std::size_t, std::uint64_t>(), "knowledge"_a,
+             "capacity"_a = 30'000, "seed"_a = 0)
+        .def("update", &Belief::update, "knowledge"_a, nb::call_guard<nb::gil_scoped_release>())
+        .def("__len__", [](const Belief& b) { return b.boards().size(); })
+        .def_prop_ro("complete", &Belief::complete)
+        .def_prop_ro("repairs", &Belief::repairs)
+        .def("boards",
+             [](const Belief& b) { return Boards{{b.boards().begin(), b.boards().end()}}; })
+        .def(
+            "sample",
+            [](Belief& b, std::size_t count, double endangered) {
+                return Boards{b.sample(count, endangered)};
+            },
+            "count"_a, "endangered"_a = 0.0, nb::call_guard<nb::gil_scoped_release>(),
+            "Distinct boards with this side to move; before the sense, after any of the "
+            "opponent's possible moves. endangered: share of the places for boards on which our "
+            "king "
+            "could be captured, if there are so many.");
+    using blind::Judge;
+    nb::class_<Judge>(m, "BlindJudge", "The engine's opinion of requests; see core/blind/judge.h.")
+        .def(
+            "__init__",
+            [](Judge* self, const std::shared_ptr<nnue::Network>& network, std::uint64_t nodes,
+               double exposed_king, double unseen_check) {
+                new (self) Judge(network, {nodes, exposed_king, unseen_check});
+            },
+            "network"_a, "nodes"_a = blind::JudgeOptions().nodes,
+            "exposed_king"_a = blind::JudgeOptions().exposed_king,
+            "unseen_check"_a = blind::JudgeOptions().unseen_check)
+        .def("new_game", &Judge::new_game)
+        .def(
+            "values",
+            [](Judge& judge, const Boards& boards, const Knowledge& knowledge) {
+                blind::Requests requests;
+                blind::list_move_actions(knowledge, requests);
+                std::vector<Move> moves(requests.moves.begin(), requests.moves.end());
+                moves.emplace_back();
+                std::vector<float> values;
+                {
+                    const nb::gil_scoped_release release;
+                    values = judge.values(boards.list, moves);
+                }
+                return owned_array(std::move(values), {boards.list.size(), moves.size()});
+            },
+            "boards"_a, "knowledge"_a,
+            "float32 [boards, requests + 1] in [0, 1]: chance to win after each request of "
+            "knowledge.move_actions(), the pass last.");
+}
+
 }  // namespace
 
 void bind_blind(nb::module_& m) {
+    bind_belief(m);
     bind_knowledge(m);
     bind_game_class(m);
     bind_vector(m);

@@ -25,15 +25,17 @@ void init(Search* self, const std::string& observation, const nb::kwargs& option
 
 void begin(Search& search, int simulations, bool noise, double gumbel_scale, std::uint64_t seed,
            bool stop_early, const std::vector<std::string>& only) {
-    std::vector<Move> moves;
-    for (const std::string& uci : only)
-        moves.push_back(require_uci(search.tree.root_position(), uci));
-    search.begin({simulations, noise, gumbel_scale, seed, stop_early}, std::move(moves));
+    search.begin({simulations, noise, gumbel_scale, seed, stop_early}, only);
 }
 
 void apply(Search& search, const Input<const float>& logits, const Input<const float>& values) {
     const nb::gil_scoped_release release;
     search.apply(span_of(logits), span_of(values));
+}
+
+// A property or method that reads the search while no other thread can use it.
+template <class Read> auto reading(Read read) {
+    return [read](Search& search) { return search.with(read); };
 }
 
 // --- The tree as dictionaries ---
@@ -51,7 +53,7 @@ nb::dict describe_edge(const Tree& tree, const Position& position, const Tree::E
     return out;
 }
 
-nb::list root_edges(const Search& search) {
+nb::list root_edges(Search& search) {
     const Tree& tree = search.evaluated_tree();
     const auto& priors = tree.root_priors();
     nb::list out;
@@ -86,9 +88,17 @@ nb::dict describe_node(const Tree& tree, const Tree::Node& node, const Position&
     return out;
 }
 
-nb::dict whole_tree(const Search& search, std::uint32_t least, int depth) {
-    const Tree& tree = search.evaluated_tree();
-    return describe_node(tree, tree.nodes()[0], tree.root_position(), least, depth);
+nb::dict whole_tree(Search& search, std::uint32_t least, int depth) {
+    return search.with([&](const Search& s) {
+        const Tree& tree = s.evaluated_tree();
+        return describe_node(tree, tree.nodes()[0], tree.root_position(), least, depth);
+    });
+}
+
+std::vector<std::string> line(Search& search, std::size_t edge) {
+    return search.with([&](const Search& s) {
+        return to_uci(s.tree.root_position(), s.evaluated_tree().line(edge));
+    });
 }
 
 }  // namespace
@@ -102,8 +112,11 @@ void bind_mcts(nb::module_& m) {
     nb::class_<Search> search(
         m, "MctsSearch",
         "Tree search of one position. Call a network yourself (gather, evaluate, apply, until "
-        "done), or let run() call a native one.");
-    bind_leaves(search, [](nb::handle self) -> auto& { return nb::cast<Search&>(self).batch; });
+        "done), or let run() call a native one. While one thread uses it, another may only stop() "
+        "it and gets a RuntimeError for anything else.");
+    bind_leaves(search, [](nb::handle self) -> auto& {
+        return nb::cast<Search&>(self).with([](Search& s) -> auto& { return s.batch; });
+    });
     search
         .def("__init__", &init, "observation"_a, "options"_a,
              nb::sig("def __init__(self, observation: str, **options: float) -> None"),
@@ -123,33 +136,28 @@ void bind_mcts(nb::module_& m) {
              nb::call_guard<nb::gil_scoped_release>(),
              "Searches until done, stopped or out of time; returns whether it is done.")
         .def("stop", &Search::stop, "Stops a running search; thread-safe.")
-        .def_prop_ro("done", &Search::done)
-        .def_prop_ro("simulations", [](const Search& s) { return s.tree.simulations_done(); })
-        .def_prop_ro("nodes", [](const Search& s) { return s.tree.nodes().size(); })
-        .def_prop_ro(
-            "full", [](const Search& s) { return s.tree.full(); },
-            "Whether the memory limit was reached.")
-        .def_prop_ro("max_depth", [](const Search& s) { return s.tree.max_depth(); })
-        .def_prop_ro("cache_hits", [](const Search& s) { return s.cache.hits; })
-        .def("root_edges", &root_edges,
+        .def_prop_ro("done", reading([](const Search& s) { return s.tree.done(); }))
+        .def_prop_ro("simulations",
+                     reading([](const Search& s) { return s.tree.simulations_done(); }))
+        .def_prop_ro("nodes", reading([](const Search& s) { return s.tree.nodes().size(); }))
+        .def_prop_ro("full", reading([](const Search& s) { return s.tree.full(); }),
+                     "Whether the memory limit was reached.")
+        .def_prop_ro("max_depth", reading([](const Search& s) { return s.tree.max_depth(); }))
+        .def_prop_ro("cache_hits", reading([](const Search& s) { return s.cache.hits; }))
+        .def("root_edges", reading(&root_edges),
              nb::sig("def root_edges(self) -> list[dict[str, typing.Any]]"),
              "All legal moves with prior, visits, value (for the mover), status, mate_plies.")
-        .def_prop_ro(
-            "root_value", [](const Search& s) { return s.evaluated_tree().root_value(); },
-            "[-1, 1], for the side to move.")
-        .def(
-            "best_edge", [](const Search& s) { return s.evaluated_tree().final_edge(); },
-            "Index into root_edges of the move to play.")
-        .def(
-            "policy_target",
-            [](const Search& s) { return owned_array(s.evaluated_tree().policy_target()); },
-            "float32 [edges], the policy target of this search.")
-        .def(
-            "line",
-            [](const Search& s, std::size_t edge) {
-                return to_uci(s.tree.root_position(), s.evaluated_tree().line(edge));
-            },
-            "edge"_a, "UCI moves of the most visited variation through a root edge.")
+        .def_prop_ro("root_value",
+                     reading([](const Search& s) { return s.evaluated_tree().root_value(); }),
+                     "[-1, 1], for the side to move.")
+        .def("best_edge", reading([](const Search& s) { return s.evaluated_tree().final_edge(); }),
+             "Index into root_edges of the move to play.")
+        .def("policy_target", reading([](const Search& s) {
+                 return owned_array(s.evaluated_tree().policy_target());
+             }),
+             "float32 [edges], the policy target of this search.")
+        .def("line", &line, "edge"_a,
+             "UCI moves of the most visited variation through a root edge.")
         .def("tree", &whole_tree, "least_visits"_a = 1, "depth"_a = 1000,
              nb::sig("def tree(self, least_visits: int = 1, depth: int = 1000) -> dict[str, "
                      "typing.Any]"),

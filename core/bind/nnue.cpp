@@ -8,13 +8,6 @@ namespace rookery::bind {
 namespace {
 
 using Floats = Input<const float>;
-using SampleArray = Input<const std::uint8_t, nb::shape<-1, 32>>;
-
-std::span<const nnue::PackedSample> samples_of(const SampleArray& array) {
-    if (reinterpret_cast<std::uintptr_t>(array.data()) % alignof(nnue::PackedSample))
-        throw std::invalid_argument("the samples are not aligned to 8 bytes; pass a copy");
-    return {reinterpret_cast<const nnue::PackedSample*>(array.data()), array.shape(0)};
-}
 
 // --- Packed samples ---
 
@@ -41,6 +34,21 @@ std::vector<std::string> sample_fens(const SampleArray& array) {
     for (const nnue::PackedSample& sample : samples_of(array))
         fens.push_back(to_fen(nnue::unpack(sample)));
     return fens;
+}
+
+void encode_samples(const SampleArray& array, std::string_view name,
+                    const Input<float, nb::ndim<2>>& out) {
+    const encode::ObservationLayout& layout = encode::find_observation(name);
+    const auto samples = samples_of(array);
+    if (out.shape(0) != samples.size() || out.shape(1) != layout.size())
+        throw std::invalid_argument("out must be [" + std::to_string(samples.size()) + ", " +
+                                    std::to_string(layout.size()) + "]");
+    const nb::gil_scoped_release release;
+    const RepetitionKeys none;
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+        const Position position = values::without_past(nnue::unpack(samples[i]));
+        layout.encode({{&position}, 1, &none}, out.data() + i * layout.size());
+    }
 }
 
 // --- The learner ---
@@ -166,6 +174,12 @@ void bind_learner(nb::module_& m) {
 
 }  // namespace
 
+std::span<const nnue::PackedSample> samples_of(const SampleArray& array) {
+    if (reinterpret_cast<std::uintptr_t>(array.data()) % alignof(nnue::PackedSample))
+        throw std::invalid_argument("the samples are not aligned to 8 bytes; pass a copy");
+    return {reinterpret_cast<const nnue::PackedSample*>(array.data()), array.shape(0)};
+}
+
 Numpy<std::uint8_t> sample_array(std::span<const nnue::PackedSample> samples) {
     const auto bytes = std::as_bytes(samples);
     const auto* first = reinterpret_cast<const std::uint8_t*>(bytes.data());
@@ -198,6 +212,8 @@ void bind_nnue(nb::module_& m) {
     m.def("pack_samples", &pack_samples, "games"_a, "scores"_a, "results"_a, "numbers"_a,
           "Packed samples uint8 [N, 32] of the games' current positions; scores and results (1, 0, "
           "-1) are for the side to move, numbers are game numbers.");
+    m.def("encode_samples", &encode_samples, "samples"_a, "observation"_a, "out"_a,
+          "Writes observations float32 [N, size] of packed samples, as positions without a past.");
     m.def("sample_fens", &sample_fens, "samples"_a, "FENs of packed samples.");
     m.def(
         "first_bad_sample",

@@ -62,9 +62,15 @@ void add_piece_moves(const Board& board, Bitboard occupied, MoveList& list) {
     const Bitboard own = board.by_color[board.side];
     for (Bitboard pieces = own & ~board.by_type[PAWN]; pieces;) {
         const Square from = pop_last(pieces);
-        const PieceType type = type_of(board.piece_at(from));
-        for (Bitboard targets = piece_attacks(type, from, occupied) & ~own; targets;)
-            list.add(Move(from, pop_last(targets)));
+        const Bitboard mask = bit(from);
+        Bitboard targets = 0;
+        if (mask & board.by_type[KNIGHT]) targets = knight_attacks(from);
+        if (mask & (board.by_type[BISHOP] | board.by_type[QUEEN]))
+            targets |= bishop_attacks(from, occupied);
+        if (mask & (board.by_type[ROOK] | board.by_type[QUEEN]))
+            targets |= rook_attacks(from, occupied);
+        if (mask & board.by_type[KING]) targets = king_attacks(from);
+        for (targets &= ~own; targets;) list.add(Move(from, pop_last(targets)));
     }
 }
 

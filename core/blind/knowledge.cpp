@@ -56,14 +56,16 @@ void Knowledge::sensed(Square centre, const Window& window) {
     note(100 + Key(centre));
     if (centre == NO_SQUARE) return;
     turn.window = window;
+    Key seen = 0;
     for (int i = 0; i < 9; ++i) {
         const Piece piece = window[std::size_t(i)];
-        note(piece);
+        seen = seen * 16 + piece;
         const Square square = window_square(centre, i);
         if (square == NO_SQUARE) continue;
         const bool theirs = piece != NO_PIECE && color_of(piece) != color_;
         remember(square, theirs ? piece : NO_PIECE);
     }
+    note(seen);
 }
 
 Bitboard Knowledge::proven_empty(Move requested, Move taken) const {

@@ -112,27 +112,56 @@ Square sense_of(Color color, int action) {
     return action == NO_SQUARE ? NO_SQUARE : oriented(action, color);
 }
 
-int move_action(Color color, Move request) {
-    // Only the side of a position decides the action of a move.
-    static const std::array<Position, 2> sides = [] {
-        std::array<Position, 2> made{empty_board(), empty_board()};
-        made[BLACK].side = BLACK;
+namespace {
+
+// Actions of all moves by colour, origin and destination, except under-promotions.
+using ActionTable = std::array<std::array<std::int16_t, 64 * 64>, 2>;
+const ActionTable& action_table() {
+    static const ActionTable table = [] {
+        ActionTable made;
+        Position position = empty_board();  // only its side matters
+        for (const Color color : {WHITE, BLACK}) {
+            position.side = color;
+            for (Square from = 0; from < 64; ++from)
+                for (Square to = 0; to < 64; ++to)
+                    made[color][std::size_t(from | to << 6)] = std::int16_t(
+                        encode::action_of(encode::ActionSpace::AZ4672, position, Move(from, to)));
+        }
         return made;
     }();
+    return table;
+}
+
+int slow_action(Color color, Move request) {
+    Position position = empty_board();
+    position.side = color;
+    return encode::action_of(encode::ActionSpace::AZ4672, position, request);
+}
+
+}  // namespace
+
+int move_action(Color color, Move request) {
     if (!request) return PASS_ACTION;
-    return encode::action_of(encode::ActionSpace::AZ4672, sides[color], request);
+    if (request.kind() != Move::NORMAL) return slow_action(color, request);
+    return action_table()[color][request.bits() & 0xFFF];
 }
 
 void list_move_actions(const Knowledge& knowledge, Requests& requests) {
+    constexpr Bitboard LAST_RANKS = rank_mask(0) | rank_mask(7);
+    const Color color = knowledge.color();
+    const auto& table = action_table()[color];
+    const Bitboard pawns = knowledge.own().by_type[PAWN];
+    MoveList all;
+    list_requests(knowledge.own(), all);
     requests.moves.clear();
     requests.count = 0;
-    const Bitboard last = rank_mask(0) | rank_mask(7);
-    for (const Move move : knowledge.requests()) {
-        const bool second_name = move.kind() == Move::NORMAL && bit(move.to()) & last &&
-                                 bit(move.from()) & knowledge.own().by_type[PAWN];
+    for (const Move move : all) {
+        const bool normal = move.kind() == Move::NORMAL;
+        const bool second_name = normal && bit(move.to()) & LAST_RANKS && bit(move.from()) & pawns;
         if (second_name) continue;
         requests.moves.add(move);
-        requests.actions[requests.count++] = move_action(knowledge.color(), move);
+        requests.actions[requests.count++] =
+            normal ? table[move.bits() & 0xFFF] : slow_action(color, move);
     }
     requests.actions[requests.count++] = PASS_ACTION;
 }

@@ -8,7 +8,8 @@
 
 namespace rookery::blind {
 
-VectorGames::VectorGames(VectorOptions options) : options_(options) {
+VectorGames::VectorGames(VectorOptions options)
+    : options_(options), start_(start_board(), options.limits) {
     if (options.num_games < 1) throw std::invalid_argument("num_games must be 1 or more");
     const auto count = std::size_t(options.num_games);
     if (options.observe) observations.resize(count * PLANES * 64);
@@ -20,11 +21,13 @@ VectorGames::VectorGames(VectorOptions options) : options_(options) {
     results.resize(count);
     requests_.resize(count);
     chosen_.resize(count);
+    for (std::size_t i = 0; i < count; ++i)
+        for (int action = 0; action < SENSE_ACTIONS; ++action) senses_.push_back(action);
     reset();
 }
 
 void VectorGames::reset() {
-    games_.assign(std::size_t(options_.num_games), Game(start_board(), options_.limits));
+    games_.assign(std::size_t(options_.num_games), start_);
     phase_ = Phase::SENSE;
     std::fill(rewards.begin(), rewards.end(), 0.0F);
     for (auto* flags : {&terminations, &endings}) std::fill(flags->begin(), flags->end(), 0);
@@ -75,7 +78,7 @@ void VectorGames::step(std::span<const std::int64_t> actions) {
             rewards[i] = 1;  // only the side that moves can capture a king
             results[i] = us == WHITE ? 1 : -1;
         }
-        game = Game(start_board(), options_.limits);
+        game = start_;
     }
     phase_ = phase_ == Phase::SENSE ? Phase::MOVE : Phase::SENSE;
     list_legal();
@@ -83,17 +86,19 @@ void VectorGames::step(std::span<const std::int64_t> actions) {
 }
 
 void VectorGames::list_legal() {
+    for (std::size_t i = 0; i < size(); ++i) to_move[i] = games_[i].side() == WHITE;
+    if (phase_ == Phase::SENSE) {
+        legal_actions = senses_;
+        for (std::size_t i = 0; i <= size(); ++i)
+            legal_offsets[i] = SENSE_ACTIONS * std::int64_t(i);
+        return;
+    }
     legal_actions.clear();
     for (std::size_t i = 0; i < size(); ++i) {
-        to_move[i] = games_[i].side() == WHITE;
         legal_offsets[i] = std::int64_t(legal_actions.size());
-        if (phase_ == Phase::SENSE) {
-            for (int action = 0; action < SENSE_ACTIONS; ++action) legal_actions.push_back(action);
-        } else {
-            list_move_actions(games_[i].knowledge(games_[i].side()), requests_[i]);
-            legal_actions.insert(legal_actions.end(), requests_[i].actions,
-                                 requests_[i].actions + requests_[i].count);
-        }
+        list_move_actions(games_[i].knowledge(games_[i].side()), requests_[i]);
+        legal_actions.insert(legal_actions.end(), requests_[i].actions,
+                             requests_[i].actions + requests_[i].count);
     }
     legal_offsets[size()] = std::int64_t(legal_actions.size());
 }
@@ -125,7 +130,7 @@ void VectorGames::restore(const std::string& state) {
     for (std::size_t i = 0; i < size(); ++i) {
         std::vector<Turn> turns[2];
         reader.take(turns[WHITE], turns[BLACK]);
-        Game game(start_board(), options_.limits);
+        Game game = start_;
         for (std::size_t ply = 0; game.phase() != Phase::OVER; ++ply) {
             const std::vector<Turn>& side = turns[ply % 2];
             if (ply / 2 >= side.size() || !side[ply / 2].sensed) break;

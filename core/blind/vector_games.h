@@ -52,7 +52,9 @@ class VectorGames {
     void observe();
 
     VectorOptions options_;
+    Game start_;  // copied for every new game
     std::vector<Game> games_;
+    std::vector<std::int32_t> senses_;  // legal actions of all games in the sense phase
     std::vector<Requests> requests_;
     std::vector<int> chosen_;  // [N] index of the action among the game's requests
     Phase phase_ = Phase::SENSE;

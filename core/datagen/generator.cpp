@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cstdlib>
 #include <stdexcept>
+#include <string>
 #include <unordered_set>
 
+#include "base/memory.h"
 #include "rules/movegen.h"
 
 namespace rookery::datagen {
@@ -52,7 +54,7 @@ DataGenerator::DataGenerator(nnue::NetworkPtr network, DatagenSettings settings)
         throw std::invalid_argument("random plies must be (low, high) with 0 <= low <= high");
     if (settings.soft_nodes < 1 || settings.threads < 1 || settings.max_plies < 1)
         throw std::invalid_argument("nodes, threads and plies of a game must be at least 1");
-    for (int i = 0; i < settings.threads; ++i) engines_.push_back(make_engine(network));
+    engines_ = make_engines(network, settings.threads);
 }
 
 void DataGenerator::note(const GameLine& line, const alphabeta::Result& found, std::uint64_t number,
@@ -109,7 +111,8 @@ bool DataGenerator::play(alphabeta::Engine& engine, std::uint64_t number, Record
 GeneratedGames DataGenerator::run(std::uint64_t first, std::uint64_t count,
                                   const alphabeta::Poll& poll) {
     stopping_ = false;
-    std::vector<Record> records(count);
+    auto records = allocate(std::to_string(count) + " games at once", double(count),
+                            [&] { return std::vector<Record>(count); });
     GeneratedGames all;
     all.games = run_numbered(
         settings_.threads, first, count,

@@ -2,7 +2,9 @@
 
 #include <cstdlib>
 #include <stdexcept>
+#include <string>
 
+#include "base/memory.h"
 #include "rules/movegen.h"
 
 namespace rookery::datagen {
@@ -18,11 +20,10 @@ NetworkMatch::NetworkMatch(nnue::NetworkPtr network, nnue::NetworkPtr opponent,
         throw std::invalid_argument("a match needs a network, and a network or a bot against it");
     if (settings.nodes < 1 || settings.threads < 1 || settings.random_plies < 0)
         throw std::invalid_argument("nodes and threads must be at least 1, random plies 0");
-    tables_.resize(std::size_t(settings.threads));
-    for (Table& table : tables_) {
-        table.ours = make_engine(network);
-        if (opponent) table.theirs = make_engine(opponent);
-    }
+    std::vector<EnginePtr> ours = make_engines(network, settings.threads), theirs;
+    if (opponent) theirs = make_engines(opponent, settings.threads);
+    for (std::size_t i = 0; i < ours.size(); ++i)
+        tables_.push_back({std::move(ours[i]), opponent ? std::move(theirs[i]) : nullptr});
 }
 
 GameLine NetworkMatch::opening(Table& table, Random& random, std::vector<Move>& moves) const {
@@ -78,7 +79,8 @@ bool NetworkMatch::play_pair(Table& table, std::uint64_t number, MatchPair& pair
 std::vector<MatchPair> NetworkMatch::run(std::uint64_t first, std::uint64_t count,
                                          const alphabeta::Poll& poll) {
     stopping_ = false;
-    std::vector<MatchPair> pairs(count);
+    auto pairs = allocate(std::to_string(count) + " pairs of games at once", double(count),
+                          [&] { return std::vector<MatchPair>(count); });
     const std::uint64_t complete = run_numbered(
         settings_.threads, first, count,
         [&](int thread, std::uint64_t number) {

@@ -6,8 +6,11 @@
 #include <cstdlib>
 #include <exception>
 #include <mutex>
+#include <string>
+#include <system_error>
 #include <thread>
 
+#include "base/memory.h"
 #include "rules/movegen.h"
 
 namespace rookery::datagen {
@@ -50,8 +53,13 @@ GameLine random_opening(int plies, Random& random, std::vector<Move>* played) {
     }
 }
 
-EnginePtr make_engine(nnue::NetworkPtr network) {
-    return std::make_unique<alphabeta::Engine>(std::move(network), 1, 1);
+std::vector<EnginePtr> make_engines(const nnue::NetworkPtr& network, int count) {
+    return allocate("the engines of " + std::to_string(count) + " threads", 0, [&] {
+        std::vector<EnginePtr> engines;
+        for (int i = 0; i < count; ++i)
+            engines.push_back(std::make_unique<alphabeta::Engine>(network, 1, 1));
+        return engines;
+    });
 }
 
 alphabeta::Limits soft(std::uint64_t nodes) {
@@ -99,8 +107,16 @@ std::uint64_t run_numbered(int threads, std::uint64_t first, std::uint64_t count
         --running;
         finished.notify_all();
     };
-    std::vector<std::thread> workers;
-    for (int thread = 0; thread < threads; ++thread) workers.emplace_back(run, thread);
+    std::vector<std::jthread> workers;  // join when destroyed
+    workers.reserve(std::size_t(threads));
+    try {
+        for (int thread = 0; thread < threads; ++thread) workers.emplace_back(run, thread);
+    } catch (const std::system_error&) {
+        // The system starts no more threads: those that run do the rest.
+        const std::lock_guard lock(mutex);
+        running -= threads - int(workers.size());
+        if (workers.empty()) throw;
+    }
     {
         std::unique_lock lock(mutex);
         while (!finished.wait_for(lock, POLL_INTERVAL, [&] { return running == 0; })) {
@@ -119,7 +135,7 @@ std::uint64_t run_numbered(int threads, std::uint64_t first, std::uint64_t count
             if (trouble) failure = trouble;
         }
     }
-    for (std::thread& worker : workers) worker.join();
+    workers.clear();  // joins
     if (failure) std::rethrow_exception(failure);
     std::uint64_t complete = 0;
     while (complete < count && done[complete]) ++complete;

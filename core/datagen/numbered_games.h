@@ -56,7 +56,7 @@ struct GameLine {
 
 // Each thread has an engine of one thread and 1 MiB of hash.
 using EnginePtr = std::unique_ptr<alphabeta::Engine>;
-[[nodiscard]] EnginePtr make_engine(nnue::NetworkPtr network);
+[[nodiscard]] std::vector<EnginePtr> make_engines(const nnue::NetworkPtr& network, int count);
 // For training data: starts no new depth beyond `nodes`, and stops at ten times as many.
 [[nodiscard]] alphabeta::Limits soft(std::uint64_t nodes);
 // For matches: never more than `nodes`, as in the arena.

@@ -33,6 +33,13 @@ struct LeafBatch {
         return layout ? layout->memory(bytes()) : 0;
     }
 
+    // Memory for `count` leaves, so that their addresses do not change.
+    void reserve(std::size_t count) {
+        observations.reserve(count * observation_bytes());
+        legal_actions.reserve(count * MAX_MOVES);
+        legal_offsets.reserve(count + 1);
+        keys.reserve(count);
+    }
     void clear() {
         observations.clear();
         legal_actions.clear();

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <exception>
 #include <stdexcept>
+#include <string>
+#include <system_error>
 #include <thread>
 
 #include "base/choose.h"
+#include "base/memory.h"
 #include "base/serial.h"
 #include "rules/movegen.h"
 
@@ -33,15 +36,20 @@ VectorGames::VectorGames(VectorOptions options)
     : options_(std::move(options)), layout_(&encode::find_observation(options_.observation)) {
     check_options();
     const auto n = std::size_t(options_.num_games);
-    slots_.resize(n);
-    // Never resized, so that views stay valid.
-    legal_actions.resize(n * (MAX_MOVES + 1));
-    legal_offsets.resize(n + 1);
-    const auto resize = [n](auto&... columns) { (columns.resize(n), ...); };
-    resize(rewards, opponent_rewards, terminations, truncations, to_move, endings, piece_counts,
-           polyglot_keys, material, results, plies, lengths);
-    observations.resize(n * layout_->memory(options_.byte_observations));
-    reset(options_.seed);
+    const std::size_t observed = layout_->memory(options_.byte_observations);
+    const double each =
+        double(sizeof(Slot) + (MAX_MOVES + 1) * sizeof(legal_actions[0]) + observed);
+    allocate(std::to_string(n) + " games", each * double(n), [&] {
+        slots_.resize(n);
+        // Never resized, so that views stay valid.
+        legal_actions.resize(n * (MAX_MOVES + 1));
+        legal_offsets.resize(n + 1);
+        const auto resize = [n](auto&... columns) { (columns.resize(n), ...); };
+        resize(rewards, opponent_rewards, terminations, truncations, to_move, endings, piece_counts,
+               polyglot_keys, material, results, plies, lengths);
+        observations.resize(n * observed);
+        reset(options_.seed);
+    });
 }
 
 void VectorGames::check_options() const {
@@ -83,10 +91,17 @@ void VectorGames::for_each_game(const std::function<void(std::size_t)>& work) {
         }
     };
     {
-        // Joined at the end of the block, even if the system refuses another thread.
+        // Joined at the end of the block.
         std::vector<std::jthread> others;
-        for (std::size_t part = 1; part < threads; ++part) others.emplace_back(run, part);
+        others.reserve(threads);
+        std::size_t started = 1;
+        try {
+            for (; started < threads; ++started) others.emplace_back(run, started);
+        } catch (const std::system_error&) {
+            // The system starts no more threads: this one does the rest.
+        }
         run(0);
+        for (; started < threads; ++started) run(started);
     }
     for (const std::exception_ptr& error : errors)
         if (error) std::rethrow_exception(error);

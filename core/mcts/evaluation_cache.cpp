@@ -3,14 +3,22 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <stdexcept>
+#include <string>
 
+#include "base/memory.h"
 #include "base/random.h"
 
 namespace rookery::mcts {
 
 EvaluationCache::EvaluationCache(std::size_t megabytes) {
-    const std::size_t fit = (megabytes << 20) / sizeof(Entry);
-    if (fit) entries_.resize(std::bit_floor(fit));
+    if (megabytes > MAX_MEGABYTES)
+        throw std::invalid_argument("option cache_megabytes is " + std::to_string(megabytes) +
+                                    "; it must be in 0 .. " + std::to_string(MAX_MEGABYTES));
+    const std::size_t bytes = megabytes << 20, fit = bytes / sizeof(Entry);
+    allocate("an evaluation cache of " + std::to_string(megabytes) + " MB", double(bytes), [&] {
+        if (fit) entries_.resize(std::bit_floor(fit));
+    });
 }
 
 Key EvaluationCache::key_of(const encode::LeafBatch& batch) {

@@ -23,6 +23,8 @@ class EvaluationCache {
         float priors[MAX_PRIORS];
     };
 
+    static constexpr std::size_t MAX_MEGABYTES = 65536;
+
     // 0 megabytes: stores nothing.
     explicit EvaluationCache(std::size_t megabytes);
 

@@ -1,12 +1,14 @@
 // Tree search of one position, for players: a tree with its batch and its cache.
 //
 // Either the caller evaluates the leaves (gather, evaluate, apply, until done), or run() does so
-// with a native evaluator. Only stop() is thread-safe.
+// with a native evaluator. stop() is thread-safe; everything else throws std::logic_error while
+// another thread is using the search.
 
 #pragma once
 
 #include <atomic>
 
+#include "base/busy.h"
 #include "mcts/tree.h"
 
 namespace rookery::mcts {
@@ -25,7 +27,8 @@ class Search {
     void set_game(const Game& game);
     // Call when the network has changed.
     void forget();
-    void begin(const SearchSettings& settings, std::vector<Move> only);
+    // `only`: UCI moves; none: all.
+    void begin(const SearchSettings& settings, const std::vector<std::string>& only = {});
 
     // Descends until `most` leaves are pending, a descent collides with one of them, or the search
     // is done. Returns the number of pending leaves.
@@ -33,22 +36,34 @@ class Search {
     // Their evaluations: logits [total legal], values [leaves]. Throws EvaluationError, or
     // std::invalid_argument for other lengths.
     void apply(std::span<const float> logits, std::span<const float> values);
-    [[nodiscard]] bool done() const { return tree.done(); }
 
     // Searches until done, stopped or out of time (0: no limit), in batches of `leaves`. Returns
-    // done().
+    // whether it is done.
     bool run(const encode::NativeEvaluator& evaluator, std::size_t leaves, double seconds);
     void stop() { stopped_ = true; }
 
+    // work(*this) while no other thread can use the search.
+    template <class Work> decltype(auto) with(const Work& work) {
+        const Busy busy = use();
+        return work(*this);
+    }
     // Throws std::invalid_argument before the root has been evaluated.
     [[nodiscard]] const Tree& evaluated_tree() const;
 
+    // --- Inside with() ---
     Tree tree;
-    encode::LeafBatch batch;
+    encode::LeafBatch batch;  // never reallocated
     EvaluationCache cache;
 
   private:
+    [[nodiscard]] Busy use() {
+        return {busy_, "another thread is using this search; only stop() may be called meanwhile"};
+    }
+    std::size_t gather_leaves(std::size_t most);
+    void apply_values(std::span<const float> logits, std::span<const float> values);
+
     std::atomic<bool> stopped_ = false;
+    std::atomic<bool> busy_ = false;
     std::vector<float> logits_, values_;
 };
 

@@ -6,11 +6,14 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/memory.h"
 #include "rules/movegen.h"
 
 namespace rookery::mcts {
 
 namespace {
+
+constexpr int MAX_SIMULATIONS = 10'000'000;  // the tree of a game has memory for all of them
 
 void check(const SelfPlayOptions& o) {
     const auto require = [](bool good, const std::string& what) {
@@ -18,7 +21,9 @@ void check(const SelfPlayOptions& o) {
     };
     check_options(o.tree);
     require(o.games >= 1 && o.games <= 65536, "games must be in 1 .. 65536");
-    require(o.simulations >= 1 && o.fast_simulations >= 1, "simulations must be 1 or more");
+    require(std::min(o.simulations, o.fast_simulations) >= 1 &&
+                std::max(o.simulations, o.fast_simulations) <= MAX_SIMULATIONS,
+            "simulations must be in 1 .. " + std::to_string(MAX_SIMULATIONS));
     require(o.full_share > 0 && o.full_share <= 1, "full_share must be above 0 and at most 1");
     require(o.temperature >= 0 && o.late_temperature >= 0, "temperatures must be 0 or more");
     require(o.max_plies >= 1, "max_plies must be 1 or more");
@@ -64,11 +69,13 @@ SelfPlay::SelfPlay(SelfPlayOptions options)
     TreeOptions tree = options_.tree;
     const auto most = std::size_t(std::max(options_.simulations, options_.fast_simulations));
     tree.megabytes = std::max<std::size_t>(tree.megabytes, 1 + 4 * most / 1000);
-    for (int i = 0; i < options_.games; ++i) {
-        slots_.push_back(std::make_unique<Slot>(tree));
-        slots_.back()->random = Random(options_.seed, std::uint64_t(i));
-        start_game(*slots_.back());
-    }
+    allocate("the trees of " + std::to_string(options_.games) + " games", 0, [&] {
+        for (int i = 0; i < options_.games; ++i) {
+            slots_.push_back(std::make_unique<Slot>(tree));
+            slots_.back()->random = Random(options_.seed, std::uint64_t(i));
+            start_game(*slots_.back());
+        }
+    });
 }
 
 void SelfPlay::set_simulations(int full, int fast) {

@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "base/memory.h"
 #include "rules/movegen.h"
 
 namespace rookery::mcts {
@@ -103,8 +104,10 @@ Tree::Tree(const TreeOptions& options)
     node_limit_ = bytes / (sizeof(Node) + EDGES_PER_NODE * sizeof(Edge));
     edge_limit_ = node_limit_ * EDGES_PER_NODE;
     // Reserved memory costs nothing until it is written, and the pools never move.
-    nodes_.reserve(node_limit_);
-    edges_.reserve(edge_limit_);
+    allocate("a search tree of " + std::to_string(options.megabytes) + " MB", double(bytes), [&] {
+        nodes_.reserve(node_limit_);
+        edges_.reserve(edge_limit_);
+    });
     exploration_table_.resize(TABLE_SIZE, -1.0);
 }
 
@@ -350,6 +353,15 @@ void Tree::mark_in_flight(const std::vector<PathEntry>& path, int change) {
         nodes_[entry.node].in_flight = std::uint16_t(nodes_[entry.node].in_flight + change);
         edges_[entry.edge].in_flight = std::uint8_t(edges_[entry.edge].in_flight + change);
     }
+}
+
+void Tree::abandon_pending() {
+    for (std::size_t i = 0; i < pending_count_; ++i) {
+        if (pending_[i].path.empty()) continue;  // the root
+        mark_in_flight(pending_[i].path, -1);
+        --started_;
+    }
+    pending_count_ = 0;
 }
 
 // `value`: for the side to move at the end of the path.

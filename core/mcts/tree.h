@@ -129,7 +129,10 @@ class Tree {
     // The evaluation of a pending leaf, numbered in the order of descend(). False if it is not
     // finite; then only set_game() and forget() may follow.
     bool complete(std::size_t number, const float* logits, float value, EvaluationCache* cache);
+    // Once all are completed.
     void clear_pending() { pending_count_ = 0; }
+    // Takes back leaves that will not be completed.
+    void abandon_pending();
     // All simulations are done or pending, or more would change nothing.
     [[nodiscard]] bool done() const;
     [[nodiscard]] int simulations_done() const { return finished_; }

@@ -14,6 +14,7 @@ namespace rookery::mcts {
 namespace {
 
 constexpr double SMALLEST_PRIOR = 1e-30;  // keeps its logarithm finite
+constexpr int LONGEST_SCHEDULE = 1 << 20;  // simulations; searches by the clock ask for billions
 
 int rank(const Tree::Edge& edge) {
     return edge.status == EdgeStatus::WON ? 2 : edge.status == EdgeStatus::LOST ? 0 : 1;
@@ -112,7 +113,8 @@ void Tree::prepare_root() {
             one = -settings_.gumbel_scale * std::log(-std::log(1.0 - random.uniform()));
     int allowed = 0;
     for (const Edge& edge : edges) allowed += is_allowed(edge.move);
-    schedule_ = halving_schedule(std::min(options_.gumbel_actions, allowed), settings_.simulations);
+    schedule_ = halving_schedule(std::min(options_.gumbel_actions, allowed),
+                                 std::min(settings_.simulations, LONGEST_SCHEDULE));
 }
 
 // gumbel + logit + sigma(q) of every root edge, with the mixed value of the root where an edge

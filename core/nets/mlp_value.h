@@ -2,15 +2,19 @@
 //
 //   features [F] --layer, ReLU--> [H1] --layer, ReLU--> ... --layer--> [1] --tanh--> [-1, 1]
 //
-// Weights are stored as [in, out]. Zero inputs are skipped, about half of them on hand-made
-// features and after a ReLU. Each input adds only to the outputs from its first to its last nonzero
-// weight, so that a grouped first layer (nets/giraffe.py), given as a block matrix, costs no more
-// than its blocks. A value does not depend on the batch; it differs from torch's by rounding.
+// Weights are stored as [in, out], outputs padded to whole vector registers. Zero inputs are
+// skipped, about half of them on hand-made features and after a ReLU. Each input adds only to the
+// registers from its first to its last nonzero weight, so that a grouped first layer
+// (nets/giraffe.py), given as a block matrix, costs no more than its blocks. A value does not
+// depend on the batch; it differs from torch's by rounding.
 
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
+
+#include "base/aligned.h"
 
 namespace rookery::nets {
 
@@ -29,19 +33,24 @@ class MlpValue {
     void evaluate(std::span<const float> features, std::span<float> values) const;
 
   private:
-    struct Row {
-        std::size_t begin, end;  // range of outputs with nonzero weights
+    // Inputs [first, last) add to `registers` registers of outputs from output `begin` on.
+    struct Block {
+        std::size_t first, last, begin, registers;
     };
     struct Layer {
-        std::vector<float> weights;  // [inputs, outputs]
-        std::vector<Row> rows;  // [inputs]
-        std::vector<float> bias;  // [outputs]
+        std::size_t inputs, outputs;  // outputs padded
+        AlignedArray<float> weights;  // [inputs, outputs]
+        AlignedArray<float> bias;     // [outputs]
+        std::vector<Block> blocks;
     };
 
     static Layer transposed(const DenseLayer& layer, std::size_t inputs);
+    // `indices` has room for the block's inputs and one register more.
+    static void add_block(const Layer& layer, const Block& block, const float* in, float* out,
+                          std::int32_t* indices);
 
     std::size_t features_;
-    std::size_t widest_ = 1;
+    std::size_t widest_ = 0;  // padded
     std::vector<Layer> layers_;
 };
 

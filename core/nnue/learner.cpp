@@ -5,6 +5,7 @@
 #include <cmath>
 #include <functional>
 #include <string>
+#include <system_error>
 #include <thread>
 
 #include "base/random.h"
@@ -182,7 +183,12 @@ void for_each_part(int threads, int parts, const std::function<void(int)>& work)
         for (int part = next++; part < parts; part = next++) work(part);
     };
     std::vector<std::jthread> helpers;  // join when destroyed
-    for (int i = 1; i < std::min(threads, parts); ++i) helpers.emplace_back(run);
+    helpers.reserve(std::size_t(std::min(threads, parts)));
+    try {
+        for (int i = 1; i < std::min(threads, parts); ++i) helpers.emplace_back(run);
+    } catch (const std::system_error&) {
+        // The system starts no more threads: those that run do the rest.
+    }
     run();
 }
 

@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "base/memory.h"
 #include "base/random.h"
 #include "rules/movegen.h"
 
@@ -36,7 +37,9 @@ PerftTable::PerftTable(std::size_t megabytes) {
     if (megabytes < 1 || megabytes > MAX_MEGABYTES)
         throw std::invalid_argument("a perft table of " + std::to_string(megabytes) +
                                     " MB is not in 1 .. " + std::to_string(MAX_MEGABYTES));
-    entries_.resize(std::bit_floor(megabytes * 1024 * 1024 / sizeof(Entry)));
+    const std::size_t bytes = megabytes * 1024 * 1024;
+    allocate("a perft table of " + std::to_string(megabytes) + " MB", double(bytes),
+             [&] { entries_.resize(std::bit_floor(bytes / sizeof(Entry))); });
 }
 
 std::uint64_t PerftTable::count(const Position& position, int depth) {

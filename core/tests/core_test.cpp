@@ -218,6 +218,7 @@ void test_rules_and_environments() {
 int main() {
     using namespace rookery::tests;
     test_rules_and_environments();
+    test_blind();
     test_endings();
     test_engine();
     test_training();

@@ -46,6 +46,7 @@ inline int report(const char* program) {
     return failures != 0;
 }
 
+void test_blind();     // blind_test.cpp
 void test_endings();   // ending_test.cpp
 void test_engine();    // engine_test.cpp
 void test_mcts();      // mcts_test.cpp

@@ -9,6 +9,7 @@
 #include "mcts/search.h"
 #include "mcts/selfplay.h"
 #include "nets/hash_evaluator.h"
+#include "nets/slots_net.h"
 #include "nets/squares_net.h"
 #include "tests/core_test.h"
 
@@ -100,13 +101,48 @@ nets::SquaresNet small_network() {
                              key_bias, moves, bias, value_bias, squares, squares});
 }
 
-void test_network() {
-    const nets::SquaresNet net = small_network();
-    mcts::Search search("tactical70", {}, 1);
-    search.set_game(Game(start_position()));
-    search.begin({300, false, 0, 0, false}, {});
-    expect(search.run(net, 4, 0), "a native network searches");
-    expect(std::abs(search.tree.root_value()) <= 1, "values are bounded");
+// The same of the family slots.
+nets::SlotsNet small_slots_network() {
+    Random random(2);
+    const std::size_t width = 24, key = 8;
+    const auto numbers = [&](std::size_t count) { return random_floats(count, random, 0.05f); };
+    const auto places = numbers((12 * 64 + 12 * 36 + 64 * 36 + 1) * width);
+    const auto plain = numbers(65 * width), bias = numbers(width);
+    const auto layer = numbers(width * width), keys = numbers(key * width);
+    const auto moves = numbers((7 * 6 * 7 * 36 + 7 * 3 * 225 + 4672) * key);
+    const auto key_bias = numbers(key), value_bias = numbers(1);
+    std::vector<std::int64_t> squares(4672);
+    for (std::size_t i = 0; i < squares.size(); ++i) squares[i] = std::int64_t(i / 73);
+    return nets::SlotsNet({width, key, places, plain, bias, layer, bias, layer, bias, keys,
+                           key_bias, moves, bias, value_bias, squares, squares});
+}
+
+void test_network(const encode::NativeEvaluator& net) {
+    mcts::Search search(net.observation(), {}, 1);
+    // Two white queens: one of them has no slot.
+    for (const char* fen : {"rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+                            "3qk3/8/8/8/8/8/QQ6/4K3 b - - 0 1"}) {
+        search.set_game(Game(parse_fen(fen)));
+        search.begin({300, false, 0, 0, false}, {});
+        expect(search.run(net, 4, 0), "a native network searches");
+        expect(std::abs(search.tree.root_value()) <= 1, "values are bounded");
+    }
+}
+
+void test_judging() {
+    mcts::SelfPlayOptions options;
+    options.games = 3;
+    options.simulations = 4;
+    options.judge_from = 4;
+    options.judge_every = 2;
+    mcts::SelfPlay play(options);
+    expect(!play.run(nets::HashEvaluator(), 1000, 0), "a game waits for its judge");
+    const auto waiting = play.unjudged();
+    expect(!waiting.empty(), "and is listed");
+    for (const auto& [slot, fen] : waiting) slot % 2 ? play.play_on(slot) : play.judge(slot, 0.5);
+    expect(play.unjudged().empty(), "all are judged");
+    play.run(nets::HashEvaluator(), 1000, 0);
+    expect(play.ready() >= 4, "a judged game leaves its samples");
 }
 
 // As in training: games on several threads, all with one network.
@@ -147,7 +183,9 @@ void test_mcts() {
     test_searches();
     test_mates();
     test_selfplay();
-    test_network();
+    test_network(small_network());
+    test_network(small_slots_network());
+    test_judging();
     test_threads();
 }
 

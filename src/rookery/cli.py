@@ -122,10 +122,17 @@ def _run(parsed: argparse.Namespace) -> int:
         # The reader is gone ('| head'); keep the interpreter from complaining at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
-    except (ValueError, OSError, ImportError, MemoryError) as error:
-        if os.environ.get("ROOKERY_TRACEBACK"):
+    except (ValueError, OSError, ImportError, MemoryError, RuntimeError) as error:
+        unexpected = isinstance(error, RuntimeError) and not _no_memory(error)
+        if unexpected or os.environ.get("ROOKERY_TRACEBACK"):
             raise
         return _fail(_one_line(error), 1, as_json)
+
+
+def _no_memory(error: Exception) -> bool:
+    """Whether memory or threads ran out; torch and Python's threads say so by a RuntimeError."""
+    signs = ("can't allocate memory", "can't start new thread")
+    return isinstance(error, MemoryError) or any(sign in str(error) for sign in signs)
 
 
 def _one_line(error: Exception) -> str:
@@ -135,7 +142,7 @@ def _one_line(error: Exception) -> str:
         from rookery.base.storage import explain
 
         text = explain(error)
-    elif isinstance(error, MemoryError):
+    elif _no_memory(error):
         text = f"out of memory ({text}); use smaller settings"
     text = " ".join(text.split())
     return text or type(error).__name__

@@ -9,18 +9,19 @@ import pytest
 import torch
 
 from rookery import Game
-from rookery._core import NnueNetwork
-from rookery.algorithms.tdleaf import (
+from rookery._core import LeafGames, NnueNetwork, pack_samples, sample_fens
+from rookery.algorithms.tdleaf import TdLeafTrainer, targets
+from rookery.algorithms.tdleaf_networks import (
     GiraffeLeaves,
     Learner,
     NnueLeaves,
-    TdLeafSettings,
-    TdLeafTrainer,
-    material_value,
-    targets,
+    Samples,
+    in_check,
+    material_values,
+    other_side,
+    white_to_move,
 )
-from rookery.learning import leaf_search
-from rookery.learning.leaf_search import LeafSearch
+from rookery.algorithms.tdleaf_recipe import TdLeafSettings
 from rookery.nets import make_network
 from rookery.nets.model_file import load_model
 from rookery.nets.value_evaluator import value_evaluator
@@ -44,14 +45,15 @@ TINY = [
 ]
 
 
-def leaves_of(kind: str, depth: int = 1) -> Learner:
-    settings = TdLeafSettings(network=kind, width=16, depth=depth)  # type: ignore[arg-type]
+def leaves_of(kind: str) -> Learner:
+    settings = TdLeafSettings(network=kind, width=16)  # type: ignore[arg-type]
     made = NnueLeaves if kind == "nnue" else GiraffeLeaves
     return made(settings, torch.Generator().manual_seed(1))
 
 
-def material(games: list[Game]) -> np.ndarray:
-    return np.array([material_value(game) * (1 if game.turn else -1) for game in games])
+def packed(*fens: str) -> Samples:
+    zeros = [0] * len(fens)
+    return pack_samples([Game(fen) for fen in fens], zeros, zeros, zeros)
 
 
 # --- Targets ---
@@ -83,66 +85,118 @@ def test_nothing_is_learnt_across_a_break_or_a_new_game() -> None:
     assert found[1].tolist() == pytest.approx([0.9, -0.8])
 
 
-# --- Searches ---
+# --- Segments of games ---
 
 
 def test_a_leaf_is_the_end_of_the_principal_line() -> None:
-    game = Game("4k3/8/8/3q4/4P3/8/3K4/7R w - - 0 1")
-    found, other = LeafSearch(NnueNetwork.material, 3)([game, Game()])
-    assert found.move == found.line[0] == "e4d5" and not found.decided
-    assert found.value > other.value
-    for move in found.line:
+    start = packed("4k3/8/8/3q4/4P3/8/3K4/7R w - - 0 1")
+    played = LeafGames(NnueNetwork.material(), 1, depth=3, plies=1).run(0, 1, start)
+    game = Game(sample_fens(played.roots)[0])
+    assert played.actions[0, 0] == game.action_of("e4d5") and not played.decided[0, 0]
+    player = make_player("rookery,network=material,depth=3")
+    for move in player.choose(game.copy(), np.random.default_rng(1)).line:
         game.push(move)
-    assert game.fen() == found.leaf.fen()
+    assert sample_fens(played.leaves) == [game.fen()]
+    assert played.values[0, 0] > 0  # for White, who has won the queen
 
 
-@pytest.mark.parametrize("kind", ["nnue", "giraffe"])
-def test_searches_follow_the_weights_and_forget_each_other(kind: str) -> None:
-    learner, games = leaves_of(kind, 2), [Game(), Game("4k3/8/8/8/8/8/8/QQ2K3 w - - 0 1")]
-    before = learner.search(games)
-    again = learner.search(list(reversed(games)))[::-1]
-    assert [each.line for each in before] == [each.line for each in again]
-    for _ in range(40):
-        learner.learn(games, np.array([-0.9, 0.9]), 1e-2)
-    assert [each.value for each in learner.search(games)] != [each.value for each in before]
+def test_a_segment_depends_on_its_number_alone() -> None:
+    settings = {"depth": 2, "plies": 6, "random_moves": 0.3, "random_start": True}
+    games = LeafGames(NnueNetwork.material(), 7, **settings)
+    whole = games.run(0, 6)
+    threads = LeafGames(NnueNetwork.material(), 7, threads=2, **settings)
+    assert (threads.run(0, 6).leaves == whole.leaves).all()
+    late = games.run(6, 4, whole.next[:4])
+    assert (threads.run(8, 2, whole.next[2:4]).roots == late.roots.reshape(4, 6, 32)[2:].reshape(
+        -1, 32)).all()  # fmt: skip
+    with pytest.raises(ValueError, match="3 starts for 2 segments"):
+        games.run(0, 2, whole.next[:3])
 
 
-def test_a_search_of_an_untrained_network_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(leaf_search, "MOST_NODES", 50)
-    captures = Game("r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1")
-    found = leaves_of("giraffe", 2).search([captures])[0]
-    assert captures.is_legal(found.move) and found.line[0] == found.move
+def test_a_mate_ends_the_game_and_a_new_one_begins() -> None:
+    start = packed("6k1/5ppp/8/8/8/8/5PPP/R5K1 w - - 0 1", "r5k1/8/8/8/8/8/5PPP/6K1 b - - 0 1")
+    games = LeafGames(NnueNetwork.material(), 1, depth=2, plies=2, random_plies=0)
+    played = games.run(0, 2, start)
+    assert played.decided[:, 0].all() and played.endings == {"checkmate": 2}
+    assert played.ends[:, 0].tolist() == played.values[:, 0].tolist() == [1.0, -1.0]
+    assert np.isnan(played.ends[:, 1]).all()
+    assert sample_fens(played.roots)[1::2] == [Game().fen()] * 2
 
 
-def test_mate_in_one_is_found_by_both_and_decided() -> None:
-    game = Game("6k1/5ppp/8/8/8/8/5PPP/R5K1 w - - 0 1")
-    for kind in ("nnue", "giraffe"):
-        found = leaves_of(kind, 2).search([game])[0]
-        assert found.move == "a1a8" and found.decided and found.value > 0.99
+def test_a_random_start_is_one_legal_move_away() -> None:
+    fen = "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1"
+    played = LeafGames(NnueNetwork.material(), 1, depth=1, plies=1, random_start=True).run(
+        0, 40, packed(*[fen] * 40)
+    )
+    after = set()
+    for move in Game(fen).legal_moves():
+        game = Game(fen)
+        game.push(move)
+        after.add(game.fen())
+    assert set(sample_fens(played.roots)) == after
 
 
-def test_leaves_are_valued_for_their_own_side() -> None:
+def test_settings_of_segments_are_checked() -> None:
+    with pytest.raises(ValueError, match="depth, nodes, plies and threads"):
+        LeafGames(NnueNetwork.material(), 1, plies=0)
+
+
+# --- Learners ---
+
+
+def test_learners_value_leaves_for_their_own_side() -> None:
+    both = packed("4k3/8/8/8/8/8/8/QQ2K3 w - - 0 1", "qq2k3/8/8/8/8/8/8/4K3 b - - 0 1")
     for kind in ("nnue", "giraffe"):
         learner = leaves_of(kind)
-        white = Game("4k3/8/8/8/8/8/8/QQ2K3 w - - 0 1")
-        black = Game("qq2k3/8/8/8/8/8/8/4K3 b - - 0 1")
         for _ in range(60):
-            loss = learner.learn([white, black], np.array([0.8, 0.8]), 1e-2)
+            loss = learner.learn(both, np.array([0.8, 0.8]), 1e-2)
         assert loss < 0.01
-        assert learner.values([white, black]) == pytest.approx([0.8, 0.8], abs=0.15)
+        assert learner.values(both) == pytest.approx([0.8, 0.8], abs=0.15)
 
 
-def test_material_counts_for_white() -> None:
-    assert material_value(Game()) == 0.0
-    assert material_value(Game("4k3/8/8/8/8/8/8/Q3K3 b - - 0 1")) == pytest.approx(np.tanh(1.8))
+def test_material_is_for_the_side_to_move() -> None:
+    samples = packed(
+        Game().fen(), "4k3/8/8/8/8/8/8/Q3K3 b - - 0 1", "4k3/8/8/8/8/8/P7/4K3 w - - 0 1"
+    )
+    expected = [0.0, -np.tanh(1.8), np.tanh(0.2)]
+    assert material_values(samples) == pytest.approx(expected)
+    assert white_to_move(samples).tolist() == [True, False, True]
+
+
+def test_the_other_side_may_move_unless_there_is_a_check() -> None:
+    samples = packed("4k3/8/8/8/8/8/4R3/4K3 b - - 0 1", "4k3/8/8/4Pp2/8/8/8/4K3 w - f6 0 1")
+    assert in_check(samples).tolist() == [True, False]
+    assert sample_fens(other_side(samples[1:])) == ["4k3/8/8/4Pp2/8/8/8/4K3 b - - 0 1"]
+
+
+def test_move_probabilities_learn_the_moves_chosen() -> None:
+    settings = TdLeafSettings(network="giraffe", width=16, moves=16)
+    learner = GiraffeLeaves(settings, torch.Generator().manual_seed(1))
+    games = random_games(40)
+    games = [game for game in games if game.legal_count() > 1]
+    zeros = [0] * len(games)
+    samples = pack_samples(games, zeros, zeros, zeros)
+    actions = np.array([game.legal_actions()[0] for game in games], dtype=np.int32)
+    for _ in range(100):
+        found = learner.learn_moves(samples, actions, 1e-2)
+    assert found["move_top1"] > 0.9 and found["move_loss"] < 0.5
+    # The native copy gives the same probabilities.
+    native = learner.network().moves.native()  # type: ignore[attr-defined]
+    probabilities = native.probabilities(games[0])
+    assert sum(probabilities.values()) == pytest.approx(1.0, abs=1e-5)
+    assert set(probabilities) == set(games[0].legal_moves())
+    losses = [-np.log(native.probabilities(game)[game.legal_moves()[0]]) for game in games]
+    found = learner.learn_moves(samples, actions, 0.0)
+    assert float(np.mean(losses)) == pytest.approx(found["move_loss"], abs=1e-4)
 
 
 # --- Runs ---
 
 
-@pytest.mark.parametrize("recipe", ["tdleaf", "tdleaf-giraffe"])
+@pytest.mark.parametrize("recipe", ["tdleaf", "giraffe"])
 def test_a_resumed_run_is_the_same_and_plays(recipe: str, tmp_path: Path) -> None:
     settings = [*TINY, "tdleaf.depth=1", "tdleaf.material_iterations=1"]
+    settings += ["tdleaf.window=40", "tdleaf.learning_rate=1e-3"]
     settings.append("tdleaf.final_learning_rate=1e-3")  # no schedule: budgets differ
     straight, split = tmp_path / "straight", tmp_path / "split"
     start(recipe, str(straight), "6it", 2, None, settings, QuietView())
@@ -165,18 +219,27 @@ def test_material_is_learnt(tmp_path: Path) -> None:
     network, _ = load_model(tmp_path / "run" / "model.safetensors")
     games = random_games(200)
     values = value_evaluator(network).values(games)
-    assert np.corrcoef(values, material(games))[0, 1] > 0.7
+    zeros = [0] * len(games)
+    material = material_values(pack_samples(games, zeros, zeros, zeros))
+    assert np.corrcoef(values, material)[0, 1] > 0.7
 
 
 def test_evaluation_plays_both_colours(tmp_path: Path) -> None:
     settings = {"evaluation.games": 4, "evaluation.opponents": ["random"], "tdleaf.depth": 1}
-    recipe = load_recipe("tdleaf-giraffe", settings)
+    recipe = load_recipe("giraffe", settings)
     trainer = TdLeafTrainer(Context(recipe=recipe, folder=tmp_path))
     before = trainer.state()
     [score] = trainer.evaluate(np.random.default_rng(1))
     assert sum(score.as_white) == sum(score.as_black) == 2
     assert len(score.games) == 4
     assert trainer.state().values == before.values
+
+
+def test_learned_probabilities_need_a_network_that_has_them() -> None:
+    with pytest.raises(ValueError, match="no learned move probabilities"):
+        make_player("rookery,network=material,probabilities=learned")
+    with pytest.raises(SpecError, match="uniform, static or learned"):
+        make_player("rookery,probabilities=some")
 
 
 def test_giraffe_networks_say_what_they_cannot_read() -> None:

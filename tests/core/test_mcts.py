@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import math
 import resource
+import subprocess
+import sys
 import zlib
 from pathlib import Path
 from typing import Any
@@ -401,6 +403,74 @@ def test_golden_trees() -> None:
         assert tree_digest(search) == case["digest"], case["fen"]
         edges = search.root_edges()
         assert {e["move"]: e["visits"] for e in edges if e["visits"]} == case["visits"]
+
+
+def test_gathered_leaves_may_be_abandoned() -> None:
+    search = MctsSearch("planes22")
+    search.set_game(Game())
+    search.begin(50)
+    search.run(HashEvaluator())
+    search.begin(1000)
+    for _ in range(20):
+        assert search.gather(200) > 0
+    assert search.simulations == 0
+    search.begin(100)
+    assert search.run(HashEvaluator(), 1, 20.0) and search.simulations == 100
+
+
+# Six threads call everything on one search. Without a guard this crashes, so it has a process of
+# its own.
+MANY_THREADS = """
+import threading, time
+from rookery._core import Game, HashEvaluator, MctsSearch
+
+search, games, seen = MctsSearch("planes22"), [Game()], {}
+for move in ("e2e4", "e7e5", "g1f3"):
+    games.append(games[-1].copy())
+    games[-1].push(move)
+end = time.monotonic() + 2
+
+def call(number):
+    steps = [
+        lambda: search.set_game(games[number % len(games)]),
+        lambda: search.begin(10_000),
+        lambda: search.run(HashEvaluator(), 8, 0.01),
+        lambda: (search.gather(200), search.observations.sum(), search.legal_actions.sum()),
+        search.root_edges,
+        search.tree,
+        search.policy_target,
+        lambda: (search.done, search.simulations, search.nodes, search.max_depth),
+        search.forget,
+        search.stop,
+    ]
+    at = number
+    while time.monotonic() < end:
+        at += number + 1
+        try:
+            steps[at % len(steps)]()
+        except (RuntimeError, ValueError) as error:
+            seen[str(error)] = type(error).__name__
+
+threads = [threading.Thread(target=call, args=(n,)) for n in range(6)]
+[thread.start() for thread in threads]
+[thread.join() for thread in threads]
+print(seen["another thread is using this search; only stop() may be called meanwhile"])
+search.set_game(games[0])
+search.begin(100)
+print(search.run(HashEvaluator()), search.simulations)
+"""
+
+
+def test_calls_from_several_threads_are_errors_not_crashes() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", MANY_THREADS],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert done.stdout.split() == ["RuntimeError", "True", "100"]
 
 
 def tree_digest(search: MctsSearch) -> int:

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import re
-import secrets
 import signal
 import subprocess
 import sys
@@ -13,201 +10,54 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import chess.pgn
 import pytest
 
+from hostile_engines import (
+    BAD_ENGINE,
+    FAULTS,
+    OURS,
+    engine_command,
+    left_over,
+    nothing_left,
+    own_processes,
+    problems,
+    settings,
+)
 from rookery._core import Game
-from rookery.arena.limits import Adjudication, MatchLimits
-from rookery.arena.match import MatchResult, MatchSettings, game_rngs, run_match
+from rookery.arena.match import MatchSettings, game_rngs, run_match
 from rookery.cli import main
-from rookery.engines.process import MARK, ProcessLimits
-from rookery.players.bots import RandomPlayer
 from rookery.players.registry import make_player
 from rookery.players.uci_engine import UciPlayer, UciSettings
-from support.paths import SUPPORT
 
-BAD_ENGINE = SUPPORT / "bad_engine.py"
 GAMES = 4
-# Several test processes may run side by side: each looks only for what it started itself.
-TEST_RUN = "ROOKERY_TEST_RUN"
 
 
 @pytest.fixture(autouse=True)
 def own_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(TEST_RUN, secrets.token_hex(8))
-
-
-# Misbehaviour -> the kind of fault it must be blamed for; "" if it is harmless and the games
-# must continue.
-FAULTS = {
-    "missing-file": "missing",
-    "not-executable": "missing",
-    "a-directory": "missing",
-    "exit-at-start": "crash",
-    "closes-stdin": "handshake|crash",  # whether we write before or after it closes is a race
-    "no-uciok": "handshake",
-    "flood-at-uci": "flood",
-    "no-readyok": "handshake",
-    "crash-at-ready": "crash",
-    "crash-on-go": "crash",
-    "crash-later": "crash",
-    "exit-after-bestmove": "crash",
-    "closes-stdout": "crash",
-    "hang": "hang",
-    "busy-hang": "hang",
-    "trickle": "hang",
-    "slow": "time",
-    "endless-line": "flood",
-    "flood-stdout": "flood",
-    "flood-stderr": "flood",
-    "eats-memory": "crash",
-    "illegal": "illegal",
-    "null-move": "illegal",
-    "none-move": "illegal",
-    "empty-move": "illegal",
-    "garbage-move": "illegal",
-    "san-move": "illegal",
-    "upper-case": "illegal",
-    "opponents-move": "illegal",
-    "stale-move": "illegal",
-    "invalid-utf8-move": "illegal",
-    "escape-codes": "illegal",
-    "huge-move": "illegal",
-    "invalid-utf8": "",
-    "carriage-returns": "",
-    "chatter-before-uci": "",
-    "malformed-options": "",
-    "malformed-info": "",
-    "two-bestmoves": "",
-    "late-second-bestmove": "",
-    "ignores-quit": "",
-    "ignores-signals": "",
-    "grandchildren": "",
-    "escaped-grandchildren": "",
-}
-
-
-def command(mode: str, folder: Path) -> list[str]:
-    if mode == "missing-file":
-        return [str(folder / "no such engine; touch canary")]
-    if mode == "not-executable":
-        path = folder / "plain.txt"
-        path.write_text("not a program")
-        return [str(path)]
-    if mode == "a-directory":
-        return [str(folder)]
-    return [sys.executable, "-E", "-u", str(BAD_ENGINE), mode]
-
-
-def settings(mode: str, folder: Path) -> UciSettings:
-    return UciSettings(
-        command(mode, folder),
-        depth=None if mode == "slow" else 1,
-        # Generous, since other tests share the cores, except where the time must run out.
-        start_seconds=0.7 if FAULTS[mode].startswith("handshake") else 20.0,
-        hang_seconds=0.4 if FAULTS[mode] == "hang" else 20.0,
-        process=ProcessLimits(
-            output_bytes=1 << 22,
-            memory_bytes=1 << 30 if mode == "eats-memory" else None,
-            quit_seconds=0.2,
-        ),
-        options={"Hash": "64"} if mode == "malformed-options" else {},
-    )
-
-
-def marked_processes() -> list[str]:
-    """Return the command lines of all processes that engines of this test started or are."""
-    found = []
-    for entry in Path("/proc").glob("[0-9]*/environ"):
-        try:
-            variables = entry.read_bytes().split(b"\0")
-            ours = f"{TEST_RUN}={os.environ[TEST_RUN]}".encode() in variables
-            if ours and any(item.startswith(f"{MARK}=".encode()) for item in variables):
-                found.append((entry.parent / "cmdline").read_bytes().decode(errors="replace"))
-        except OSError:
-            continue
-    return found
-
-
-def play(mode: str, folder: Path, bad_first: bool, concurrency: int) -> MatchResult:
-    limits = MatchLimits(movetime=0.2, margin=0.1) if mode == "slow" else MatchLimits()
-
-    def bad() -> UciPlayer:
-        return UciPlayer("bad", settings(mode, folder))
-
-    return run_match(
-        bad if bad_first else RandomPlayer,
-        RandomPlayer if bad_first else bad,
-        MatchSettings(
-            games=GAMES,
-            openings="random:2",
-            concurrency=concurrency,
-            limits=limits,
-            adjudication=Adjudication(max_plies=40),
-            pgn=folder / "games.pgn",
-        ),
-        names=("bad", "random") if bad_first else ("random", "bad"),
-    )
+    """Several test processes may run side by side: each looks only for what it started itself."""
+    monkeypatch.setenv(OURS, "")
+    own_processes()
 
 
 needs_proc = pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs /proc")
 
 
 @needs_proc
-@pytest.mark.parametrize("mode", FAULTS)
-def test_misbehaviour(mode: str, tmp_path: Path) -> None:
-    check_misbehaviour(mode, tmp_path, bad_first=True, concurrency=1)
+@pytest.mark.parametrize("kind", FAULTS)
+def test_misbehaviour(kind: str, tmp_path: Path) -> None:
+    assert list(problems(kind, tmp_path, GAMES)) == []
 
 
 @needs_proc
 @pytest.mark.parametrize(
-    "mode", ["missing-file", "crash-on-go", "hang", "flood-stdout", "illegal", "grandchildren"]
+    "kind", ["missing-file", "crash-on-go", "hang", "flood-stdout", "illegal", "daemon"]
 )
-def test_misbehaviour_of_the_second_player_in_two_games_at_once(mode: str, tmp_path: Path) -> None:
-    check_misbehaviour(mode, tmp_path, bad_first=False, concurrency=2)
-
-
-def check_misbehaviour(mode: str, tmp_path: Path, bad_first: bool, concurrency: int) -> None:
-    descriptors = len(os.listdir("/proc/self/fd"))
-    result = play(mode, tmp_path, bad_first, concurrency)
-    summary = result.to_json()
-    bad, good = ("first", "second") if bad_first else ("second", "first")
-
-    # Nothing stopped: all games are there, in the result and in the PGN.
-    assert result.tally.games + result.tally.void == GAMES
-    with (tmp_path / "games.pgn").open() as stream:
-        games = []
-        while (game := chess.pgn.read_game(stream)) is not None:
-            games.append(game)
-    assert len(games) == GAMES
-    assert not any(game.errors for game in games)
-
-    # The culprit is blamed, with evidence, and only the culprit.
-    assert result.tally.faults[good].total() == 0
-    kind = FAULTS[mode]
-    void = result.tally.void
-    assert void == 0 or kind == "time"  # a machine that stalls during the tests explains lateness
-    if kind:
-        assert result.tally.faults[bad].total() == GAMES - void, summary
-        assert set(result.tally.faults[bad]) <= set(kind.split("|")), summary
-        assert result.tally.count("losses" if bad_first else "wins") == GAMES - void
-        for game in games:
-            culprit = "white" if game.headers["White"] == "bad" else "black"
-            blame = game.headers["Excused" if "Void" in game.headers else "Fault"]
-            assert re.match(rf"{culprit} ({kind}): \S", blame)
-            assert blame.isprintable()
-    else:
-        assert result.tally.faults[bad].total() == 0, summary
-        assert all("Fault" not in game.headers for game in games)
-
-    # Nothing is left behind.
-    assert wait_for(lambda: marked_processes() == [], 2)
-    assert len(os.listdir("/proc/self/fd")) <= descriptors
-    assert not (tmp_path / "canary").exists() and not Path("canary").exists()
+def test_misbehaviour_of_the_second_player_in_two_games_at_once(kind: str, tmp_path: Path) -> None:
+    assert list(problems(kind, tmp_path, GAMES, bad_first=False, concurrency=2)) == []
 
 
 def test_two_broken_players_void_the_game(tmp_path: Path) -> None:
-    bad = UciSettings(command("missing-file", tmp_path))
+    bad = UciSettings(engine_command("missing-file", tmp_path))
     result = run_match(
         lambda: UciPlayer("a", bad),
         lambda: UciPlayer("b", bad),
@@ -263,14 +113,14 @@ def test_ctrl_c_ends_hanging_engines_at_once(command: str, tmp_path: Path) -> No
     )
     try:
         assert wait_for(lambda: log.exists() and log.read_text().count("\ngo ") == 2)
-        assert len(marked_processes()) == 2
+        assert len(left_over()) == 4  # two engines with their guards
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=60)  # the engines would have had 120 seconds
         assert process.returncode == 130
     finally:
         process.kill()
         process.wait()
-    assert wait_for(lambda: marked_processes() == [], 5)
+    assert nothing_left()
     if command == "arena":
         # An engine that we killed has not lost.
         assert "[Event " not in (tmp_path / "games.pgn").read_text()
@@ -345,6 +195,6 @@ def test_stray_bestmoves_are_counted(tmp_path: Path) -> None:
 def test_a_garbage_collected_player_ends_its_engine(tmp_path: Path) -> None:
     player = UciPlayer("bad", settings("ignores-signals", tmp_path))
     player.new_game()
-    assert len(marked_processes()) == 1
+    assert len(left_over()) == 2  # with its guard
     del player
-    assert marked_processes() == []
+    assert left_over() == []

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from rookery.papers.salisch2023.claims import Claim, compare, verdict
 from rookery.report.alarms import alarms
 from rookery.report.chart import Bar, Series, bar_chart, line_chart, short, thinned, ticks
+from rookery.report.evaluations import score_chart, score_interval, sentence
 from rookery.report.groups import group_runs, net_wins
 from rookery.report.page import make_page
 from rookery.report.read import RunData, read_run, read_runs
@@ -111,7 +112,7 @@ def test_page_tells_what_it_should(page: str) -> None:
     text = " ".join(checked(page).texts)
     for word in (
         "Training time in minutes",
-        "Wins minus losses in 1000 games",
+        "Score in per cent, with 95 % intervals",
         "Against random",
         "as White",
         "Differences",
@@ -458,3 +459,24 @@ def test_a_single_changed_run_is_named_by_itself_in_charts() -> None:
         evaluated("critic", "ppo-v5", 1, [50], **{"ppo.value_clip": 0.0}),
     ]
     assert [group.label for group in group_runs(made)] == ["ppo-v5", "critic"]
+
+
+def test_the_page_opens_with_a_sentence_and_a_figure(page: str) -> None:
+    before = page.split("<h2>")[0]
+    assert "trained for" in before and "in the end it scored" in before
+    assert before.count('class="chart"') == 1
+
+
+def test_scores_are_as_played_and_have_intervals() -> None:
+    row = {"wins": 6, "draws": 2, "losses": 2}
+    interval = score_interval(row)
+    assert interval is not None
+    score, low, high = interval
+    assert score == 70.0 and 30 < low < 60 and 80 < high < 100
+    perfect = score_interval({"wins": 10, "draws": 0, "losses": 0})
+    assert perfect is not None and perfect[0] == perfect[2] == 100.0 and perfect[1] < 95
+    assert score_interval({}) is None and score_interval({"wins": -3, "losses": 5}) is None
+    run = RunData("a", {}, evaluations=[{**row, "opponent": "random", "iteration": 3}])
+    drawing = score_chart([run], "random", "iteration", "iterations")
+    assert drawing.count('class="error') == 1
+    assert "+6 =2 -2 in 10 games" in sentence(run)

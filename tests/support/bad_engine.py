@@ -67,8 +67,25 @@ def spawn_children(new_session: bool) -> None:
         subprocess.Popen(["sleep", "600"], start_new_session=new_session)
 
 
+def spawn_daemon() -> None:
+    """Start a process that has left parent, group, session and environment."""
+    mark = os.environ.get("ROOKERY_TEST_RUN", "0")  # by which the test finds it
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            for stream in range(3):
+                os.close(stream)
+            os.execve("/bin/sleep", ["sleep", f"600.{mark}"], {})
+        os._exit(0)
+    os.wait()
+
+
 def start() -> None:
     """Misbehave before the first command."""
+    if MODE.startswith("daemon"):
+        spawn_daemon()
+    if MODE == "daemon-and-exit":
+        sys.exit(3)
     if MODE == "exit-at-start":
         sys.exit(3)
     if MODE == "ignores-signals":
@@ -118,7 +135,7 @@ def answer_go(position: str, go_count: int) -> None:
         os.abort()
     elif MODE == "crash-later" and go_count == 3:
         os._exit(7)
-    elif MODE == "hang":
+    elif MODE in ("hang", "daemon-and-hang"):
         sleep_forever()
     elif MODE == "busy-hang":
         while True:

@@ -45,6 +45,25 @@ TINY_RECIPES: Mapping[str, TinyRecipe] = {
             "learn.minibatch=32", "evaluation.games=2", "evaluation.simulations=4",
         ),
     ),
+    "ddqn": TinyRecipe(
+        "ddqn",
+        12,
+        (
+            "play.games=4", "play.depth=1", "play.nodes=200", "play.max_plies=20",
+            "learn.hidden=16", "learn.memory=100", "learn.copy_every=2", "learn.minibatch=32",
+            "learn.priority=0.5", "evaluation.games=2", "evaluation.depth=1",
+            'evaluation.opponents=["random"]',
+        ),
+    ),
+    "ddqn-paper": TinyRecipe(
+        "ddqn-paper",
+        12,
+        (
+            "network.width=16", "agent.max_plies=12", "agent.memory=40", "agent.minibatch=8",
+            "agent.copy_every=2", "evaluation.games=2", "evaluation.depth=1",
+            'evaluation.opponents=["random"]',
+        ),
+    ),
     "dqn": TinyRecipe(
         "kpk-random-king",
         12,

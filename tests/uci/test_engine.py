@@ -361,7 +361,7 @@ def test_options_for_a_player_that_does_not_think() -> None:
         assert "UCI_Chess960" in offered and "MultiPV" not in offered and "Hash" not in offered
 
 
-def test_a_player_that_is_still_loading_delays_nothing() -> None:
+def test_a_player_that_is_still_loading_delays_only_uci() -> None:
     may_load = threading.Event()
     thinker = SlowThinker()
 
@@ -370,14 +370,19 @@ def test_a_player_that_is_still_loading_delays_nothing() -> None:
         return thinker
 
     with Session(load, load=False) as session:
+        session.send("isready")
+        assert session.lines == ["readyok"]
         session.send("uci", "isready")
-        assert session.lines[-2:] == ["uciok", "readyok"]
-        assert any("UCI_Chess960" in line for line in session.all("option"))
+        assert session.lines == ["readyok"]
         session.send("setoption name Hash value 8", "setoption name Nothing", "go depth 1")
         may_load.set()
         session.wait("bestmove")
         assert thinker.configured == [("Hash", "8")]
         assert session.all("info string error")
+        answer = session.lines[1 : session.lines.index("uciok")]
+        assert any("option name Hash " in line for line in answer)
+        assert any("UCI_Chess960" in line for line in answer)
+        assert session.lines.index("readyok", 1) == len(answer) + 2
 
 
 # Everything else

@@ -125,13 +125,28 @@ def test_finished_games_through_python_chess(client: chess.engine.SimpleEngine) 
 # The process
 
 
-def test_a_player_that_loads_slowly_answers_first(start) -> None:
+def test_a_player_that_loads_slowly_offers_all_its_options(start) -> None:
     engine = start("loading")
     engine.send(b"uci\nisready\n")
     lines = engine.read_until(b"readyok")
-    assert b"uciok\n" in lines and not any(b"name Hash " in line for line in lines)
+    assert any(b"name Hash " in line for line in lines[: lines.index(b"uciok\n")])
     engine.send(b"setoption name Hash value 4\ngo depth 2\n")
     assert engine.read_until(b"bestmove")[-1] == b"bestmove a2a3 ponder a7a5\n"
+
+
+def test_the_end_of_the_input_waits_for_the_answer_to_uci(start) -> None:
+    engine = start("loading")
+    engine.send(b"uci\n")
+    engine.input.close()
+    assert any(b"name Hash " in line for line in engine.read_until(b"uciok"))
+    assert engine.end() == 0
+
+
+def test_quit_does_not_wait_for_the_player(start) -> None:
+    engine = start("loading")
+    engine.send(b"uci\nquit\n")
+    assert engine.output.read() == b""
+    assert engine.end() == 0
 
 
 def test_a_player_that_fails_to_load_ends_the_process(start) -> None:

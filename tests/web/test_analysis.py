@@ -91,6 +91,7 @@ def test_the_server_knows_the_rules(board: Board) -> None:
         {"type": "position", "start": "nonsense"},
         {"type": "position", "moves": "e2e4"},
         {"type": "position", "typed": "Ke4"},
+        {"type": "review", "moves": ["g1f3", "g8f6", "f3g1", "f6g8"] * 200},
         {"type": "dance"},
         [1],
     ):
@@ -131,9 +132,17 @@ def test_a_game_is_reviewed(board: Board) -> None:
     assert end["accuracy"]["white"] > end["accuracy"]["black"]
 
 
-def test_a_stranger_is_refused(client: Client) -> None:
+def test_strangers_and_crowds_are_refused(client: Client) -> None:
     from websockets.exceptions import ConnectionClosed
 
+    boards = [Board(client) for _ in range(3)]
+    for board in boards:
+        board.position()
+    fourth = Board(client)
+    with pytest.raises(ConnectionClosed):
+        fourth.position()
+    for board in [*boards, fourth]:
+        board.close()
     stranger = Board(client, token="wrong")
     with pytest.raises(ConnectionClosed):
         stranger.position()

@@ -20,6 +20,7 @@ pytest.importorskip("uvicorn", reason="needs the extra web")
 
 from rookery._core import Game, play_random_plies
 from rookery.runs.live import write_live
+from rookery.runs.lock import FolderLock
 from rookery.web.choices import NETWORKS
 from support.browser_parts import Page, opened_page
 
@@ -60,7 +61,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "losses": 20 - min(20, gain * part),
             "score": min(20, gain * part) / 20,
             "elo": 10.0 * part,
-            "elo_low": None,
+            "elo_low": 5.0 * part,
             "elo_high": 20.0 * part,
         }
         for part in range(1, 11)
@@ -96,8 +97,12 @@ def test_watching_a_run(page: Page, runs: Path) -> None:
     page.open("#watch")
     page.until(lambda: len(page.all("#boards .small piece")) == pieces, "boards are shown")
     assert "game 5" in page.text("#boards")
-    page.until(lambda: len(page.all("#curves .uplot canvas")) == 5, "curves are drawn")
+    page.until(lambda: len(page.all("#curves .uplot canvas")) == 3, "the main curves are drawn")
+    page.until(lambda: len(page.all("#more-curves .uplot canvas")) == 2, "and the others, folded")
+    assert not page.find("#more-curves").is_displayed()
+    assert "training makes this smaller" in page.text("#curves")
     page.until(lambda: page.all("#rating-chart .uplot canvas"), "scores are drawn")
+    page.until(lambda: page.all("#strength-chart .uplot canvas"), "strength over minutes is drawn")
     assert "checkmate" in page.text("#endings") and "70 %" in page.text("#endings")
     assert "iteration 120" in page.text("#run-facts")
     # A move, seen without touching the page.
@@ -182,6 +187,31 @@ def test_a_checkpoint_is_played_with_one_click(page: Page, runs: Path) -> None:
     page.find("body").send_keys("\ue012")  # back to the position that it thought about
     page.until(lambda: "Prior" in page.texts("#notes thead th"), "its policy is shown")
     page.until(lambda: page.all("#board svg.cg-shapes line"), "arrows are drawn")
+
+
+def test_what_happens_is_told_in_plain_words(page: Page, runs: Path) -> None:
+    """Scores, what pieces are worth, and a new network that failed its test."""
+    model = NETWORKS / "rookery.safetensors"
+    if not model.is_file():
+        pytest.skip("needs the shipped engine: src/rookery/networks/rookery.safetensors")
+    run = runs / "words"
+    (run / "checkpoints").mkdir(parents=True)
+    (run / "recipe.toml").write_text('name = "engine"\nalgorithm = "engine"\n')
+    (run / "metrics.jsonl").write_text('{"iteration": 9, "samples": 9, "games": 9}\n')
+    shutil.copy(model, run / "model.safetensors")
+    row = {"iteration": 9, "opponent": "greedy-safe", "games": 40, "score": 0.9}
+    (run / "ratings.json").write_text(json.dumps({"evaluations": [row]}))
+    (run / "log.txt").write_text(
+        "generation 4: 61.0 % of 200 games against generation 3, +78 Elo\n"
+        "generation 5: 48.5 % of 240 games against generation 4, -10 Elo; not published\n"
+    )
+    with FolderLock(run):
+        page.open("#watch/words")
+        page.until(lambda: "nobody shows it how to play" in page.text("#story"), "the story")
+        story = page.text("#story-lines")
+    assert "outgrown a player that never hangs a piece" in story
+    assert "It knows what pieces are worth: a queen 7.8 pawns" in story
+    assert "Generation 5 scored 48.5 % in 240 games against generation 4: not better" in story
 
 
 def test_the_demo_tells_its_end_by_itself(page: Page, runs: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import io
 import json
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -494,6 +495,12 @@ def test_only_measured_ratings_are_shown(tmp_path: Path) -> None:
     assert rating is not None and rating.elo == rung + 50 and rating.low is not None
     assert by_id["run:engine@10"].title.endswith(f"(about {rung + 50:.0f} Elo)")
     assert "below" in by_id["run:engine@20"].title
+    won = {**lost, "opponent": "random", "elo": 900.0, "elo_low": 600.0, "elo_high": 4000}
+    lost["opponent"] = "greedy-safe"
+    rows = [{**won, "iteration": 20}, {**lost, "iteration": 20}]
+    (run / "ratings.json").write_text(json.dumps({"evaluations": rows}))
+    both = {choice.id: choice for choice in run_choices(run)}["run:engine@20"].rating
+    assert both is not None and both.elo is None and re.fullmatch(r"\d+ to \d+ Elo", str(both))
     engine = Choices(tmp_path).get("rookery")
     assert engine.level("9").title == "level 9 of 20 (about 1300 Elo)"
 

@@ -70,7 +70,9 @@ def test_foreign_host_is_refused(client: Client, host: str, path: str) -> None:
 @pytest.mark.parametrize("origin", [f"http://{EVIL}", "null", "http://127.0.0.1:1", "file://"])
 def test_foreign_origin_is_refused(client: Client, origin: str) -> None:
     assert client.ask("GET", "/api/session", headers={"Origin": origin})[0] == 403
-    assert client.ask("POST", "/api/games", {}, {"Origin": origin})[0] == 403
+    for path in ("/api/games", "/api/pgn"):
+        assert client.ask("POST", path, {}, {"Origin": origin})[0] == 403
+    assert client.ask("DELETE", "/api/library/x", None, {"Origin": origin})[0] == 403
 
 
 def test_rebound_name_is_refused_although_origin_and_host_agree(client: Client) -> None:
@@ -88,10 +90,13 @@ def test_rebound_name_is_refused_although_origin_and_host_agree(client: Client) 
         {},  # a browser always sends one
     ],
 )
-def test_websocket_from_elsewhere_is_refused(client: Client, headers: dict[str, str]) -> None:
-    game = client.new_game(player="random")
+@pytest.mark.parametrize("analysis", [False, True])
+def test_websocket_from_elsewhere_is_refused(
+    client: Client, headers: dict[str, str], analysis: bool
+) -> None:
+    place = "analysis" if analysis else f"games/{client.new_game(player='random')}"
     name, _, port = client.address.partition(":")
-    url = f"ws://{headers.get('Host', name)}:{port}/api/games/{game}/socket"
+    url = f"ws://{headers.get('Host', name)}:{port}/api/{place}/socket"
     origin = headers.get("Origin")
     with (
         pytest.raises(InvalidStatus) as refused,
@@ -120,6 +125,8 @@ def test_changes_without_token_are_refused(client: Client) -> None:
     for token in (None, "", "0" * 64, client.token[:-1]):
         headers = {"X-Rookery-Token": token}
         assert client.ask("POST", "/api/games", {"player": "random"}, headers)[0] == 403
+        assert client.ask("POST", "/api/pgn", {"pgn": "1. e4 *"}, headers)[0] == 403
+        assert client.ask("DELETE", "/api/library/abcdefgh", headers=headers)[0] == 403
         assert client.ask("DELETE", f"/api/games/{game}", headers=headers)[0] == 403
     assert client.ask("GET", f"/api/games/{game}/pgn")[0] == 200
     assert client.ask("DELETE", f"/api/games/{game}")[0] == 204

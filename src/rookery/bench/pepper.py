@@ -1,8 +1,8 @@
 """Deep Pepper's features: self-play with features, network and tree, against Python over a board.
 
-Deep Pepper (2018) reads its 353 features from python-chess, one position at a time. We measure its
-features alone against our whole self-play (features, the network `slots`, tree search), and against
-our features alone.
+Deep Pepper (2018) reads its 353 features from python-chess and evaluates one position at a time.
+Our self-play (features, the network `slots`, tree search) is compared with its features and network
+without a search, and our features alone with its features alone.
 """
 
 from __future__ import annotations
@@ -59,11 +59,18 @@ def features_alone() -> Participant:
 def run() -> Result:
     """Run the benchmark."""
     ours = {"self-play": self_play(), "features alone": features_alone()}
-    values, peers, missing = interleave_with_peers(ours, {PEER: [PEER]})
+    scripts = {"features and network": [PEER, "network"], "only features": [PEER]}
+    values, peers, missing = interleave_with_peers(ours, scripts)
+    pairs = (("features and network", "self-play"), ("only features", "features alone"))
     comparisons = [
-        Comparison(peer.label, values[PEER], values[name], f"ours: {name}; peer: {peer.conditions}")
-        for peer in peers.values()
-        for name in ours
+        Comparison(
+            f"{peers[theirs].label}, {theirs}",
+            values[theirs],
+            values[name],
+            f"ours: {name}; peer: {peers[theirs].conditions}",
+        )
+        for theirs, name in pairs
+        if theirs in peers
     ]
     conditions = f"{GAMES} games at once, network `slots` of width 256, one thread"
     details = {"features alone, with the rules of the game": values["features alone"]}

@@ -19,7 +19,7 @@ from rookery._core import BlindKnowledge
 from rookery.blind.players import BlindPlayer
 from rookery.blind.registry import make_blind_player
 
-VARIABLE = "ROOKERY_BLIND_PLAYER"  # which of our players; default: random
+VARIABLE = "ROOKERY_BLIND_PLAYER"  # which of our players; default: blind
 
 
 class RookeryBot(Player):  # type: ignore[misc]
@@ -27,7 +27,7 @@ class RookeryBot(Player):  # type: ignore[misc]
 
     def __init__(self) -> None:
         """Make the player that the environment names."""
-        self._player: BlindPlayer = make_blind_player(os.environ.get(VARIABLE, "random"))
+        self._player: BlindPlayer = make_blind_player(os.environ.get(VARIABLE, "blind"))
         self._rng = np.random.default_rng()
         self._sense: int | None = None
         self._knowledge = BlindKnowledge(True)

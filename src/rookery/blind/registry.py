@@ -12,6 +12,8 @@ from rookery.blind.players import BlindPlayer, PassingPlayer, RandomPlayer
 from rookery.players import spec as kinds
 from rookery.players.spec import SpecError, nearest, parse_spec
 
+SHIPPED = Path(__file__).parents[1] / "networks" / "blind-paper.safetensors"
+
 
 @dataclass(frozen=True)
 class BlindKind:
@@ -31,9 +33,47 @@ def _recon(name: str) -> Callable[[dict[str, Any]], BlindPlayer]:
     return make
 
 
+def _strong(options: dict[str, Any]) -> BlindPlayer:
+    from rookery.blind.strong import StrongPlayer, StrongSettings
+
+    return StrongPlayer("blind", StrongSettings(**options))
+
+
+def _network(options: dict[str, Any]) -> BlindPlayer:
+    from rookery.blind.network import NetworkPlayer, load_blind_network
+
+    path = Path(options["network"]) if "network" in options else SHIPPED
+    if not path.is_file():
+        raise SpecError(f"there is no model file {path}; train one: rookery train blind-paper")
+    network = load_blind_network(path)
+    return NetworkPlayer("blind-paper", network, options.get("temperature", 0.0))
+
+
 KINDS: dict[str, BlindKind] = {
     "random": BlindKind(lambda options: RandomPlayer(), "senses and moves at random", {}),
     "passing": BlindKind(lambda options: PassingPlayer(), "never senses, never moves", {}),
+    "blind": BlindKind(
+        _strong,
+        "every board that fits what was seen, judged by the engine",
+        {
+            "nodes": (kinds.positive_int, "the engine's nodes a turn (40000)"),
+            "capacity": (kinds.positive_int, "boards kept at most (30000)"),
+            "boards": (kinds.positive_int, "boards judged for a move (32)"),
+            "sense_boards": (kinds.positive_int, "boards judged for a sense (24)"),
+            "endangered": (kinds.probability, "share of them with the own king attacked (0.4)"),
+            "worst": (kinds.probability, "weight of the worst board (0.3)"),
+            "curiosity": (kinds.number(0.0, 10.0), "weight of excluding boards (0.05)"),
+            "network": (kinds.words, "the engine's network (rookery)"),
+        },
+    ),
+    "blind-paper": BlindKind(
+        _network,
+        "the trained network without search",
+        {
+            "network": (kinds.words, "a model file of 'rookery train blind-paper'"),
+            "temperature": (kinds.number(0.0, 100.0), "0 (default): the most probable action"),
+        },
+    ),
     "attacker": BlindKind(
         _recon("attacker"), "reconchess's AttackerBot: one of four scripted attacks", {}
     ),

@@ -1,4 +1,4 @@
-"""Play matches of reconnaissance blind chess.
+"""Play and view reconnaissance blind chess.
 
 Play a match between two blind players in colour-swapped pairs and report the Elo difference with
 its 95 % interval. A PLAYER is a name with options, such as random, trout,nodes=5000 or blind, or
@@ -32,6 +32,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     arena.add_argument("--records", metavar="FILE", help="write one JSON object a game here")
     arena.add_argument("--json", action="store_true", help="print one JSON object")
     arena.set_defaults(action=_arena)
+    view = actions.add_parser(
+        "view", help="show a recorded game with what both sides knew, as a page"
+    )
+    view.add_argument("file", metavar="FILE", help="records of 'rookery blind arena --records'")
+    view.add_argument("--game", type=int, default=1, metavar="N", help="which game of the file")
+    view.add_argument("--out", default="blind.html", metavar="FILE", help="page to write")
+    view.set_defaults(action=_view)
     players = actions.add_parser("players", help="list the blind players")
     players.add_argument("--json", action="store_true", help="print one JSON object")
     players.set_defaults(action=_players)
@@ -94,6 +101,18 @@ def _report(summary: dict[str, Any]) -> str:
             "ended by " + ", ".join(f"{why} {n}" for why, n in summary["reasons"].items()),
         ]
     )
+
+
+def _view(args: argparse.Namespace) -> int:
+    from pathlib import Path
+
+    from rookery.base.storage import atomic_write
+    from rookery.blind.viewer import page_of, read_record
+
+    page = page_of(read_record(Path(args.file), args.game))
+    atomic_write(Path(args.out), page.encode())
+    print(args.out)
+    return 0
 
 
 def _players(args: argparse.Namespace) -> int:

@@ -1,9 +1,11 @@
 """A line-based engine process that can never block, flood or outlive us.
 
-The process runs in its own session. All pipes are non-blocking, every read has a deadline, and the
-output per answer is bounded. `close` ends the process politely, then by force, together with its
-descendants: first the process group, then (on Linux) processes that left the group but still carry
-our mark in their environment.
+All pipes are non-blocking, every read has a deadline, and the output per answer is bounded. `close`
+ends the process politely, then by force.
+
+The process is the child of a guard (`core/guard/guard.cpp`), a small program that is killed by no
+signal to us and notices our end, by whatever signal, as the end of a pipe. It then kills the engine
+and all its descendants, on Linux also those that left the process group and the session.
 
 UCI itself is in `uci_engine.py`.
 """
@@ -14,7 +16,6 @@ import atexit
 import contextlib
 import os
 import re
-import secrets
 import selectors
 import signal
 import subprocess
@@ -27,9 +28,11 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from rookery._core import __file__ as core_file
 from rookery.engines.faults import EngineFault, clean
 
-MARK = "ROOKERY_ENGINE_MARK"  # environment variable that marks descendants
+GUARD = Path(core_file).with_name("rookery-guard")
+TERMINATE, KILL = b"t", b"k"  # commands to the guard
 _LINE_END = re.compile(rb"\r\n|\n|\r")
 
 # Running engines. On Ctrl-C or interpreter exit they are killed from another thread than the one
@@ -64,7 +67,6 @@ class EngineProcess:
             raise EngineFault("missing", "empty engine command")
         self.limits = limits or ProcessLimits()
         self.command = list(command)
-        self._mark = secrets.token_hex(16)
         self._lines: deque[tuple[str, float]] = deque()
         self._partial = bytearray()
         self._stderr_tail = bytearray()
@@ -72,23 +74,11 @@ class EngineProcess:
         self._ended = False
         self._closed = False
         self._owner = (os.getpid(), threading.get_ident())
-        self._reaping = threading.Lock()
-        try:
-            self._process = subprocess.Popen(
-                self.command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                bufsize=0,
-                start_new_session=True,
-                cwd=directory,
-                env={**os.environ, **(environment or {}), MARK: self._mark},
-            )
-        except (OSError, ValueError) as error:
-            raise EngineFault("missing", f"cannot start {self.command[0]!r}: {error}") from error
+        self._controlling = threading.Lock()
+        self._control: int | None = None  # our end of the guard's pipe
+        self._start(environment, directory)
         with _live_lock:
             _live.add(self)
-        self._limit_memory()
         assert self._process.stdin and self._process.stdout and self._process.stderr
         self._stdin = self._process.stdin.fileno()
         self._stdout = self._process.stdout.fileno()
@@ -99,10 +89,43 @@ class EngineProcess:
         self._selector.register(self._stdout, selectors.EVENT_READ)
         self._selector.register(self._stderr, selectors.EVENT_READ)
 
-    @property
-    def pid(self) -> int:
-        """Process id of the program."""
-        return self._process.pid
+    def _start(self, environment: Mapping[str, str] | None, directory: str | None) -> None:
+        """Start the guard, which starts the program."""
+        control, self._control = os.pipe()
+        reading, report = os.pipe()
+        memory = min(self.limits.memory_bytes or 0, sys.maxsize)  # beyond it there is no limit
+        arguments = [os.getpid(), control, report, memory]
+        try:
+            self._process = subprocess.Popen(
+                [str(GUARD), *map(str, arguments), *self.command],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                bufsize=0,
+                pass_fds=(control, report),
+                start_new_session=True,
+                cwd=directory,
+                env={**os.environ, **(environment or {})},
+            )
+        except (OSError, ValueError) as error:
+            os.close(reading)
+            self._command(KILL)
+            raise EngineFault("missing", f"cannot start {self.command[0]!r}: {error}") from error
+        finally:
+            os.close(control)
+            os.close(report)
+        try:
+            with open(reading, encoding="ascii") as lines:  # ends when the program has begun
+                said = lines.read().split()
+            if "error" in said or not said:
+                code = int(said[-1]) if said else 0
+                why = OSError(code, os.strerror(code), self.command[0])
+                raise EngineFault("missing", f"cannot start {self.command[0]!r}: {why}")
+        except BaseException:
+            self._command(KILL)
+            self._process.communicate()  # nothing; waits for the guard
+            raise
+        self.pid = int(said[0])  # of the program
 
     def send(self, line: str) -> None:
         """Write one line; a program that does not read it in time raises a fault."""
@@ -161,13 +184,11 @@ class EngineProcess:
             self._process.stdin.close()  # type: ignore[union-attr]
         self._wait_quietly(self.limits.quit_seconds)
         if not self._has_exited():
-            self._signal_group(signal.SIGTERM)
+            self._command(TERMINATE)
             self._wait_quietly(min(0.2, self.limits.quit_seconds))
-        # The group is killed before the leader is reaped, while its number cannot be reused.
-        self._signal_group(signal.SIGKILL)
-        kill_marked(self._mark)
-        with self._reaping, contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(5.0)
+        self._command(KILL)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(5.0)  # the guard ends when nothing of the program is left
         self._selector.close()
         for stream in (self._process.stdout, self._process.stderr):
             with contextlib.suppress(OSError):
@@ -179,10 +200,19 @@ class EngineProcess:
 
         The waiting thread sees the end of the output and still has to `close`.
         """
-        with self._reaping:  # the process id cannot be reused before it is reaped
-            if self._process.returncode is None:
-                self._signal_group(signal.SIGKILL)
-        kill_marked(self._mark)
+        self._command(KILL)
+
+    def _command(self, command: bytes) -> None:
+        """Send a command to the guard; the first `KILL` is the last one."""
+        with self._controlling, contextlib.suppress(OSError):
+            if self._control is None:
+                return
+            try:
+                os.write(self._control, command)
+            finally:
+                if command == KILL:
+                    os.close(self._control)
+                    self._control = None
 
     def belongs_to(self, threads: Container[int] | None) -> bool:
         """Whether one of these threads (None: any) of this process started the engine."""
@@ -229,18 +259,6 @@ class EngineProcess:
 
     # Ending
 
-    def _limit_memory(self) -> None:
-        if self.limits.memory_bytes is None:
-            return
-        import resource
-
-        prlimit = getattr(resource, "prlimit", None)  # Linux only
-        if prlimit is not None:
-            # A limit beyond what the system supports is no limit.
-            bound = min(self.limits.memory_bytes, sys.maxsize)
-            with contextlib.suppress(OSError, ValueError):
-                prlimit(self._process.pid, resource.RLIMIT_AS, (bound, bound))
-
     def _has_exited(self) -> bool:
         """Whether the process has exited, without reaping it."""
         if self._process.returncode is not None:
@@ -282,10 +300,6 @@ class EngineProcess:
             else:
                 time.sleep(min(remaining, 0.02))
 
-    def _signal_group(self, number: signal.Signals) -> None:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, number)
-
 
 def kill_engines(threads: Container[int] | None = None) -> int:
     """Kill the running engines started by these threads (identifiers; None: all)."""
@@ -297,27 +311,3 @@ def kill_engines(threads: Container[int] | None = None) -> int:
 
 
 atexit.register(kill_engines)
-
-
-def kill_marked(mark: str) -> int:
-    """Kill processes that carry `mark` in their environment; returns how many were found.
-
-    Finds descendants that started their own session. The mark is random and given to one child, so
-    only processes we started carry it. Does nothing without /proc.
-    """
-    needle = f"{MARK}={mark}".encode()
-    found = 0
-    for _ in range(3):  # a fork may race with one pass
-        victims = []
-        for entry in Path("/proc").glob("[0-9]*/environ"):
-            with contextlib.suppress(OSError):
-                if needle in entry.read_bytes().split(b"\0"):
-                    victims.append(int(entry.parent.name))
-        if not victims:
-            break
-        for pid in victims:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, signal.SIGKILL)
-        found += len(victims)
-        time.sleep(0.005)
-    return found

@@ -61,9 +61,11 @@ def run_workers(work: Callable[[], None], count: int, abort: threading.Event) ->
             begun.append(done)
             try:
                 threading.Thread(target=run, args=(done,), daemon=True).start()
-            except RuntimeError:  # no more threads
+            except RuntimeError:  # no more threads: those that run do the rest
                 begun.remove(done)
-                raise
+                if not begun:
+                    raise
+                break
         finish(float("inf"))
     except BaseException:
         abort.set()

@@ -5,7 +5,7 @@ groups of features (global, piece-centred, square-centred) are not mixed in the 
 more layers follow; the value is the tanh of the last.
 
     global [B, 15] ----\
-    pieces [B, 220] ---> a layer each --> joined [B, W] --> [B, W] --> value [B] in [-1, 1]
+    pieces [B, 220] ---> a layer each --> joined [B, G] --> [B, W] --> value [B] in [-1, 1]
     squares [B, 128] --/
 """
 
@@ -17,15 +17,22 @@ from torch import Tensor, nn
 
 from rookery.base.section import Section
 from rookery.encodings import NO_ACTIONS, OBSERVATIONS
+from rookery.nets.giraffe_moves import MoveNetwork
 
 GROUPS = ("global", "piece", "square")
+REGISTER = 16  # floats (core/nets/mlp_value.h)
 
 
 class GiraffeSizes(Section):
     """Sizes of the family `giraffe`."""
 
     width: int = Field(default=64, ge=8, le=4096)
-    """Width of the two hidden layers; the groups split the first by their numbers of features."""
+    """Width of the second hidden layer."""
+    groups: tuple[int, int, int] | None = None
+    """Widths of the first layer's groups (global, pieces, squares); None: `width`, split by their
+    numbers of features. Multiples of 16 are the fastest."""
+    moves: int = Field(default=0, ge=0, le=64, multiple_of=16)
+    """Width of the network of move probabilities (`rookery.nets.giraffe_moves`); 0: none."""
 
 
 class Giraffe(nn.Module):
@@ -49,8 +56,8 @@ class Giraffe(nn.Module):
         self.actions = actions
         self.sizes = sizes
         self.first = nn.ModuleList()
-        places, joined = [], 0
-        for group in GROUPS:
+        places, widths = [], []
+        for number, group in enumerate(GROUPS):
             indices = [
                 index
                 for part in layout.slices
@@ -58,12 +65,16 @@ class Giraffe(nn.Module):
                 for index in range(part.start, part.stop)
             ]
             places.append(torch.tensor(indices))
-            width = max(4, round(sizes.width * len(indices) / layout.shape[0]))
+            share = max(4, round(sizes.width * len(indices) / layout.shape[0]))
+            width = share if sizes.groups is None else sizes.groups[number]
             self.first.append(nn.Linear(len(indices), width))
-            joined += width
-        self._places = places
-        self.second = nn.Linear(joined, sizes.width)
+            widths.append(width)
+        self._places, self._widths = places, widths
+        self.second = nn.Linear(sum(widths), sizes.width)
         self.value = nn.Linear(sizes.width, 1)
+        if sizes.moves and observation != "giraffe363":
+            raise ValueError(f"move probabilities read giraffe363, not {observation!r}")
+        self.moves = MoveNetwork(sizes.moves) if sizes.moves else None
 
     def initialise(self, generator: torch.Generator | None = None) -> None:
         """Draw new weights; values start close to zero."""
@@ -73,20 +84,27 @@ class Giraffe(nn.Module):
                     nn.init.kaiming_normal_(module.weight, nonlinearity="relu", generator=generator)
                     module.bias.zero_()
             self.value.weight.mul_(0.1)
+        if self.moves is not None:
+            self.moves.initialise(generator)
 
     def layers(self) -> list[tuple[Tensor, Tensor]]:
-        """The network as plain linear layers; the first is a block matrix of the groups."""
+        """The network as plain linear layers; the first is a block matrix of the groups.
+
+        Each group is padded with zeros to whole vector registers of the native copy.
+        """
         inputs = sum(len(places) for places in self._places)
-        weight = torch.zeros(self.second.in_features, inputs)
-        row = 0
-        biases: list[Tensor] = []
-        for layer, places in zip(self.first, self._places, strict=True):
-            block, bias = layer.parameters()
-            weight[row : row + len(bias), places] = block.detach()
-            biases.append(bias)
-            row += len(bias)
-        rest = [(layer.weight, layer.bias) for layer in (self.second, self.value)]
-        return [(weight, torch.cat(biases)), *rest]
+        sizes = [-(-width // REGISTER) * REGISTER for width in self._widths]
+        first, bias = torch.zeros(sum(sizes), inputs), torch.zeros(sum(sizes))
+        second = torch.zeros(self.second.out_features, sum(sizes))
+        row = column = 0
+        for layer, places, size in zip(self.first, self._places, sizes, strict=True):
+            block, offset = (parameter.detach() for parameter in layer.parameters())
+            count = len(offset)
+            first[row : row + count, places] = block
+            bias[row : row + count] = offset
+            second[:, row : row + count] = self.second.weight[:, column : column + count].detach()
+            row, column = row + size, column + count
+        return [(first, bias), (second, self.second.bias), (self.value.weight, self.value.bias)]
 
     def values(self, observations: Tensor) -> Tensor:
         """Values [B] of observations [B, features], for the side to move."""

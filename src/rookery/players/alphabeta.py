@@ -1,9 +1,9 @@
 """The alpha-beta engine as a player: `rookery`, and every model file of a value network.
 
 Options (`rookery,depth=8`, `runs/engine,nodes=10000`): limits `depth`, `nodes` and `movetime`,
-`threads`, `hash` in MiB, `level` 1 to 20 or `elo` for weaker play, and for `rookery` another
-`network`. Without limits a move takes 0.1 s. Networks of the family `nnue` need neither torch nor
-safetensors.
+`threads`, `hash` in MiB, `level` 1 to 20 or `elo` for weaker play, `probabilities` for Giraffe's
+probability-limited search, and for `rookery` another `network`. Without limits a move takes 0.1 s.
+Networks of the family `nnue` need neither torch nor safetensors.
 """
 
 from __future__ import annotations
@@ -21,8 +21,10 @@ from rookery._core import (
     Engine,
     Game,
     MoveError,
+    MoveNet,
     NetworkError,
     NnueNetwork,
+    PositionEvaluator,
     mate_moves,
 )
 from rookery._core import SearchResult as CoreResult
@@ -62,7 +64,7 @@ class AlphaBetaPlayer:
 
     def __init__(
         self,
-        evaluator: NnueNetwork | BatchEvaluator,
+        evaluator: NnueNetwork | BatchEvaluator | PositionEvaluator,
         name: str = SHIPPED,
         *,
         depth: int | None = None,
@@ -72,6 +74,8 @@ class AlphaBetaPlayer:
         hash: int = DEFAULT_HASH,
         level: int | None = None,
         elo: int | None = None,
+        probabilities: str | None = None,
+        moves: MoveNet | None = None,
         seed: int | None = None,
         rated: bool = False,
     ) -> None:
@@ -87,6 +91,9 @@ class AlphaBetaPlayer:
             hash: Transposition table in MiB.
             level: 1 (weakest) to 20; None: full strength.
             elo: Strength as an Elo figure instead of a level; only with `rated`.
+            probabilities: "uniform", "static" or "learned": limit the search by the product of
+                move probabilities (core/alphabeta/move_budget.h); None: by the depth.
+            moves: Gives the learned probabilities.
             seed: Of the random choices of `think` at a level; `choose` has its own generator.
             rated: Whether the Elo figures of the levels were measured with this network.
         """
@@ -99,6 +106,8 @@ class AlphaBetaPlayer:
         self.name = name
         self.settings = _settings(threads, hash, level, elo, rated)
         self._engine = Engine(evaluator, threads, hash)
+        if probabilities is not None:
+            self._engine.set_probabilities(probabilities, moves)
         self._depth, self._nodes, self._movetime = depth, nodes, movetime
         self._own_level = FULL_STRENGTH if level is None else level
         self._limited = elo is not None
@@ -394,6 +403,23 @@ def read_evaluator(source: str) -> NnueNetwork | BatchEvaluator:
     return read_network(source)  # raises the error for other families
 
 
+def read_moves(source: str) -> MoveNet:
+    """The move probabilities of a model of the family `giraffe`."""
+    from rookery.nets.evaluator import read_model
+    from rookery.nets.giraffe import Giraffe
+    from rookery.nets.model_file import ModelFileError, parse_model
+
+    if source != MATERIAL:
+        origin, data = read_model(source)
+        network = parse_model(data, origin)[0]
+        if isinstance(network, Giraffe) and network.moves is not None:
+            return network.moves.native()
+    raise ModelFileError(
+        f"{source} has no learned move probabilities; networks of the recipe giraffe have them, "
+        "and probabilities=static needs none"
+    )
+
+
 def _is_rated(source: str) -> bool:
     from rookery.nets.evaluator import read_model
 
@@ -415,7 +441,9 @@ def alphabeta_player(spec: PlayerSpec, options: dict[str, Any]) -> AlphaBetaPlay
             ) from error
         raise
     chosen = {key: value for key, value in options.items() if key != "network"}
+    if chosen.get("probabilities") == "learned":
+        chosen["moves"] = read_moves(source)
     try:
         return AlphaBetaPlayer(evaluator, str(spec), rated=_is_rated(source), **chosen)
-    except ValueError as error:
+    except (ValueError, MemoryError) as error:
         raise SpecError(f"player {str(spec)!r}: {error}") from error

@@ -84,7 +84,7 @@ class MctsPlayer:
         if native is None and isinstance(evaluator, CoreEvaluator):
             native = evaluator.native
         self.native = native
-        self.search = self._new_search()
+        self.search = self._new_search(self.search_settings)
         self._stop = threading.Event()
         self._hit = threading.Event()
         self.settings = (
@@ -99,8 +99,7 @@ class MctsPlayer:
         """Timed if it has its own movetime."""
         return Capabilities(timed=self.search_settings.movetime is not None)
 
-    def _new_search(self) -> MctsSearch:
-        s = self.search_settings
+    def _new_search(self, s: MctsSettings) -> MctsSearch:
         return MctsSearch(
             self.evaluator.observation,
             c_init=s.c_init,
@@ -132,8 +131,9 @@ class MctsPlayer:
             raise ValueError(f"{name} = {value!r}: {error}") from None
         if key == "simulations" and parsed == 0:
             parsed = None
-        self.search_settings = replace(self.search_settings, **{key: parsed})
-        self.search = self._new_search()
+        chosen = replace(self.search_settings, **{key: parsed})
+        self.search = self._new_search(chosen)  # without memory for it, the old search stays
+        self.search_settings = chosen
 
     def choose(self, game: Game, rng: Generator, limits: Limits | None = None) -> Decision:
         """Search, then take the best move or draw one with the temperature."""
@@ -334,5 +334,5 @@ def search_player(spec: PlayerSpec, options: dict[str, Any]) -> MctsPlayer:
         else:
             evaluator = network_evaluator(load_network(source), short_name(source))
         return MctsPlayer(evaluator, MctsSettings(**options), str(spec))
-    except ValueError as error:
+    except (ValueError, MemoryError) as error:
         raise SpecError(f"player {source!r}: {error}") from error

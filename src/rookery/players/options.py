@@ -34,6 +34,19 @@ ALPHA_BETA = (
     Option("hash", kinds.positive_int, "transposition table in MiB (16)"),
     Option("level", kinds.whole(1, 20), "strength from 1 to 20, for playing people"),
     Option("elo", kinds.positive_int, "strength as an Elo figure instead"),
+    Option(
+        "probabilities",
+        kinds.one_of("uniform", "static", "learned"),
+        "limit the search by move probabilities, as Giraffe, instead of our own reductions",
+    ),
+)
+PLAIN = (
+    Option("depth", kinds.positive_int, "search depth in plies (2)"),
+    Option(
+        "search",
+        kinds.one_of("plain", "engine"),
+        "plain (default): alpha-beta alone; engine: the engine's search, with quiescence",
+    ),
 )
 _SIMULATIONS = Option(
     "simulations", kinds.whole(0, 100_000_000), "of a tree search a move (400); 0: the policy alone"

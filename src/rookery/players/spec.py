@@ -169,6 +169,17 @@ def boolean(text: str) -> bool:
     raise ValueError("expected true or false")
 
 
+def one_of(*known: str) -> Callable[[str], str]:
+    """One of several words."""
+
+    def parse(text: str) -> str:
+        if text not in known:
+            raise ValueError(f"expected {', '.join(known[:-1])} or {known[-1]}")
+        return text
+
+    return parse
+
+
 def words(text: str) -> str:
     """Any text that is not empty."""
     if not text:

@@ -28,16 +28,20 @@ NOT_RATED = "not rated"
 class NetworkRating:
     """Elo with its 95 % interval; None: without bound on that side."""
 
-    elo: float
+    elo: float | None  # None: only the two bounds are known
     low: float | None
     high: float | None
     conditions: str  # what was played
 
     def __str__(self) -> str:
-        """Short, for lists: "about 640 Elo", or "above 900 Elo"."""
+        """Short, for lists: "about 640 Elo", "70 to 560 Elo" or "above 900 Elo"."""
         if self.high is None:
-            return "not rated" if self.low is None else f"above {self.low:.0f} Elo"
-        return f"below {self.high:.0f} Elo" if self.low is None else f"about {self.elo:.0f} Elo"
+            return NOT_RATED if self.low is None else f"above {self.low:.0f} Elo"
+        if self.low is None:
+            return f"below {self.high:.0f} Elo"
+        if self.elo is None:
+            return f"{self.low:.0f} to {self.high:.0f} Elo"
+        return f"about {self.elo:.0f} Elo"
 
     def to_json(self) -> dict[str, Any]:
         """For the page."""
@@ -118,9 +122,12 @@ def evaluation_rating(rows: Iterable[Mapping[str, Any]]) -> NetworkRating | None
     bounded = [rating for rating in found if rating.low is not None and rating.high is not None]
     if bounded:
         return min(bounded, key=lambda rating: (rating.high or 0) - (rating.low or 0))
-    # Beaten by everybody, or beating everybody: the strongest statement that can be made.
-    above = [rating for rating in found if rating.low is not None]
-    return max(above, key=lambda rating: rating.low or 0) if above else next(iter(found), None)
+    # It won or lost all games of each match: what that tells together.
+    above = max((r for r in found if r.low is not None), key=lambda r: r.low or 0, default=None)
+    below = min((r for r in found if r.high is not None), key=lambda r: r.high or 0, default=None)
+    if above is None or below is None:
+        return above or below
+    return NetworkRating(None, above.low, below.high, f"{above.conditions}, {below.conditions}")
 
 
 def _end(rung: Rung, elo: float, end: float, side: int) -> float | None:

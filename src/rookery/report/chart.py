@@ -29,6 +29,7 @@ class Series:
     colour: int = 0
     marked: bool = False  # a dot per point, with its value as a tooltip
     style: str = ""  # "dashed", with rings: published data; "dotted": a variant of another line
+    errors: Sequence[tuple[float, float]] = ()  # (low, high) of each point; drawn if all are
 
 
 @dataclass(frozen=True)
@@ -88,6 +89,7 @@ def line_chart(
         return ""
     xs = [x for _, points in drawn for x, _ in points]
     ys = [y for _, points in drawn for _, y in points] + list(include)
+    ys += [end for line, _ in drawn for pair in line.errors for end in pair]
     x_ticks, y_ticks = ticks(min(xs), max(xs), 6), ticks(min(ys), max(ys))
     x_of = _scale(x_ticks, LEFT, WIDTH - RIGHT)
     y_of = _scale(y_ticks, HEIGHT - BOTTOM, TOP)
@@ -108,6 +110,12 @@ def line_chart(
         kind = f"s{line.colour % COLOURS}" + (f" {line.style}" if line.style else "")
         path = " ".join(f"{x_of(x):.1f},{y_of(y):.1f}" for x, y in points)
         parts.append(f'<polyline class="line {kind}" points="{path}"/>')
+        bars = line.errors if len(line.errors) == len(points) else ()
+        for (x, _), (low, high) in zip(points, bars, strict=False):
+            ends = (
+                f'x1="{x_of(x):.1f}" x2="{x_of(x):.1f}" y1="{y_of(low):.1f}" y2="{y_of(high):.1f}"'
+            )
+            parts.append(f'<line class="error {kind}" {ends}/>')
         for x, y in points if line.marked or len(points) == 1 else ():
             text = escape(f"{line.name}: {y_name(y)} at {x_name(x)}")
             place = f'cx="{x_of(x):.1f}" cy="{y_of(y):.1f}" r="3"'

@@ -22,8 +22,9 @@ import chess.svg
 from rookery.base.registry import load
 from rookery.report.alarms import alarms
 from rookery.report.chart import COLOURS, Bar, Series, bar_chart, line_chart
-from rookery.report.groups import Group, group_runs, net_wins, value_text
-from rookery.report.html import charts, legend, section, table
+from rookery.report.evaluations import counts_of, opening, score_chart, score_interval
+from rookery.report.groups import Group, group_runs, value_text
+from rookery.report.html import charts, legend, paragraph, section, table, wide
 from rookery.report.read import RunData
 from rookery.runs.algorithms import ALGORITHMS
 from rookery.runs.reader import number
@@ -43,9 +44,12 @@ def make_page(runs: Sequence[RunData], title: str = "Training report") -> str:
     )
     groups = group_runs(runs)
     colours = _colours(runs, groups)
+    sentences, figure = opening(runs)
     body = [
         f"<h1>{escape(title)}</h1>",
+        "".join(map(paragraph, sentences)),
         legend(colours),
+        wide(figure) if figure else "",
         *_studies(runs, groups, colours),
         section("Runs", _summary(runs)),
         section("Evaluation", _evaluation(runs)),
@@ -124,18 +128,11 @@ def _evaluation(runs: Sequence[RunData]) -> str:
 
 
 def _opponent(runs: Sequence[RunData], opponent: str) -> str:
-    drawings = []
-    for key, label in (("iteration", "iterations"), ("seconds", "minutes of training")):
-        scale = 60.0 if key == "seconds" else 1.0
-        lines = []
-        for run in runs:
-            points = [
-                ((number(row.get(key)) or 0.0) / scale, net_wins(row))
-                for row in run.against(opponent)
-            ]
-            lines.append(Series(run.name, points, run.colour, marked=True))
-        drawings.append(line_chart("Wins minus losses in 1000 games", lines, label, include=[0.0]))
-    title = "Last evaluation (mean, range over runs of equal settings)"
+    drawings = [
+        score_chart(runs, opponent, key, label)
+        for key, label in (("iteration", "iterations"), ("seconds", "minutes of training"))
+    ]
+    title = "Last evaluation: score in per cent (95 % interval; of several runs mean and range)"
     drawings.append(bar_chart(title, _bars(group_runs(runs), opponent)))
     heads = ["run", "games", "wins", "draws", "losses", "score", "Elo difference",
              "as White", "as Black"]  # fmt: skip
@@ -148,12 +145,19 @@ def _bars(groups: Sequence[Group], opponent: str) -> list[Bar]:
     """One bar per group of runs that differ only in their seed."""
     bars = []
     for group in groups:
-        found = [net_wins(rows[-1]) for run in group.runs if (rows := run.against(opponent))]
-        if found:
-            note = f"({len(found)} runs)" if len(found) > 1 else ""
-            average = sum(found) / len(found)
-            colour = group.runs[0].colour
-            bars.append(Bar(group.label, average, min(found), max(found), colour, note))
+        last = [rows[-1] for run in group.runs if (rows := run.against(opponent))]
+        found = [interval for row in last if (interval := score_interval(row)) is not None]
+        if not found:
+            continue
+        games = sum(sum(counts_of(row)) for row in last)
+        colour = group.runs[0].colour
+        if len(found) == 1:
+            bars.append(Bar(group.label, *found[0], colour, f"({games} games)"))
+        else:
+            scores = [interval[0] for interval in found]
+            note = f"({len(found)} runs, {games} games)"
+            mean = sum(scores) / len(scores)
+            bars.append(Bar(group.label, mean, min(scores), max(scores), colour, note))
     return bars
 
 

@@ -31,6 +31,22 @@ _ALGORITHMS = (
         player="tree-search",
     ),
     Algorithm(
+        "blind",
+        "rookery.blind.train_recipe:BlindRecipe",
+        "rookery.blind.train:BlindTrainer",
+    ),
+    Algorithm(
+        "ddqn",
+        "rookery.algorithms.ddqn_recipe:DdqnRecipe",
+        "rookery.algorithms.ddqn:DdqnTrainer",
+    ),
+    Algorithm(
+        "ddqn-paper",
+        "rookery.papers.inman2022.recipe:DdqnPaperRecipe",
+        "rookery.papers.inman2022.agent:DdqnPaperTrainer",
+        report="rookery.papers.inman2022.report:study",
+    ),
+    Algorithm(
         "dqn",
         "rookery.papers.kanis2016.recipe:DQNRecipe",
         "rookery.papers.kanis2016.dqn:DQNTrainer",
@@ -60,7 +76,7 @@ _ALGORITHMS = (
     ),
     Algorithm(
         "tdleaf",
-        "rookery.algorithms.tdleaf:TdLeafRecipe",
+        "rookery.algorithms.tdleaf_recipe:TdLeafRecipe",
         "rookery.algorithms.tdleaf:TdLeafTrainer",
     ),
 )

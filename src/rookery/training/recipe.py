@@ -31,6 +31,8 @@ from rookery.runs.algorithms import ALGORITHMS
 from rookery.training.budget import parse_budget
 from rookery.training.listing import NOT_MEASURED, SUFFIX, recipe_bytes, recipe_names
 
+FORMER_NAMES = {"tdleaf-giraffe": "giraffe"}  # recipes that were renamed
+
 
 class RecipeError(ValueError):
     """A recipe cannot be used; the message names the key and the remedy."""
@@ -139,6 +141,7 @@ def read_recipe(source: str) -> tuple[str, dict[str, Any]]:
         except FileNotFoundError:
             raise RecipeError(f"there is no recipe file {source!r}") from None
         return path.stem, _parse(data, source)
+    source = FORMER_NAMES.get(source, source)
     names = recipe_names()
     if source not in names:
         near = difflib.get_close_matches(source, names, 1)

@@ -16,7 +16,8 @@ The protocol does not define what happens when a client does not wait for answer
 - `go` waits for the pending searches and stops those that would not end (`infinite`, `ponder`, no
   limit at all).
 - `stop` ends all pending searches; without any it does nothing.
-- `isready` is answered at once during a search or while the player loads, otherwise after
-  everything before it is done.
+- `uci` is answered when the player is loaded, because its options belong to the answer.
+- `isready` is answered at once during a search, or if the player still loads and `uci` was not
+  sent; otherwise after everything before it is done.
 - The end of the input means `quit`: searches answer with their best move so far.
 """

@@ -25,7 +25,6 @@ from rookery.uci.knowledge import Knowledge
 from rookery.uci.options import Options
 from rookery.uci.search import Search, Setup
 
-LOAD_SECONDS = 0.5  # `uci` waits this long for the player's own options
 MOST_WAITING = 64  # pending searches
 ABOUT = f"Rookery {__version__}, chess engines trained by reinforcement learning; GPL-3.0-or-later"
 
@@ -57,6 +56,7 @@ class Engine:
         self._player: Player | None = None
         self._thinker: Thinker | None = None  # the player, if it is a `Thinker`
         self._loaded = threading.Event()
+        self._uci_waits = False  # for the player, whose options belong to the answer
         self._tasks: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._undone = 0  # unfinished tasks
         self._waiting: list[Search] = []  # unanswered searches, oldest first
@@ -95,6 +95,11 @@ class Engine:
             search.give_up(self._write)
         return not self._worker.is_alive()
 
+    def wait_loaded(self, seconds: float) -> None:
+        """Wait for the player if `uci` is unanswered, whose answer needs the player's options."""
+        if self._uci_waits:
+            self.wait_idle(seconds)
+
     def wait_idle(self, seconds: float) -> bool:
         """Wait until everything sent so far is done; returns whether that was in time."""
         done = threading.Event()
@@ -102,15 +107,24 @@ class Engine:
         return done.wait(seconds)
 
     def _uci(self, words: Sequence[str]) -> None:
-        self._loaded.wait(LOAD_SECONDS)
+        if self._loaded.is_set():
+            self._introduce()
+        else:
+            self._uci_waits = True
+            self._give(self._introduce)
+
+    def _introduce(self) -> None:
+        """Answer `uci`, on either thread."""
         self._write(f"id name {self._title}")
         self._write("id author the Rookery developers")
         for line in settings.offer_lines((*self._settings(), *self._general())):
             self._write(line)
         self._write("uciok")
+        self._uci_waits = False
 
     def _isready(self, words: Sequence[str]) -> None:
-        if self._unanswered() or not self._loaded.is_set() or not self._undone:
+        loading = not self._loaded.is_set() and not self._uci_waits
+        if self._unanswered() or loading or not self._undone:
             self._write("readyok")
         else:
             self._give(lambda: self._write("readyok"))
@@ -246,7 +260,7 @@ class Engine:
             self._thinker.configure(setting.name, value)
             for remark in settings.advice(setting, value):
                 self._say(remark)
-        except ValueError as error:
+        except (ValueError, MemoryError) as error:
             self._say(f"error: {one_line(error)}")
 
     # Both threads

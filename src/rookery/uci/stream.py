@@ -23,6 +23,7 @@ LONGEST_LINE = 1 << 21  # bytes; a game of 10,000 moves has about 100 kB
 READ_BYTES = 1 << 16
 SWITCH_SECONDS = 0.0005  # `stop` should not wait for a player that computes in Python
 CLOSE_SECONDS = 0.6  # for searches to answer and the player to close
+LOAD_SECONDS = 30.0  # for the answer to `uci` if the input has ended: echo uci | rookery uci
 
 
 class Output:
@@ -99,7 +100,8 @@ def serve(
     # Prints of players and libraries must not corrupt the protocol.
     with contextlib.redirect_stdout(sys.stderr), _signals_wake(wake_write) as caught:
         engine = Engine(make_player, output.write, name=name, seed=seed, on_failure=fail)
-        _read_commands(engine, source, wake_read, output)
+        if _read_commands(engine, source, wake_read, output):
+            engine.wait_loaded(LOAD_SECONDS)
         engine.close(CLOSE_SECONDS)
     status = 128 + caught[0] if caught else 0
     if failures:
@@ -110,8 +112,11 @@ def serve(
     os._exit(status)
 
 
-def _read_commands(engine: Engine, source: int, wake: int, output: Output) -> None:
-    """Forward lines until `quit`, the end of input or output, or a wake-up."""
+def _read_commands(engine: Engine, source: int, wake: int, output: Output) -> bool:
+    """Forward lines until `quit`, the end of input or output, or a wake-up.
+
+    Returns whether it was the end of the input.
+    """
     poll = select.poll()
     poll.register(source, select.POLLIN)
     poll.register(wake, select.POLLIN)
@@ -120,9 +125,9 @@ def _read_commands(engine: Engine, source: int, wake: int, output: Output) -> No
     while not output.broken:
         ready = dict(poll.poll())
         if wake in ready or ready.get(output.descriptor, 0) & select.POLLERR:
-            return
+            return False
         if source not in ready:
-            return  # POLLHUP of the output only
+            return False  # POLLHUP of the output only
         try:
             data = os.read(source, READ_BYTES)
         except BlockingIOError:
@@ -131,9 +136,10 @@ def _read_commands(engine: Engine, source: int, wake: int, output: Output) -> No
             if line is None:
                 output.write(f"info string a line longer than {LONGEST_LINE} bytes is ignored")
             elif not engine.receive(line):
-                return
+                return False
         if not data:
-            return
+            return True
+    return False
 
 
 @contextlib.contextmanager

@@ -20,6 +20,7 @@ facts.py      opening names, book moves, tablebase verdicts
 pgn_tree.py   a PGN game with its comments and variations
 records.py    moves and thoughts as JSON for the page; FEN and PGN from the page
 runs.py       training runs as JSON for the page
+piece_worth.py  what a network gives for each piece
 demo.py       train first, then play
 static/       the page itself
 

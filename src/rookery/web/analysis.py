@@ -50,6 +50,7 @@ from rookery.web.thinking import Searches, Wish
 
 Work = Callable[[], Coroutine[Any, Any, None]]
 MOST_LINES = 5
+MOST_REVIEWED = 600  # plies
 # Seconds of one search after another about the same position: other games get their turn between
 # them, and the engine's table makes each continue where the last one ended.
 SLICES = (1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 30.0, 30.0)
@@ -85,6 +86,8 @@ class Analysis:
                 self._think_again()
             case "review":
                 game = game_of_moves(message.get("start", ""), message.get("moves", []))
+                if game.ply > MOST_REVIEWED:
+                    raise ValueError(f"a game of more than {MOST_REVIEWED} plies is not reviewed")
                 self._stop_review()
                 self._reviewing = self._begin(lambda: self._review(game))
             case "stop-review":
@@ -104,15 +107,14 @@ class Analysis:
 
     def _position(self, key: object) -> dict[str, Any]:
         game = self._game
-        moves = game.moves()
-        sans = sans_of(chess.Board(game.start_fen), moves)
+        uci, san = last_move(game)
         outcome = game.outcome()
         return {
             "type": "position",
             "key": key if isinstance(key, int | str) else None,
             "fen": game.fen(),
-            "san": sans[-1] if sans else "",
-            "uci": moves[-1] if moves else "",
+            "san": san,
+            "uci": uci,
             "turn": color_name(game.turn),
             "check": game.in_check,
             "dests": {} if outcome else destinations(game),
@@ -211,6 +213,15 @@ class Analysis:
             with contextlib.suppress(ValueError):
                 text = " ".join(str(error).split())[:300]
                 self._outbox.put({"type": "error", "text": f"{self._engine} failed: {text}"})
+
+
+def last_move(game: Game) -> tuple[str, str]:
+    """Return the last move in UCI and in SAN, "" if there is none."""
+    if not game.ply:
+        return "", ""
+    before = game.copy()
+    uci = before.pop()
+    return uci, sans_of(chess.Board(before.fen()), [uci])[0]
 
 
 def verdict_json(game: Game, verdict: Verdict) -> dict[str, Any]:

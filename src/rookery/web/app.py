@@ -26,6 +26,7 @@ import contextlib
 import hmac
 import json
 import secrets
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -63,6 +64,7 @@ from rookery.web.thinking import Searches
 
 STATIC = Path(__file__).parent / "static"
 ENGINES = ("rookery", "stockfish")  # that analyse, the first that is installed
+MOST_BOARDS = 3  # analysis boards of one session
 SHOWN_HEADERS = ("White", "Black", "Result", "Event", "Date")
 VISITOR_COOKIE = "rookery_visitor"
 VISITOR_SECONDS = 400 * 24 * 3600  # the longest that browsers keep a cookie
@@ -97,6 +99,7 @@ class Server:
         self.start = start or {}
         self.searches = Searches(shelf or Shelf(), workers)
         self.facts = Facts()
+        self._boards: Counter[str] = Counter()  # open analysis boards by session
         self.library = None if games is None else Library(games)
         self.rooms = Rooms(choices, self.searches, clamps or Clamps(), quotas, self.library)
         self._requests = Buckets("requests", quotas.requests)
@@ -297,6 +300,10 @@ class Server:
         if engine is None or not await greeted(socket, session, self.access):
             await refuse(socket, "no engine to analyse with, or no hello with the token")
             return
+        if self._boards[session] >= MOST_BOARDS:
+            await refuse(socket, "no engine for so many analysis boards; close one")
+            return
+        self._boards[session] += 1
         loading = asyncio.create_task(asyncio.to_thread(self.facts.load))
         outbox = Outbox()
         board = Analysis(self.choices.all()[engine].spec, self.searches, self.facts, outbox)
@@ -306,6 +313,7 @@ class Server:
             )
         finally:
             board.close()
+            self._boards[session] -= 1
             await loading
 
     async def read_pgn(self, request: Request) -> Response:

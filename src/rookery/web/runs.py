@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from rookery.rating.networks import run_ratings
 from rookery.report.games import SampleGame, sample_games
 from rookery.runs.live import read_live
 from rookery.runs.reader import MODEL, RunReader, number
@@ -24,6 +25,7 @@ from rookery.web.choices import (
     run_names,
     thinned,
 )
+from rookery.web.piece_worth import piece_worth
 
 MOST_POINTS = 600  # per curve
 MOST_SERIES = 24
@@ -97,7 +99,9 @@ class Runs:
             "hasModel": (folder / MODEL).is_file(),
             "hasStart": (folder / START).is_file(),
             "demo": read_demo(folder),
-            "path": str(folder),
+            "path": f"{folder.parent.name}/{name}",
+            "worth": piece_worth(folder / MODEL),
+            "strength": strength(folder, timing),
             "networks": networks(folder, timing),
             "live": live["boards"],
             "shownAt": live["time"],
@@ -138,8 +142,11 @@ def networks(run: Path, timing: list[dict[str, Any]]) -> list[dict[str, Any]]:
     seconds = {row.get("iteration"): number(row.get("seconds")) for row in timing}
     newest = max(checkpoint_steps(run), default=max((key for key in seconds if key), default=None))
     found = []
+    started = (run / START).is_file()
     for choice in run_choices(run):
         part = choice.id.rpartition("@")[2] if "@" in choice.id else ""
+        if started and part == "0":
+            continue  # the same network as "before training"
         step = newest if not part else int(part) if part.isdigit() else None
         found.append(
             {
@@ -152,6 +159,16 @@ def networks(run: Path, timing: list[dict[str, Any]]) -> list[dict[str, Any]]:
             }
         )
     return found
+
+
+def strength(run: Path, timing: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the measured ratings of a run over minutes of training, oldest first."""
+    seconds = {row.get("iteration"): number(row.get("seconds")) for row in timing}
+    return [
+        {"minutes": round(when / 60, 2), **rating.to_json()}
+        for step, rating in sorted(run_ratings(run).items())
+        if (when := seconds.get(step)) is not None
+    ]
 
 
 def _rating_to_json(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,8 @@
-"""Deep Pepper's 353 features read from python-chess, one position at a time, along random games."""
+"""Deep Pepper's way: features read from python-chess, one position at a time, along random games.
+
+With the argument `network` its network evaluates each position as well, again one at a time and
+for all its 5120 actions; a search would come on top.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +10,8 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-LABEL = "features in Python over python-chess"
-CONDITIONS = "one position at a time along random games; no network, no search"
+LABEL = "Python over python-chess"
+CONDITIONS = "one position at a time along random games, no search"
 
 COUNTS = (8, 2, 2, 2, 1, 1)  # P N B R Q K at the start of a game
 VALUES = (1, 3, 3, 5, 9, 10)  # of attackers, times ten
@@ -16,22 +20,43 @@ STEPS = ((1, 0), (1, 1), (0, 1), (-1, 1), (-1, 0), (-1, -1), (0, -1), (1, -1))
 SLIDERS = {5: STEPS, 4: STEPS[::2], 3: STEPS[1::2]}
 
 
-def prepare() -> Callable[[], int]:
-    """Return a function that reads the features of one random game and returns their number."""
+def prepare(what: str = "features") -> Callable[[], int]:
+    """Return a function that evaluates the positions of a random game and returns their number."""
     import chess
 
     rng = random.Random(1)
+    evaluate = _network() if what == "network" else len
 
     def play() -> int:
         board = chess.Board()
         plies = 0
         while board.outcome(claim_draw=False) is None:
-            features(board)
+            evaluate(features(board))
             board.push(rng.choice(list(board.legal_moves)))
             plies += 1
         return plies
 
     return play
+
+
+def _network() -> Callable[[list[float]], Any]:
+    """Its network with separate parts in the first layer."""
+    import torch
+    from torch import nn
+
+    torch.set_num_threads(1)
+    parts = [(slice(0, 17), nn.Linear(17, 32)), (slice(17, 225), nn.Linear(208, 512))]
+    parts.append((slice(225, 353), nn.Linear(128, 480)))
+    policy = nn.Sequential(nn.Linear(1024, 2048), nn.ReLU(), nn.Linear(2048, 5120), nn.Softmax(-1))
+    value = nn.Sequential(nn.Linear(1024, 512), nn.ReLU(), nn.Linear(512, 1), nn.Tanh())
+
+    def evaluate(numbers: list[float]) -> Any:
+        with torch.no_grad():
+            inputs = torch.tensor([numbers])
+            first = torch.cat([layer(inputs[:, part]) for part, layer in parts], 1).relu()
+            return policy(first).numpy(), float(value(first))
+
+    return evaluate
 
 
 def features(board: Any) -> list[float]:

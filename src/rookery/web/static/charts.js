@@ -1,9 +1,18 @@
-// Curves of a run, drawn by uPlot, which is loaded when the first one is needed.
+// Curves of a run, drawn by uPlot, which is loaded when the first one is needed. The few that matter
+// come first, with a line that says what they mean; the others are folded.
 
 const $ = (id) => document.getElementById(id);
 const COLORS = ["#3a7d6b", "#b3612c", "#5b6fb5", "#a33f6f", "#7c7a2a", "#3f8fb0", "#8a5bb0", "#777777"];
 const HEIGHT = 150;
 const compact = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 4 });
+const RESULTS = "Game results in per cent";
+const MEANINGS = {
+  [RESULTS]: "How its games against itself end. Ever more draws can mean that it stops learning.",
+  losses: "How far it is from what it should have said; training makes this smaller.",
+  speed: "Positions per second that it learns from.",
+  strength: "Elo on the ladder of known opponents, with the 95 % interval of each measurement.",
+};
+const MAIN_LOSSES = 2; // of the losses, so many are shown at once
 
 let loading = null;
 
@@ -23,35 +32,46 @@ export class Charts {
     this.plots = new Map(); // title -> { plot, element, names }
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.clear());
     document.addEventListener("rookery-theme", () => this.clear());
+    $("more-curves").parentElement.ontoggle = () => this.resize();
   }
 
   clear() {
     for (const { plot, element } of this.plots.values()) {
       plot.destroy();
       element.replaceChildren();
-      if (element.id !== "rating-chart") element.remove();
+      if (!element.id) element.remove();
     }
     this.plots.clear();
+  }
+
+  /** Charts that were folded away had no width. */
+  resize() {
+    for (const { plot, element } of this.plots.values()) fit(plot, element);
   }
 
   async render(run) {
     this.Plot ??= await loadPlotter();
     const { results, ...groups } = run.series;
-    for (const [group, curves] of Object.entries(groups)) {
-      for (const [name, values] of Object.entries(curves)) {
-        const known = name !== "x" && values.some((value) => value !== null);
-        if (known) this.draw(`${group}: ${name.replaceAll("_", " ")}`, [name], [curves.x, values], null);
-      }
-    }
     this.renderResults(results);
+    for (const [group, curves] of Object.entries(groups)) {
+      Object.entries(curves)
+        .filter(([name, values]) => name !== "x" && values.some((value) => value !== null))
+        .forEach(([name, values], index) => {
+          const main = group === "speed" || (group === "losses" && index < MAIN_LOSSES);
+          const title = `${group}: ${name.replaceAll("_", " ")}`;
+          this.draw(title, [name], [curves.x, values], { main, meaning: main ? MEANINGS[group] : "" });
+        });
+    }
     this.renderScores(run.ratings);
+    this.renderStrength(run.strength);
   }
 
   /** How games of training end, in one chart. */
   renderResults(results) {
     const names = Object.keys(results).filter((name) => name !== "x");
     if (!names.length) return;
-    this.draw("Game results in per cent", names, [results.x, ...names.map((name) => results[name])], null, [0, 100]);
+    const data = [results.x, ...names.map((name) => results[name])];
+    this.draw(RESULTS, names, data, { main: true, meaning: MEANINGS[RESULTS], range: [0, 100] });
   }
 
   /** Scores against each opponent over iterations, in one chart. */
@@ -63,14 +83,24 @@ export class Charts {
       const scores = new Map(ratings.filter((r) => r.opponent === opponent).map((r) => [r.iteration, r.score]));
       return steps.map((step) => (scores.has(step) ? 100 * scores.get(step) : null));
     });
-    this.draw("Score in per cent", opponents.map((name) => `against ${name}`), [steps, ...curves], $("rating-chart"), [0, 100]);
+    const names = opponents.map((name) => `against ${name}`);
+    this.draw("Score in per cent", names, [steps, ...curves], { place: $("rating-chart"), range: [0, 100] });
   }
 
-  draw(title, names, data, place, range) {
+  /** Strength over minutes, between the ends of its interval. */
+  renderStrength(strength) {
+    $("strength").hidden = strength.length === 0;
+    if (!strength.length) return;
+    const column = (key) => strength.map((row) => row[key]);
+    const data = [column("minutes"), column("elo"), column("low"), column("high")];
+    const names = ["Elo", "at least", "at most"];
+    this.draw("Strength by minutes of training", names, data, { place: $("strength-chart"), meaning: MEANINGS.strength, x: "minutes", interval: true });
+  }
+
+  draw(title, names, data, { place, range, meaning = "", main = false, x = "iteration", interval = false }) {
     const known = this.plots.get(title);
     if (known && known.names.join() === names.join()) {
-      const width = known.element.clientWidth;
-      if (width && Math.abs(width - known.plot.width) > 2) known.plot.setSize({ width, height: HEIGHT });
+      fit(known.plot, known.element);
       known.plot.setData(data);
       return;
     }
@@ -81,17 +111,29 @@ export class Charts {
     const element = place || (known && known.element) || document.createElement("div");
     if (!place && !known) {
       element.className = "chart";
-      $("curves").append(element);
+      $(main ? "curves" : "more-curves").append(element);
+      if (!main) $("more-curves").parentElement.hidden = false;
     }
     const heading = document.createElement("h3");
     heading.textContent = title;
     element.append(heading);
-    const plot = new this.Plot(options(element, names, range), data, element);
+    if (meaning) {
+      const text = document.createElement("p");
+      text.className = "facts";
+      text.textContent = meaning;
+      element.append(text);
+    }
+    const plot = new this.Plot(options(element, names, range, x, interval), data, element);
     this.plots.set(title, { plot, element, names });
   }
 }
 
-function options(element, names, range) {
+function fit(plot, element) {
+  const width = element.clientWidth;
+  if (width && Math.abs(width - plot.width) > 2) plot.setSize({ width, height: HEIGHT });
+}
+
+function options(element, names, range, x, interval) {
   const style = getComputedStyle(document.documentElement);
   const probe = document.createElement("span");
   element.append(probe);
@@ -103,6 +145,11 @@ function options(element, names, range) {
   probe.remove();
   const values = (plot, ticks) => ticks.map((tick) => (tick === null ? "" : compact.format(tick)));
   const axis = { stroke: text, grid: { stroke: line, width: 1 }, ticks: { stroke: line, width: 1 } };
+  const series = names.map((name, index) =>
+    interval
+      ? { label: name, stroke: COLORS[0], width: index ? 1 : 2, dash: index ? [4, 4] : undefined, spanGaps: true }
+      : { label: name, stroke: COLORS[index % COLORS.length], width: 1.5, spanGaps: true },
+  );
   return {
     width: element.clientWidth || 300,
     height: HEIGHT,
@@ -110,9 +157,7 @@ function options(element, names, range) {
     cursor: { drag: { x: false, y: false } },
     scales: { x: { time: false }, y: range ? { range } : {} },
     axes: [{ ...axis, values }, { ...axis, values, size: 56 }],
-    series: [
-      { label: "iteration" },
-      ...names.map((name, index) => ({ label: name, stroke: COLORS[index % COLORS.length], width: 1.5, spanGaps: true })),
-    ],
+    bands: interval ? [{ series: [3, 2], fill: "#3a7d6b33" }] : undefined,
+    series: [{ label: x }, ...series],
   };
 }

@@ -2,6 +2,8 @@
 
 import { cell } from "./thought.js";
 
+// A line of the engine's log about a new network: score, games, opponent, and whether it failed.
+const GATE = /generation (\d+): ([\d.]+) % of (\d+) games against generation (\d+), ([+-]?\d+) Elo(; not published)?/;
 const $ = (id) => document.getElementById(id);
 
 /** Tell the story; `play(wishes)` starts a game. */
@@ -49,7 +51,28 @@ function progress(run) {
   for (const [opponent, row] of last) {
     if (row.score !== null) lines.push(sentence(opponent, row));
   }
+  if (run.worth) lines.push(worth(run.worth));
+  const test = run.log.map((text) => GATE.exec(text)).filter(Boolean).pop();
+  if (test) lines.push(gate(test));
   return lines;
+}
+
+/** What the network gives for a piece, measured by taking it off the board. */
+function worth(found) {
+  const pawns = (name) => (found[name] / found.pawn).toFixed(1);
+  const others = Math.max(found.bishop, found.knight);
+  if (found.pawn > 20 && found.queen > found.rook && found.rook > others && others > found.pawn) {
+    return `It knows what pieces are worth: a queen ${pawns("queen")} pawns, a rook ${pawns("rook")}, a bishop ${pawns("bishop")}, a knight ${pawns("knight")}.`;
+  }
+  if (found.queen > Math.max(found.rook, others, found.pawn, 0)) return "It has found out that the queen is the most valuable piece; the others it still mixes up.";
+  return "It does not know yet what a queen is worth.";
+}
+
+/** The last test of a new network against the one that plays. */
+function gate([, generation, score, games, old, , rejected]) {
+  const result = `scored ${score} % in ${games} games against generation ${old}`;
+  if (rejected) return `Generation ${generation} ${result}: not better, so it was thrown away, and generation ${old} goes on playing. That is normal: not every lesson helps.`;
+  return `Generation ${generation} ${result}: it is better, and plays the games to learn from now on.`;
 }
 
 function sentence(opponent, row) {
