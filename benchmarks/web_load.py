@@ -142,7 +142,8 @@ class Visitor:
             self.waits.errors += 1
         for line in headers.split(b"\r\n"):
             if line.lower().startswith(b"set-cookie: "):
-                self.cookie = line[12:].partition(b";")[0].decode()
+                cookie = line[12:].partition(b";")[0].decode()
+                self.cookie = f"{self.cookie}; {cookie}" if self.cookie else cookie
         return content
 
     async def begin(self) -> None:
