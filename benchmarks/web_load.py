@@ -140,9 +140,12 @@ class Visitor:
         headers, _, content = answer.partition(b"\r\n\r\n")
         if b" 20" not in headers[:13]:
             self.waits.errors += 1
-        for line in headers.split(b"\r\n"):
-            if line.lower().startswith(b"set-cookie: "):
-                self.cookie = line[12:].partition(b";")[0].decode()
+        cookies = [
+            line[12:].partition(b";")[0].decode()
+            for line in headers.split(b"\r\n")
+            if line.lower().startswith(b"set-cookie: ")
+        ]
+        self.cookie = "; ".join(cookies) or self.cookie
         return content
 
     async def begin(self) -> None:
