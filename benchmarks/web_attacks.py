@@ -135,7 +135,7 @@ def hold(address: str, count: int, running: threading.Event) -> None:
     name, port = address.split(":")
     held: list[socket.socket] = []
     while running.is_set():
-        while len(held) < count:
+        for _ in range(count - len(held)):
             with contextlib.suppress(OSError):
                 connection = socket.create_connection((name, int(port)), timeout=5)
                 connection.sendall(HALF)
@@ -189,12 +189,16 @@ def main() -> int:
             running = threading.Event()
             running.set()
             address = server.url.removeprefix("http://").rstrip("/")
-            holder = threading.Thread(target=hold, args=(address, args.sockets, running))
+            holder = threading.Thread(
+                target=hold, args=(address, args.sockets, running), daemon=True
+            )
             holder.start()
             time.sleep(1.0)
-            times, refused = latencies(server, args.seconds)
-            running.clear()
-            holder.join()
+            try:
+                times, refused = latencies(server, args.seconds)
+            finally:
+                running.clear()
+                holder.join(30)
         printed = errors.read_text()
     noise = [line for line in printed.splitlines() if "Invalid HTTP request" not in line]
     report = {

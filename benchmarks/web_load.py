@@ -140,12 +140,10 @@ class Visitor:
         headers, _, content = answer.partition(b"\r\n\r\n")
         if b" 20" not in headers[:13]:
             self.waits.errors += 1
-        cookies = [
-            line[12:].partition(b";")[0].decode()
-            for line in headers.split(b"\r\n")
-            if line.lower().startswith(b"set-cookie: ")
-        ]
-        self.cookie = "; ".join(cookies) or self.cookie
+        for line in headers.split(b"\r\n"):
+            if line.lower().startswith(b"set-cookie: "):
+                cookie = line[12:].partition(b";")[0].decode()
+                self.cookie = f"{self.cookie}; {cookie}" if self.cookie else cookie
         return content
 
     async def begin(self) -> None:

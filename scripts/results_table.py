@@ -18,6 +18,8 @@ END = "<!-- end -->\n"
 DETAILS = {  # section with commands and conditions, by algorithm
     "alphazero": "alphazero",
     "blind": "blind-chess",
+    "ddqn": "double-dqn",
+    "ddqn-paper": "double-dqn",
     "dqn": "endings",
     "endgame": "endings",
     "engine": "the-engine",

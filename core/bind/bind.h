@@ -131,7 +131,8 @@ using SampleArray = Input<const std::uint8_t, nb::shape<-1, 32>>;
 
 // What the alpha-beta search evaluates with.
 using AnyEvaluator =
-    std::variant<std::shared_ptr<nnue::Network>, std::shared_ptr<values::ObservationEvaluator>>;
+    std::variant<std::shared_ptr<nnue::Network>, std::shared_ptr<values::ObservationEvaluator>,
+                 std::shared_ptr<values::PositionEvaluator>>;
 [[nodiscard]] inline alphabeta::Evaluator evaluator_of(const AnyEvaluator& any) {
     return std::visit([](const auto& made) -> alphabeta::Evaluator { return made; }, any);
 }

@@ -6,6 +6,7 @@
 #include "datagen/generator.h"
 #include "datagen/leaf_games.h"
 #include "datagen/network_match.h"
+#include "datagen/transitions.h"
 
 namespace rookery::bind {
 
@@ -118,6 +119,71 @@ void bind_match(nb::module_& m) {
             "first"_a, "count"_a, "stopping"_a = nb::none(),
             "Pairs [first, first + count): the games as White and as Black, each (result for the "
             "network: 1, 0 or -1; UCI moves from the start position).");
+}
+
+void bind_transitions(nb::module_& m) {
+    using datagen::ExploredGames;
+    using datagen::TransitionGenerator;
+    const auto array_of = [](const std::vector<datagen::Transition>& transitions) {
+        const auto* samples = reinterpret_cast<const nnue::PackedSample*>(transitions.data());
+        return sample_array({samples, 2 * transitions.size()});
+    };
+    nb::class_<ExploredGames>(m, "ExploredGames", "Transitions and statistics of their games.")
+        .def_prop_ro(
+            "transitions",
+            [array_of](const ExploredGames& games) { return array_of(games.transitions); },
+            nb::rv_policy::move,
+            "uint8 [2N, 32], game by game: each position is followed by the leaf of its search.")
+        .def_ro("games", &ExploredGames::games)
+        .def_ro("white_wins", &ExploredGames::white_wins)
+        .def_ro("draws", &ExploredGames::draws)
+        .def_ro("black_wins", &ExploredGames::black_wins)
+        .def_ro("cut_off", &ExploredGames::cut_off)
+        .def_ro("nodes", &ExploredGames::nodes);
+    nb::class_<TransitionGenerator>(
+        m, "TransitionGenerator",
+        "Self-play with exploration for a replay memory; see core/datagen/transitions.h.")
+        .def(
+            "__init__",
+            [](TransitionGenerator* self, const Tensors& network, std::uint64_t seed, int depth,
+               std::uint64_t nodes, double random_moves, std::pair<int, int> random_plies,
+               int max_plies, int threads) {
+                new (self) TransitionGenerator(make_network(network),
+                                               {.seed = seed,
+                                                .depth = depth,
+                                                .nodes = nodes,
+                                                .random_moves = random_moves,
+                                                .min_random_plies = random_plies.first,
+                                                .max_random_plies = random_plies.second,
+                                                .max_plies = max_plies,
+                                                .threads = threads});
+            },
+            "network"_a, "seed"_a, "depth"_a = 3, "nodes"_a = 100'000, "random_moves"_a = 0.05,
+            "random_plies"_a = std::pair(0, 9), "max_plies"_a = 300, "threads"_a = 1)
+        .def(
+            "run",
+            [](TransitionGenerator& self, std::uint64_t first, std::uint64_t count,
+               const Stopping& stopping) {
+                const nb::gil_scoped_release release;
+                return self.run(first, count, python_poll(stopping));
+            },
+            "first"_a, "count"_a, "stopping"_a = nb::none(),
+            "Plays games [first, first + count), each determined by the seed and its number; as "
+            "DataGenerator.run.")
+        .def(
+            "search",
+            [array_of](TransitionGenerator& self, const SampleArray& positions) {
+                const auto samples = samples_of(positions);
+                std::vector<datagen::Transition> found;
+                {
+                    const nb::gil_scoped_release release;
+                    found = self.search(samples, python_poll(std::nullopt));
+                }
+                return array_of(found);
+            },
+            "positions"_a,
+            "Searches packed positions uint8 [N, 32] that are not over; transitions [2N, 32] that "
+            "belong to no game.");
 }
 
 // One array over all plies [segments, plies].
@@ -234,6 +300,7 @@ void bind_datagen(nb::module_& m) {
     bind_generator(m);
     bind_leaf_games(m);
     bind_match(m);
+    bind_transitions(m);
 }
 
 }  // namespace rookery::bind

@@ -78,8 +78,10 @@ template <auto Member, class T> auto vector_view() {
 void bind_vector_games(nb::module_& m) {
     nb::class_<env::VectorGames>(
         m, "VectorGames",
-        "N games stepped per call; each action is for the side to move. The arrays are views that "
-        "the next call overwrites.")
+        "N games stepped per call; each action is for the side to move of its game.\n\n"
+        "A game that ends restarts within the step. The arrays describe the games after the last "
+        "reset or step; they are views that the next call overwrites. docs/envs.md explains the "
+        "options and lists every array.")
         .def("__init__", &init_vector_games, "num_games"_a, "observation"_a = "planes19",
              "actions"_a = "az4672", "seed"_a = 0, nb::kw_only(), "claims"_a = "automatic",
              "win"_a = 1.0f, "loss"_a = -1.0f, "draw"_a = 0.0f, "move"_a = 0.0f,
@@ -87,16 +89,24 @@ void bind_vector_games(nb::module_& m) {
              "draw_after_plies"_a = 0, "promotion_wins"_a = false,
              "start_fens"_a = std::vector<std::string>(), "material"_a = "",
              "material_side"_a = "white", "random_plies"_a = std::pair{0, 0}, "dtype"_a = "float32",
-             "threads"_a = 1)
-        .def("__len__", &env::VectorGames::size)
+             "threads"_a = 1, "Start `num_games` games; ValueError for contradictory options.")
+        .def("__len__", &env::VectorGames::size, "Number of games.")
         .def(
             "reset",
-            [](env::VectorGames& g, std::optional<std::uint64_t> seed) {
+            [](env::VectorGames& g, std::optional<std::uint64_t> seed,
+               const std::vector<std::string>& fens) {
+                const std::vector<Position> starts = parse_fens(fens);
                 const nb::gil_scoped_release release;
-                seed ? g.reset(*seed) : g.reset();
+                if (seed) g.seed(*seed);
+                g.reset(starts);
             },
-            "seed"_a = nb::none())
-        .def("step", &step<std::int64_t>, "actions"_a.noconvert(), "actions: int64 or int32 [N].")
+            "seed"_a = nb::none(), "fens"_a = std::vector<std::string>(),
+            "Restart all games; a seed restarts their random streams, too. `fens` replaces the "
+            "start positions this once: one FEN for all games, or one for each.")
+        .def("step", &step<std::int64_t>, "actions"_a.noconvert(),
+             "Make one ply in every game; actions: int64 or int32 [N], -1 to leave a game as it "
+             "is. MoveError for an illegal action, unless on_illegal='penalty'; then no game "
+             "moves.")
         .def("step", &step<std::int32_t>, "actions"_a.noconvert())
         .def_prop_ro(
             "observations",
@@ -105,7 +115,7 @@ void bind_vector_games(nb::module_& m) {
                 return observation_view(self, &g.layout(), g.options().byte_observations,
                                         g.observations, g.size());
             },
-            nb::sig(OBSERVATIONS_SIGNATURE), "[N, *shape]")
+            nb::sig(OBSERVATIONS_SIGNATURE), "float32 or uint8 [N, *shape], of the side to move.")
         .def_prop_ro(
             "legal_actions",
             [](nb::handle_t<env::VectorGames> self) {
@@ -114,12 +124,16 @@ void bind_vector_games(nb::module_& m) {
                                                       {g.legal_total()});
             },
             "int32 [total]; game i has legal_actions[legal_offsets[i] : legal_offsets[i + 1]].")
-        .def_prop_ro("legal_offsets", vector_view<&env::VectorGames::legal_offsets, std::int64_t>())
+        .def_prop_ro("legal_offsets", vector_view<&env::VectorGames::legal_offsets, std::int64_t>(),
+                     "int64 [N + 1], where each game's legal actions begin and end.")
         .def_prop_ro("rewards", vector_view<&env::VectorGames::rewards, float>(),
                      "float32 [N], for the side that moved.")
-        .def_prop_ro("opponent_rewards", vector_view<&env::VectorGames::opponent_rewards, float>())
-        .def_prop_ro("terminations", vector_view<&env::VectorGames::terminations, bool>())
-        .def_prop_ro("truncations", vector_view<&env::VectorGames::truncations, bool>())
+        .def_prop_ro("opponent_rewards", vector_view<&env::VectorGames::opponent_rewards, float>(),
+                     "float32 [N], for the other side: its loss when it is mated.")
+        .def_prop_ro("terminations", vector_view<&env::VectorGames::terminations, bool>(),
+                     "bool [N], games that ended by the rules with the last step.")
+        .def_prop_ro("truncations", vector_view<&env::VectorGames::truncations, bool>(),
+                     "bool [N], games that reached max_plies with the last step.")
         .def_prop_ro("to_move", vector_view<&env::VectorGames::to_move, std::uint8_t>(),
                      "uint8 [N], 1 if White is to move.")
         .def_prop_ro("endings", vector_view<&env::VectorGames::endings, std::uint8_t>(),
@@ -130,11 +144,13 @@ void bind_vector_games(nb::module_& m) {
                      "uint64 [N], of the current positions.")
         .def_prop_ro("material", vector_view<&env::VectorGames::material, std::int32_t>(),
                      "int32 [N], White's pieces minus Black's in centipawns.")
-        .def_prop_ro("piece_counts", vector_view<&env::VectorGames::piece_counts, std::uint8_t>())
+        .def_prop_ro("piece_counts", vector_view<&env::VectorGames::piece_counts, std::uint8_t>(),
+                     "uint8 [N], pieces on the board, both sides' kings included.")
         .def("bot_actions", &bot_actions, "bot"_a, "mask"_a.noconvert(),
              "Actions int64 [N] of random, greedy or greedy-safe where mask (bool [N]) is set, -1 "
-             "elsewhere; uses the games' random streams.")
-        .def_prop_ro("plies", vector_view<&env::VectorGames::plies, std::int32_t>())
+             "elsewhere, as step takes them; uses the games' random streams.")
+        .def_prop_ro("plies", vector_view<&env::VectorGames::plies, std::int32_t>(),
+                     "int32 [N], of the current games.")
         .def_prop_ro("lengths", vector_view<&env::VectorGames::lengths, std::int32_t>(),
                      "int32 [N], plies of the games that ended with the last step.")
         .def(
@@ -147,15 +163,17 @@ void bind_vector_games(nb::module_& m) {
             nb::sig("def final_observations(self, indices: collections.abc.Sequence[int]) -> "
                     "numpy.typing.NDArray[numpy.float32 | numpy.uint8]"),
             "Last observations [len(indices), *shape] of games that ended with the last step.")
-        .def("fens",
-             [](const env::VectorGames& g) {
-                 std::vector<std::string> fens;
-                 for (std::size_t i = 0; i < g.size(); ++i) fens.push_back(to_fen(g.position(i)));
-                 return fens;
-             })
+        .def(
+            "fens",
+            [](const env::VectorGames& g) {
+                std::vector<std::string> fens;
+                for (std::size_t i = 0; i < g.size(); ++i) fens.push_back(to_fen(g.position(i)));
+                return fens;
+            },
+            "The current positions.")
         .def(
             "fen", [](const env::VectorGames& g, std::size_t i) { return to_fen(g.position(i)); },
-            "index"_a)
+            "index"_a, "The current position of one game.")
         .def(
             "final_fen",
             [](const env::VectorGames& g, std::size_t i) { return to_fen(g.final_position(i)); },
@@ -168,7 +186,8 @@ void bind_vector_games(nb::module_& m) {
             [](env::VectorGames& g, const nb::bytes& state) {
                 g.restore(std::string(state.c_str(), state.size()));
             },
-            "state"_a);
+            "state"_a,
+            "Restore a state of get_state, its observations and legal actions included.");
 }
 
 }  // namespace rookery::bind

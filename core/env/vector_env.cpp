@@ -48,7 +48,8 @@ VectorGames::VectorGames(VectorOptions options)
         resize(rewards, opponent_rewards, terminations, truncations, to_move, endings, piece_counts,
                polyglot_keys, material, results, plies, lengths);
         observations.resize(n * observed);
-        reset(options_.seed);
+        seed(options_.seed);
+        reset();
     });
 }
 
@@ -107,15 +108,29 @@ void VectorGames::for_each_game(const std::function<void(std::size_t)>& work) {
         if (error) std::rethrow_exception(error);
 }
 
-void VectorGames::reset(std::uint64_t seed) {
+void VectorGames::seed(std::uint64_t seed) {
     for (std::size_t i = 0; i < slots_.size(); ++i) slots_[i].random = Random(seed, i);
-    reset();
 }
 
-void VectorGames::reset() {
+void VectorGames::reset(std::span<const Position> starts) {
+    if (!starts.empty() && starts.size() != 1 && starts.size() != size())
+        throw std::invalid_argument("got " + std::to_string(starts.size()) +
+                                    " start positions for " + std::to_string(size()) +
+                                    " games; give one for all, or one for each");
+    for (const Position& position : starts) {
+        if (options_.promotion_wins && !encode::is_kpk(position))
+            throw FenError("'" + to_fen(position) + "' is not king and pawn against king");
+        Slot slot;
+        start_at(slot, position);
+        if (ending_of(slot, count_legal(position)) != Ending::NONE)
+            throw FenError("the game is over in '" + to_fen(position) + "'");
+    }
     clear_results();
-    for_each_game([this](std::size_t i) {
-        start(slots_[i]);
+    for_each_game([&](std::size_t i) {
+        if (starts.empty())
+            start(slots_[i]);
+        else
+            start_at(slots_[i], starts[starts.size() == 1 ? 0 : i]);
         observe(i);
     });
     gather_legal();
@@ -126,26 +141,29 @@ void VectorGames::clear_results() {
     zero(rewards, opponent_rewards, terminations, truncations, endings, results, lengths);
 }
 
+void VectorGames::start_at(Slot& slot, const Position& position) const {
+    slot.line.now = position;
+    slot.line.keys.clear();
+    slot.line.past.clear();
+    slot.ply = slot.steps = 0;
+    list_legal(slot);
+}
+
 void VectorGames::start(Slot& slot) {
     const VectorOptions& o = options_;
     for (int attempt = 0; attempt < START_ATTEMPTS; ++attempt) {
-        Line& line = slot.line;
-        line.keys.clear();
-        line.past.clear();
         if (!o.material.empty())
-            line.now = random_position(o.material, o.material_side, slot.random);
+            start_at(slot, random_position(o.material, o.material_side, slot.random));
         else if (!o.starts.empty())
-            line.now = o.starts[slot.random.below(std::uint32_t(o.starts.size()))];
+            start_at(slot, o.starts[slot.random.below(std::uint32_t(o.starts.size()))]);
         else
-            line.now = start_position();
+            start_at(slot, start_position());
         const int extra = o.max_random_plies - o.min_random_plies;
         int random_plies =
             o.min_random_plies + (extra ? int(slot.random.below(std::uint32_t(extra + 1))) : 0);
-        slot.ply = slot.steps = 0;
-        list_legal(slot);
         while (random_plies-- > 0 && ending_of(slot, slot.legal.moves.size()) == Ending::NONE) {
             const auto moves = std::uint32_t(slot.legal.moves.size());
-            advance(line, slot.legal.moves[int(slot.random.below(moves))]);
+            advance(slot.line, slot.legal.moves[int(slot.random.below(moves))]);
             list_legal(slot);
         }
         if (ending_of(slot, slot.legal.moves.size()) == Ending::NONE) return;
@@ -185,8 +203,10 @@ void VectorGames::find_chosen(std::span<const std::int64_t> actions) {
         const int* first = slot.legal.actions;
         const int* last = first + slot.legal.count;
         const int* found = std::find(first, last, actions[i]);
-        slot.chosen = found == last ? -1 : int(found - first);
-        if (slot.chosen < 0 && !options_.illegal_is_penalty)
+        slot.chosen = found != last                     ? int(found - first)
+                      : actions[i] == encode::NO_ACTION ? Slot::NONE
+                                                        : Slot::ILLEGAL;
+        if (slot.chosen == Slot::ILLEGAL && !options_.illegal_is_penalty)
             throw MoveError("action " + std::to_string(actions[i]) + " of game " +
                             std::to_string(i) + " is illegal in '" + to_fen(slot.line.now) + "'");
     }
@@ -199,6 +219,7 @@ void VectorGames::step(std::span<const std::int64_t> actions) {
     find_chosen(actions);
     clear_results();
     for_each_game([this](std::size_t i) {
+        if (slots_[i].chosen == Slot::NONE) return;
         step_one(i);
         observe(i);
     });
@@ -209,7 +230,7 @@ void VectorGames::step_one(std::size_t index) {
     Slot& slot = slots_[index];
     const Color moved = slot.line.now.side;
     ++slot.steps;
-    if (slot.chosen < 0) {
+    if (slot.chosen == Slot::ILLEGAL) {
         rewards[index] = options_.illegal;
         if (options_.max_plies && slot.steps >= options_.max_plies)
             finish(index, Ending::PLY_CAP, moved);

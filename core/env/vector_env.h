@@ -51,11 +51,12 @@ class VectorGames {
     // Throws std::invalid_argument for contradictory options. Resets all games.
     explicit VectorGames(VectorOptions options);
 
-    // Restarts all games; with a seed, also their random streams.
-    void reset();
-    void reset(std::uint64_t seed);
-    // One action per game. Throws MoveError for an illegal action, with nothing changed, and
-    // std::invalid_argument for another number of actions.
+    // Restarts all games, at the start positions of the options or at these: one for all games or
+    // one for each. Throws FenError, with nothing changed, if a game is over there.
+    void reset(std::span<const Position> starts = {});
+    void seed(std::uint64_t seed);  // the games' random streams
+    // One action per game; NO_ACTION leaves a game as it is. Throws MoveError for an illegal
+    // action, with nothing changed, and std::invalid_argument for another number of actions.
     void step(std::span<const std::int64_t> actions);
 
     [[nodiscard]] const VectorOptions& options() const { return options_; }
@@ -106,12 +107,14 @@ class VectorGames {
         encode::LegalActions legal;
         Random random;
         int ply = 0, steps = 0;
-        int chosen = 0;  // index into legal of the action being stepped, -1 illegal
+        int chosen = 0;  // index into legal of the action being stepped, or one of these:
+        static constexpr int ILLEGAL = -1, NONE = -2;
     };
 
     void check_options() const;
     void find_chosen(std::span<const std::int64_t> actions);
     void start(Slot& slot);
+    void start_at(Slot& slot, const Position& position) const;
     void advance(Line& line, Move move) const;
     [[nodiscard]] Ending ending_of(const Slot& slot, int legal_count) const;
     void step_one(std::size_t index);

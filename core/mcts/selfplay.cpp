@@ -212,7 +212,8 @@ void SelfPlay::finish_move(Slot& slot) {
 
 void SelfPlay::finish_game(Slot& slot, double white_result, int result, const std::string& ending) {
     SelfPlaySamples& records = slot.records;
-    if (slot.plays_on && slot.would_resign >= 0) {
+    const bool cut_off = ending == ENDING_NAMES[std::size_t(Ending::PLY_CAP)];
+    if (slot.plays_on && slot.would_resign >= 0 && !cut_off) {  // which has no result
         ++resign_checked;
         resign_wrong += slot.would_resign == WHITE ? result >= 0 : result <= 0;
     }

@@ -65,4 +65,23 @@ class ObservationEvaluator final : public BatchEvaluator {
     Function function_;
 };
 
+// A function of single positions.
+class PositionEvaluator final : public BatchEvaluator {
+  public:
+    using Function = std::function<float(const Position&)>;
+
+    PositionEvaluator(std::string name, Function function)
+        : name_(std::move(name)), function_(std::move(function)) {}
+
+    [[nodiscard]] std::string_view name() const override { return name_; }
+    [[nodiscard]] std::size_t batch() const override { return 1; }
+    void evaluate(std::span<const Position> positions, std::span<float> values) const override {
+        for (std::size_t i = 0; i < positions.size(); ++i) values[i] = function_(positions[i]);
+    }
+
+  private:
+    std::string name_;
+    Function function_;
+};
+
 }  // namespace rookery::values

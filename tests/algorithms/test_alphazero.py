@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -117,6 +118,49 @@ def test_a_resumed_run_is_the_same_run(
     assert len(straight.window) == len(second.window)
     for learner in (straight, first, second):
         learner.close()
+
+
+SESSIONS: dict[str, Any] = {
+    "replay": {"sessions": [100, 60], "passes": 20.0, "surprise_share": 0.0},
+    "learn": {"minibatch": 32, "policy_over": "all", "learning_rate": 0.01},
+    "network": RESNET,
+}
+
+
+def test_sessions_collect_a_dataset_and_then_learn_from_it(tmp_path: Path) -> None:
+    learner = trainer(tmp_path / "a", **SESSIONS)
+    phases, weights, shares = [], [], []
+    while not learner.solved:
+        learning = learner.steps_left > 0
+        (row,) = advance(learner, 1)
+        phases.append((learner.session, learning))
+        weights.append(next(learner.network.parameters()).detach().clone())
+        if learning:
+            shares.append(row["legal_share"])
+            assert row["games"] == 0 and np.isfinite(row["policy"])
+        else:
+            assert "policy" not in row and row["games"] > 0
+            assert len(learner.window) == learner.collected  # of this session only
+            if len(weights) > 1:
+                assert torch.equal(weights[-1], weights[-2])  # one network plays them all
+    order = [learning for _, learning in phases]
+    assert order[0] is False and order[-1] is True
+    changes = sum(a != b for a, b in pairwise(order))
+    assert changes == 3  # play, learn, play, learn
+    assert shares[-1] > shares[0]
+
+
+def test_sessions_are_resumed_exactly(tmp_path: Path) -> None:
+    straight = trainer(tmp_path / "a", **SESSIONS)
+    expected = advance(straight, 7)
+    first = trainer(tmp_path / "b", **SESSIONS)
+    begun = advance(first, 4)
+    second = trainer(tmp_path / "b", **SESSIONS)
+    second.load_state(first.state())
+    second.context.iteration = first.context.iteration
+    second.context.progress = first.context.progress
+    np.testing.assert_equal(begun + advance(second, 3), expected)
+    assert (second.session, second.collected) == (straight.session, straight.collected)
 
 
 def test_games_begin_anew_where_their_number_changes(tmp_path: Path) -> None:
@@ -252,14 +296,17 @@ def test_runs_can_begin_with_other_weights(tmp_path: Path) -> None:
         trainer(tmp_path / "other", initial=str(path), network=wrong)
 
 
-@pytest.mark.parametrize("name", ["alphazero", "alphazero-paper", "alphazero-pretrained"])
+@pytest.mark.parametrize(
+    "name", ["alphazero", "alphazero-paper", "alphazero-paper-small", "alphazero-pretrained"]
+)
 def test_the_recipes_are_sound(name: str) -> None:
     recipe = load_recipe(name)
     assert isinstance(recipe, AlphaZeroRecipe)
     if name == "alphazero-paper":
         assert recipe.tree.simulations == 400
         assert (recipe.tree.c_base, recipe.tree.c_init) == (20000.0, 2.0)
-        assert recipe.tree.noise_alpha == 0.3
+        assert recipe.tree.noise_share == 0.0
+        assert recipe.learn.policy_over == "all" and recipe.replay.sessions == [76000, 50000]
         assert (recipe.learn.learning_rate, recipe.learn.minibatch) == (0.002, 64)
         assert (recipe.network.resnet.blocks, recipe.network.resnet.filters) == (19, 256)
 

@@ -26,11 +26,14 @@ def test_all_participants_are_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mcts, "MIDDLE_GAMES", 8)
     result = mcts.run()
     assert result.unit == "simulations/s"
-    assert len(result.details) == 7 and all(value > 0 for value in result.details.values())
+    assert len(result.details) == 10 and all(value > 0 for value in result.details.values())
     rows = {comparison.peer: comparison for comparison in result.comparisons}
     alone = rows["6x64 evaluator alone"]
     assert alone.peer_value == result.details["6x64 evaluator alone"]
     assert alone.value == result.details["6x64 self-play"]
+    # Nothing is quoted: both other searches are measured in the same run.
+    assert rows["OpenSpiel's Python MCTS"].peer_value > 0
+    assert rows["python-chess tree in the way of Vanhoutte 2022"].peer_value > 0
     assert "mcts" in BENCHMARKS
 
 

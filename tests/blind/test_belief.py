@@ -35,13 +35,13 @@ def play(
 
 def test_the_true_board_is_always_among_a_complete_set() -> None:
     met = 0
-    for seed in range(12):
-        for game, size, complete, fens in play(seed, 24, 50_000):
+    for seed in range(6):
+        for game, size, complete, fens in play(seed, 24, 20_000):
             if complete:
                 met += 1
                 assert size == len(fens) == len(set(map(placement, fens)))
                 assert placement(game.fen()) in set(map(placement, fens))
-    assert met > 60
+    assert met > 30
 
 
 def test_the_set_is_exactly_what_can_have_happened() -> None:

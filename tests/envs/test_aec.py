@@ -90,7 +90,9 @@ def test_truncation_has_no_result() -> None:
     env.reset(seed=0)
     act(env, "e2e4", "e7e5")
     _, reward, terminated, truncated, info = env.last()
-    assert (reward, terminated, truncated, info) == (0.0, False, True, {"ending": "ply_cap"})
+    fen = env.episode.game.fen()
+    assert (reward, terminated, truncated) == (0.0, False, True)
+    assert info == {"ending": "ply_cap", "fen": fen}
 
 
 def test_illegal_actions() -> None:

@@ -14,7 +14,8 @@ from rookery.data.tablebases import Probe, find_tablebases
 from rookery.envs import rewards as rewards_module
 from rookery.envs.chess_env import ChessEnv
 from rookery.envs.episode import Episode
-from rookery.envs.rewards import PRESETS, Distance, InterimRewards, Rewards, rewards_of
+from rookery.envs.rewards import PRESETS, Distance, InterimRewards, Ply, Rewards, rewards_of
+from rookery.envs.vector import ChessVectorEnv
 from support.needs import needs_tables
 
 
@@ -245,3 +246,26 @@ def test_both_sides_get_the_result() -> None:
     episode = begin(rewards="000-v1", start=["k7/8/1K6/8/8/8/8/7R w - - 0 1"])
     turn = episode.play("h1h8")
     assert (turn.mover, turn.reward, turn.other_reward) == (True, 100.0, -100.0)
+
+
+def test_a_function_of_rewards() -> None:
+    plies = []
+
+    def half(ply: Ply, side: bool) -> float:
+        plies.append((ply.move, ply.mover, side, ply.legal))
+        return 0.5 * Rewards(win=4.0, move=-1.0, illegal=-6.0).of_ply(ply, side)
+
+    mate = "k7/8/1K6/8/8/8/8/7R w - - 0 1"
+    episode = Episode(rewards=half)
+    episode.begin(np.random.default_rng(1), mate)
+    turn = episode.act(0)
+    assert (turn.reward, turn.other_reward, turn.legal) == (-3.0, 0.0, False)
+    turn = episode.play("h1h8")
+    assert (turn.reward, turn.other_reward) == (1.5, -0.5)
+    assert plies == [("", True, True, False), ("", True, False, False),
+                     ("h1h8", True, True, True), ("h1h8", True, False, True)]  # fmt: skip
+    with pytest.raises(ValueError, match="many games at once"):
+        ChessVectorEnv(2, rewards=half)
+    env = ChessEnv(rewards=half, color="white")
+    env.reset(options={"fen": mate})
+    assert env.step(env.episode.game.action_of("h1h8"))[1] == 1.5

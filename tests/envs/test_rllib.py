@@ -2,47 +2,25 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 
 import numpy as np
 import pytest
+import torch
 
 pytest.importorskip("ray.rllib", reason="needs ray: the extra 'rllib'")
 
-from rookery import MoveError
-from rookery.envs.rllib import ChessMultiAgentEnv
+from rookery import Game, MoveError
+from rookery.envs.rllib import ChessMultiAgentEnv, ModulePlayer
+from support.paths import PROJECT
 
-# One iteration of PPO in a process of its own: Ray leaves threads and signal handlers behind.
-ITERATION = """
-import json, logging, sys
-import ray
-from ray.rllib.algorithms.ppo import PPOConfig
-from rookery.envs.rllib import ChessMultiAgentEnv, masked_module_spec
-
-ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR)
-config = (
-    PPOConfig()
-    .environment(
-        ChessMultiAgentEnv,
-        env_config={"observation": "vector66", "max_plies": 60, "on_illegal": "raise"},
-        disable_env_checking=True,
-    )
-    .env_runners(num_env_runners=0)
-    .multi_agent(policies={"shared"}, policy_mapping_fn=lambda agent, episode, **_: "shared")
-    .rl_module(rl_module_spec=masked_module_spec("shared", model_config={"fcnet_hiddens": [32]}))
-    .training(train_batch_size_per_learner=256, minibatch_size=64, num_epochs=1)
-)
-algorithm = config.build_algo()
-result = algorithm.train()
-algorithm.stop()
-ray.shutdown()
-learner = result["learners"]["shared"]
-print(json.dumps({
-    "steps": int(result["env_runners"]["num_env_steps_sampled"]),
-    "loss": float(learner["total_loss"]),
-    "entropy": float(learner["entropy"]),
-}))
+# Appended to the example of docs/envs.md, which ends with a player made from its checkpoint.
+WHAT_CAME_OUT = """
+import json, math
+assert result.total.games == 2 and player.name == "module"
+print(json.dumps({"loss": float(learned["total_loss"]), "entropy": float(learned["entropy"])}))
 """
 
 
@@ -74,7 +52,8 @@ def test_the_last_step_is_for_both() -> None:
     observations, rewards, terminateds, _, infos = act(env, "f2f3", "e7e5", "g2g4", "d8h4")
     assert set(observations) == {"player_0", "player_1"}
     assert rewards == {"player_0": -1.0, "player_1": 3.0} and terminateds["__all__"]
-    assert infos["player_1"] == {"ending": "checkmate", "result": 1}
+    assert infos["player_1"]["ending"] == "checkmate" and infos["player_1"]["result"] == 1
+    assert infos["player_0"]["fen"] == env.episode.game.fen()
     for agent, observation in observations.items():
         assert observation in env.observation_spaces[agent]
 
@@ -85,7 +64,9 @@ def test_truncation_and_illegal_actions() -> None:
     observations, _, terminateds, truncateds, infos = act(env, "e2e4", "e7e5")
     assert (terminateds["__all__"], truncateds["__all__"]) == (False, True)
     assert set(observations) == {"player_0", "player_1"}
-    assert infos["player_0"] == {"ending": "ply_cap"}
+    assert (
+        infos["player_0"].keys() == {"fen", "ending"} and infos["player_0"]["ending"] == "ply_cap"
+    )
     env.reset(seed=0)
     observations, rewards, *_ = env.step({"player_0": 0})
     assert list(observations) == ["player_0"] and rewards["player_0"] == -1.0
@@ -124,18 +105,49 @@ def test_seeds() -> None:
 
 
 @pytest.mark.slow
-def test_ppo_iteration() -> None:
-    environment = {**os.environ, "RAY_USAGE_STATS_ENABLED": "0"}
+def test_the_example_of_the_docs_learns_and_plays() -> None:
+    text = (PROJECT / "docs" / "envs.md").read_text()
+    examples = re.findall(r"^```python\n(.*?)^```$", text, re.M | re.S)
+    (code,) = (example for example in examples if "ray.rllib" in example)
+    # A process of its own: Ray leaves threads and signal handlers behind.
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", ITERATION],
+        [sys.executable, "-W", "ignore", "-c", code + WHAT_CAME_OUT],
         capture_output=True,
         text=True,
         timeout=280,
-        env=environment,
+        env={**os.environ, "RAY_USAGE_STATS_ENABLED": "0"},
     )
     assert done.returncode == 0, done.stderr[-3000:]
     result = json.loads(done.stdout.strip().splitlines()[-1])
-    assert result["steps"] >= 256
     assert np.isfinite(result["loss"])
     # Without the mask a policy over 4672 actions would begin at an entropy of 8.4.
     assert 1.0 < result["entropy"] < 4.0
+
+
+class Logits:
+    """Stands for a module of RLlib: the same logits everywhere."""
+
+    def __init__(self, **answer) -> None:
+        self.answer = answer
+
+    def forward_inference(self, batch):
+        assert batch["obs"]["observations"].shape == (1, 66)
+        assert batch["obs"]["action_mask"].sum() == 20
+        return self.answer
+
+
+def test_a_module_plays_its_best_legal_action() -> None:
+    game, rng = Game(), np.random.default_rng(1)
+    logits = torch.zeros(1, 4672)
+    logits[0, 0] = 9.0  # illegal
+    logits[0, game.action_of("g1f3")] = 5.0
+    player = ModulePlayer(Logits(action_dist_inputs=logits), observation="vector66")
+    assert player.choose(game, rng).move == "g1f3"
+    sampling = ModulePlayer(
+        Logits(action_dist_inputs=logits), observation="vector66", temperature=100.0
+    )
+    assert len({sampling.choose(game, rng).move for _ in range(20)}) > 5
+    chooses = Logits(actions=torch.tensor([game.action_of("e2e4")]))
+    assert ModulePlayer(chooses, observation="vector66").choose(game, rng).move == "e2e4"
+    with pytest.raises(FileNotFoundError, match="no policy 'shared'"):
+        ModulePlayer.load("nowhere", "shared", observation="vector66")

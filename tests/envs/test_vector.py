@@ -1,14 +1,17 @@
 from __future__ import annotations
 
+import re
+
 import gymnasium
 import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 import rookery.envs  # noqa: F401 (importing it registers)
-from rookery import Game, MoveError
+from rookery import FenError, Game, MoveError, VectorGames
 from rookery.envs.episode import Episode
 from rookery.envs.vector import ChessVectorEnv, sample_legal
+from support.paths import PROJECT
 
 MOST_MOVES = "R6R/3Q4/1Q4Q1/4Q3/2Q4Q/Q4Q2/pp1Q4/kBNN1KB1 w - - 0 1"
 
@@ -229,7 +232,65 @@ def test_errors() -> None:
         envs.step(np.array([0, 0, 0]))
     with pytest.raises(ValueError, match="book"):
         ChessVectorEnv(2, rewards="000-v3")
-    with pytest.raises(ValueError, match="reset options"):
+    with pytest.raises(ValueError, match="bad FEN"):
         envs.reset(options={"fen": "x"})
     with pytest.raises(ValueError, match="num_games"):
         ChessVectorEnv(0)
+
+
+def test_some_games_wait() -> None:
+    games = VectorGames(3, "planes12", seed=1, on_illegal="penalty", illegal=-5.0)
+    games.reset(1)
+    before = games.observations.copy()
+    push = Game().action_of("e2e4")
+    games.step(np.array([push, -1, 0]))  # a move, nothing, an illegal action
+    assert games.plies.tolist() == [1, 0, 0] and games.to_move.tolist() == [0, 1, 1]
+    assert games.rewards.tolist() == [0.0, 0.0, -5.0]
+    assert np.array_equal(games.observations[1], before[1])
+    games.step(games.bot_actions("greedy", games.to_move == 0))
+    assert games.plies.tolist() == [2, 0, 0]
+
+
+def test_reset_at_positions() -> None:
+    games = VectorGames(2, "planes12", seed=1)
+    fens = [MOST_MOVES, "k7/8/1K6/8/8/8/8/7R w - - 0 1"]
+    games.reset(fens=fens)
+    assert games.fens() == fens and np.diff(games.legal_offsets).tolist() == [218, 20]
+    games.reset(fens=fens[:1])
+    assert games.fens() == [MOST_MOVES] * 2
+    with pytest.raises(FenError, match="the game is over"):
+        games.reset(fens=["k6R/8/1K6/8/8/8/8/8 b - - 0 1"])
+    with pytest.raises(ValueError, match="3 start positions for 2 games"):
+        games.reset(fens=[*fens, MOST_MOVES])
+    assert games.fens() == [MOST_MOVES] * 2  # refused, with nothing changed
+    games.reset()
+    assert games.fens() == [Game().fen()] * 2
+
+
+def test_positions_in_infos_and_reset_options() -> None:
+    mate = "k7/8/1K6/8/8/8/8/7R w - - 0 1"
+    envs = ChessVectorEnv(2, fens=True, max_plies=1)
+    _, infos = envs.reset(options={"fen": mate})
+    assert infos["fen"].tolist() == [mate, mate]
+    game = Game(mate)
+    actions = np.array([game.action_of("h1h8"), game.action_of("h1h7")])
+    *_, infos = envs.step(actions)
+    final = infos["final_info"]
+    assert final["fen"][0].startswith("k6R") and final["fen"][1].startswith("k7/7R")
+    # A truncated game has no result.
+    assert final["ending"].tolist() == ["checkmate", "ply_cap"]
+    assert final["_result"].tolist() == [True, False] and final["result"][0] == 1
+    assert infos["fen"].tolist() == [Game().fen()] * 2
+    with pytest.raises(ValueError, match="unknown reset option 'color'"):
+        envs.reset(options={"color": "white"})
+
+
+def test_the_page_lists_every_member() -> None:
+    page = (PROJECT / "docs" / "envs.md").read_text()
+    table = page[page.index("### VectorGames") :]
+    listed = set(
+        re.findall(r"`(\w+)(?:\(.*?\))?`", "".join(re.findall(r"^\| (.*?) \|", table, re.M)))
+    )
+    members = {name for name in dir(VectorGames) if not name.startswith("_")}
+    assert members <= listed
+    assert all(getattr(VectorGames, name).__doc__ for name in members)

@@ -104,3 +104,25 @@ def test_the_paper_s_network_has_its_size() -> None:
     assert sum(m.kernel_size == (3, 3) for m in convolutions) == 1 + 2 * 19
     parameters = sum(p.numel() for p in network.parameters())
     assert 22_000_000 < parameters < 24_000_000
+
+
+def test_a_policy_over_all_actions_learns_what_is_legal() -> None:
+    network, block = shaken({"blocks": 1, "filters": 8}), samples()
+    terms = losses(network, block, 0.5, "all")
+    every = torch.arange(4672).repeat(len(block))
+    rows = torch.repeat_interleave(torch.arange(len(block)), 4672)
+    logits, _ = network(torch.from_numpy(block.observations), every, rows)
+    dense = logits.view(len(block), 4672).log_softmax(1).detach().numpy()
+    index = np.repeat(np.arange(len(block)), block.counts)
+    expected = -(block.policy * dense[index, block.legal]).sum() / len(block)
+    assert float(terms.policy.detach()) == pytest.approx(float(expected), rel=1e-5)
+    share = float(np.exp(dense[index, block.legal]).sum()) / len(block)
+    assert terms.legal_share == pytest.approx(share, rel=1e-5) and 0 < share < 0.1
+    optimizer = torch.optim.Adam(network.parameters(), 0.01)
+    for _ in range(30):
+        terms = losses(network, block, 0.5, "all")
+        optimizer.zero_grad()
+        terms.policy.backward()
+        optimizer.step()
+    assert terms.legal_share > 3 * share
+    assert np.isnan(losses(network, block, 0.5).legal_share)

@@ -257,3 +257,19 @@ def test_networks_of_alphazero_search_unless_told_not_to() -> None:
     assert not isinstance(policy, MctsPlayer)
     assert policy.choose(Game(), RNG).move in Game().legal_moves()
     assert not isinstance(make_player("ppo"), MctsPlayer)
+
+
+def test_a_search_says_why_it_ended_and_a_temperature_gets_all_simulations() -> None:
+    sure, curious = player(simulations=300), player(simulations=300, temperature=1.0)
+    won = Game("6k1/5ppp/8/8/8/8/5PPP/4R1K1 w - - 0 1")
+    assert sure.choose(won, RNG).details["ended"] == "proven"
+    one_good = Game("k7/8/8/8/8/8/7q/K6R w - - 0 1")  # the queen can be taken
+    decided = sure.choose(one_good, RNG).details
+    drawn = curious.choose(one_good, RNG).details
+    assert drawn["ended"] == "simulations" and drawn["simulations"] == 300
+    assert sum(drawn["visits"].values()) >= 300  # type: ignore[attr-defined]
+    if decided["ended"] == "decided":
+        assert decided["simulations"] < 300  # type: ignore[operator]
+    else:
+        assert decided["simulations"] == 300
+    assert player(movetime=0.01).choose(Game(), RNG).details["ended"] == "time"

@@ -16,7 +16,16 @@ from hypothesis import strategies as st
 
 from rookery.papers.salisch2023.claims import Claim, compare, verdict
 from rookery.report.alarms import alarms
-from rookery.report.chart import Bar, Series, bar_chart, line_chart, short, thinned, ticks
+from rookery.report.chart import (
+    Bar,
+    Series,
+    bar_chart,
+    line_chart,
+    mean_series,
+    short,
+    thinned,
+    ticks,
+)
 from rookery.report.evaluations import score_chart, score_interval, sentence
 from rookery.report.groups import group_runs, net_wins
 from rookery.report.page import make_page
@@ -220,6 +229,33 @@ def test_runs_in_progress_or_damaged(runs: list[Path], tmp_path: Path) -> None:
         read_run(run)
     with pytest.raises(RunError, match="not a run folder"):
         read_run(tmp_path)
+
+
+def test_a_run_without_anything_is_left_out(runs: list[Path], tmp_path: Path) -> None:
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    shutil.copy(runs[0] / "recipe.toml", empty)
+    reasons: list[str] = []
+    found = read_runs([empty, runs[0]], reasons.append)
+    assert [run.name for run in found] == ["one"]
+    assert len(reasons) == 1 and f"{empty} has nothing to report yet" in reasons[0]
+    with pytest.raises(RunError, match="nothing to report yet"):
+        read_runs([empty], reasons.append)
+    with pytest.raises(RunError, match="nothing to report yet"):
+        read_runs([empty, runs[0]])
+
+
+def test_several_seeds_are_a_mean_in_a_band(tmp_path: Path) -> None:
+    recipe = write_recipe(tmp_path)
+    for seed in (1, 2, 3):
+        start(recipe, str(tmp_path / f"run-{seed}"), "5it", seed, view=QuietView())
+    page = make_page(read_runs([tmp_path / f"run-{seed}" for seed in (1, 2, 3)]))
+    checked(page)
+    assert 'class="band s0"' in page and "mean of runs that differ only in their seed" in page
+    lines = [Series("a", [(0, 1.0), (1, 2.0), (2, 9.0)]), Series("b", [(0, 3.0), (1, 6.0)])]
+    mean = mean_series("both", lines)
+    assert mean.points == [(0, 2.0), (1, 4.0)]  # only where all have a value
+    assert mean.band == [(0, 1.0, 3.0), (1, 2.0, 6.0)]
 
 
 def test_strange_rows_do_no_harm(runs: list[Path], tmp_path: Path) -> None:

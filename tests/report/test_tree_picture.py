@@ -14,6 +14,7 @@ from rookery._core import HashEvaluator, MctsSearch
 from rookery.cli import main
 from rookery.nets import make_network
 from rookery.nets.model_file import describe, save_model
+from rookery.report.planes import planes_svg
 from rookery.report.policy import plane_names
 from rookery.report.tree import most_visited, place, tree_svg
 
@@ -112,3 +113,16 @@ def test_the_policy_is_drawn_before_and_after_masking(tmp_path: Path) -> None:
     assert 0 < sum(lit[73:]) <= 20  # of which twenty moves are legal
     # Every pawn may go one step north, no piece seven.
     assert lit[73] == 8 and lit[73 + 6] == 0
+
+
+def test_the_input_planes_are_drawn(tmp_path: Path) -> None:
+    game = Game()
+    game.push("e2e4")
+    picture = ElementTree.fromstring(planes_svg("planes19", game, "<after> e4"))
+    labels = [text.text for text in picture.iter(f"{SVG}text")]
+    assert labels[0] == "<after> e4" and len(labels) == 1 + 19
+    # Castling planes: 4 of 64; 32 pieces; en passant is possible for nobody.
+    dark = [rect for rect in picture.iter(f"{SVG}rect") if rect.get("fill-opacity")]
+    assert len(dark) == 4 * 64 + 32
+    with pytest.raises(ValueError, match="vector66 has no planes"):
+        planes_svg("vector66", game, "")

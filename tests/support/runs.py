@@ -126,9 +126,10 @@ class Child:
 
 
 def rows(run: Path, name: str = "metrics.jsonl") -> int:
-    """Count the complete lines of a run's metrics."""
+    """Count the complete lines of a run's metrics, without those of evaluations."""
     try:
-        return (run / name).read_bytes().count(b"\n")
+        lines = (run / name).read_bytes().split(b"\n")[:-1]
+        return sum(not line.startswith(b'{"evaluation"') for line in lines)
     except FileNotFoundError:
         return 0
 

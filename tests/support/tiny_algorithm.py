@@ -40,6 +40,8 @@ class TinySettings(Section):
     """Width of the hidden layer."""
     pause: float = Field(default=0.0, ge=0)
     """Seconds to wait in each iteration, so that tests can interrupt it."""
+    obedient: bool = True
+    """Whether an iteration can be given up while it waits."""
     nan_at: int = 0
     """Iteration whose loss is not a number; 0: none."""
     nan_weight_at: int = 0
@@ -78,8 +80,13 @@ class TinyTrainer(Trainer):
 
     def iterate(self) -> Metrics:
         """Play a few random moves in every game and take one step of Adam."""
-        if self.settings.pause:
-            time.sleep(self.settings.pause)
+        if self.settings.pause >= 1.0:
+            self.context.log("waits")
+        end = time.monotonic() + self.settings.pause
+        while time.monotonic() < end:
+            if self.settings.obedient:
+                self.context.check_stop()
+            time.sleep(min(0.01, self.settings.pause))
         number = self.context.iteration + 1
         if number == self.settings.fail_at:
             raise ValueError("asked to fail")

@@ -45,6 +45,25 @@ TINY_RECIPES: Mapping[str, TinyRecipe] = {
             "learn.minibatch=32", "evaluation.games=2", "evaluation.simulations=4",
         ),
     ),
+    "ddqn": TinyRecipe(
+        "ddqn",
+        12,
+        (
+            "play.games=4", "play.depth=1", "play.nodes=200", "play.max_plies=20",
+            "learn.hidden=16", "learn.memory=100", "learn.copy_every=2", "learn.minibatch=32",
+            "learn.priority=0.5", "evaluation.games=2", "evaluation.depth=1",
+            'evaluation.opponents=["random"]',
+        ),
+    ),
+    "ddqn-paper": TinyRecipe(
+        "ddqn-paper",
+        12,
+        (
+            "network.width=16", "agent.max_plies=12", "agent.memory=40", "agent.minibatch=8",
+            "agent.copy_every=2", "evaluation.games=2", "evaluation.depth=1",
+            'evaluation.opponents=["random"]',
+        ),
+    ),
     "dqn": TinyRecipe(
         "kpk-random-king",
         12,
@@ -98,9 +117,13 @@ TINY_RECIPES: Mapping[str, TinyRecipe] = {
 }  # fmt: skip
 
 
+# Registered, but without a tiny recipe so far: only tests of their own resume their runs.
+NOT_COVERED = frozenset({"blind"})
+
+
 def algorithms() -> list[str]:
-    """All registered algorithms but those that tests register."""
-    return sorted(name for name in ALGORITHMS if name != "tiny")
+    """All registered algorithms but those that tests register and those that are not covered."""
+    return sorted(name for name in ALGORITHMS if name != "tiny" and name not in NOT_COVERED)
 
 
 def tiny_recipe(algorithm: str, folder: Path) -> TinyRecipe:

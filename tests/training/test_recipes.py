@@ -16,6 +16,7 @@ from pydantic import Field, model_validator
 from rookery.base.section import Section
 from rookery.base.toml import to_toml
 from rookery.runs.algorithms import ALGORITHMS, Algorithm
+from rookery.runs.checkpoint import Counters
 from rookery.training.budget import Budget, duration, parse_budget
 from rookery.training.listing import list_recipes, recipe_names
 from rookery.training.recipe import (
@@ -311,6 +312,8 @@ def test_recipes_command_explains_one(tmp_path: Path) -> None:
         ("45s", Budget(seconds=45)),
         ("0.5h", Budget(seconds=1800)),
         ("1000it", Budget(iterations=1000)),
+        ("500000samples", Budget(samples=500000)),
+        ("2000games", Budget(games=2000)),
     ],
 )
 def test_budgets(text: str, budget: Budget) -> None:
@@ -319,14 +322,20 @@ def test_budgets(text: str, budget: Budget) -> None:
 
 
 def test_more_budget_counts_from_what_is_done() -> None:
-    assert parse_budget("+1h", seconds=600) == Budget(seconds=4200)
-    assert parse_budget("+5it", iterations=7) == Budget(iterations=12)
-    assert Budget(iterations=10).progress(1e9, 5) == 0.5
-    assert Budget(seconds=10).progress(25, 0) == 1.0
+    done = Counters(seconds=600, iterations=7, samples=50, games=3)
+    assert parse_budget("+1h", done) == Budget(seconds=4200)
+    assert parse_budget("+5it", done) == Budget(iterations=12)
+    assert parse_budget("+50samples", done) == Budget(samples=100)
+    assert parse_budget("+1games", done) == Budget(games=4)
+    assert Budget(iterations=14).progress(done) == 0.5
+    assert Budget(samples=200).progress(done) == 0.25
+    assert Budget(games=6).progress(done) == 0.5
+    assert parse_budget("0it").progress(Counters()) == 1.0  # the untrained network
+    assert Budget(seconds=10).progress(done) == 1.0
 
 
 @pytest.mark.parametrize(
-    "text", ["", "0it", "0s", "-3m", "1e3it", "10", "it", "5 minutes", "1.5it", "nanm", "9" * 40]
+    "text", ["", "0s", "-3m", "1e3it", "10", "it", "5 minutes", "1.5it", "nanm", "9" * 40]
 )
 def test_bad_budgets(text: str) -> None:
     with pytest.raises(ValueError, match="budget"):

@@ -18,11 +18,15 @@ from typing import Any
 import pytest
 
 from rookery.base import storage
-from rookery.nets.model_file import read_info
+from rookery.cli import main
+from rookery.nets import make_network
+from rookery.nets.model_file import read_info, save_model
 from rookery.runs.checkpoint import MODEL, STATE, Checkpoints, FutureFormatError
 from rookery.runs.lock import FolderLock, LockError
 from rookery.training.folder import RunError, RunFolder, free_run_path
 from rookery.training.loop import DivergedError
+from rookery.training.opponents import play_opponents
+from rookery.training.recipe import RunSettings
 from rookery.training.session import resume, start
 from support.paths import SUPPORT
 from support.runs import (
@@ -60,17 +64,17 @@ def test_a_run_leaves_what_it_promises(straight: Path) -> None:
     metrics = [json.loads(line) for line in (straight / "metrics.jsonl").read_text().splitlines()]
     assert [row["iteration"] for row in metrics if "iteration" in row] == list(range(1, 41))
     evaluated = [row["evaluation"]["iteration"] for row in metrics if "evaluation" in row]
-    assert evaluated == [10, 20, 30, 40]
-    assert metrics[0]["values"]["undefined"] is None
+    assert evaluated == [0, 10, 20, 30, 40]
+    assert metrics[1]["values"]["undefined"] is None
     ratings = json.loads((straight / "ratings.json").read_text())["evaluations"]
     assert [row["iteration"] for row in ratings] == evaluated
     assert ratings[-1]["games"] == 10
     assert ratings[-1]["elo_low"] <= ratings[-1]["elo"] <= ratings[-1]["elo_high"]
     assert Checkpoints(straight / "checkpoints").steps()[-4:] == [10, 20, 30, 40]
-    assert len(list((straight / "games").glob("*.pgn"))) == 4
+    assert len(list((straight / "games").glob("*.pgn"))) == 5
     info = read_info(straight / MODEL)
     assert info.totals["iterations"] == 40
-    assert len(info.ratings) == 4
+    assert len(info.ratings) == 5
     assert info.recipe["tiny"]["games"] == 4
 
 
@@ -80,7 +84,10 @@ def test_tensorboard_reads_our_events(straight: Path) -> None:
     events = EventAccumulator(str(straight / "tensorboard"))
     events.Reload()
     assert [event.step for event in events.Scalars("losses/value")] == list(range(1, 41))
-    assert len(events.Scalars("score/random")) == 4
+    assert len(events.Scalars("score/random")) == 5
+    # The recipe is in TensorBoard's table of hyper-parameters.
+    (settings,) = events.PluginTagToContent("hparams").values()
+    assert b"tiny.learning_rate" in settings
 
 
 def test_straight_and_split_runs_are_identical(tmp_path: Path, straight: Path) -> None:
@@ -101,6 +108,69 @@ def test_straight_and_split_runs_are_identical(tmp_path: Path, straight: Path) -
     assert metrics == (straight / "metrics.jsonl").read_bytes()
     games = [sorted(p.name for p in (r / "games").iterdir()) for r in (run, straight)]
     assert games[0] == games[1]
+
+
+def test_a_long_iteration_is_given_up_and_done_again(tmp_path: Path, straight: Path) -> None:
+    recipe = write_recipe(tmp_path)
+    run = tmp_path / "run"
+    child = Child(tmp_path, "train", recipe, "--run", str(run), "--set", "tiny.pause=300")
+    log = run / "log.txt"
+    child.wait_for(lambda: log.exists() and "waits" in log.read_text())
+    child.send(signal.SIGTERM)
+    assert child.wait() == 0  # long before the iteration would have ended
+    assert "iteration 1 was given up" in log.read_text()
+    resume(str(run), settings=["tiny.pause=0"], accept_changes=True, view=QuietView())
+    metrics = (run / "metrics.jsonl").read_bytes()
+    assert metrics == (straight / "metrics.jsonl").read_bytes()
+
+
+def test_the_time_of_a_budget_ends_a_long_iteration(tmp_path: Path) -> None:
+    view = QuietView()
+    outcome = train(tmp_path, "tiny.pause=300", budget="0.3s", view=view)
+    assert outcome.finished and outcome.iterations == 0
+    assert "iteration 1 was given up" in (tmp_path / "run" / "log.txt").read_text()
+    assert [row["iteration"] for row in outcome.ratings] == [0, 0]  # at the start and at the end
+
+
+def test_budgets_of_samples_and_games(tmp_path: Path) -> None:
+    assert train(tmp_path, budget="40samples", name="a").iterations == 3  # of 16 each
+    games = train(tmp_path, "tiny.steps=60", budget="2games", name="b")
+    assert games.games >= 2 and games.finished
+    more = resume(str(tmp_path / "a"), budget="+16samples", view=QuietView())
+    assert more.samples == 64
+
+
+def test_evaluations_take_a_share_of_the_time(tmp_path: Path) -> None:
+    settings = ("run.evaluations=1000", "run.evaluation_share=0", "tiny.pause=0.01")
+    outcome = train(tmp_path, *settings, budget="0.5s")
+    # The first took longer than nothing, so only the last follows.
+    assert [row["iteration"] for row in outcome.ratings] == [0, outcome.iterations]
+    assert outcome.iterations > 2
+
+
+def test_any_player_as_opponent(tmp_path: Path) -> None:
+    model = tmp_path / "00000007" / "model.safetensors"
+    model.parent.mkdir()
+    save_model(model, make_network("mlp", "vector66", "az4672", {"hidden": [8]}))
+    settings = RunSettings(opponents=["random", "greedy-safe"], opponent_games=4)
+    scores = play_opponents(model, settings, 1)
+    assert [score.opponent for score in scores] == ["random", "greedy-safe"]
+    for score in scores:
+        assert sum(score.as_white) == sum(score.as_black) == 2
+    sampling = settings.model_copy(update={"play_as": "temperature=1", "opponents": ["random"]})
+    assert play_opponents(model, sampling, 1)[0].opponent == "random"
+
+
+def test_several_seeds_in_one_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    recipe, name = write_recipe(tmp_path), str(tmp_path / "run")
+    words = ["train", recipe, "--run", name, "--budget", "3it", "--json", "--seeds"]
+    assert main([*words, "4,5"]) == 0
+    found = json.loads(capsys.readouterr().out)["runs"]
+    assert [run["run"] for run in found] == [f"{name}-seed4", f"{name}-seed5"]
+    first, second = (final_state(Path(run["run"])) for run in found)
+    assert first != second
+    assert main([*words, "4,4"]) == 2
+    assert "different seeds" in capsys.readouterr().err
 
 
 def test_kill_loop(tmp_path: Path, straight: Path) -> None:
@@ -153,7 +223,8 @@ def test_signal_saves_and_says_how_to_go_on(tmp_path: Path) -> None:
 
 def test_second_signal_stops_at_once(tmp_path: Path) -> None:
     recipe, run = write_recipe(tmp_path), tmp_path / "run"
-    child = Child(tmp_path, "train", recipe, "--run", str(run), "--set", "tiny.pause=30")
+    words = ("--set", "tiny.pause=30", "--set", "tiny.obedient=false")
+    child = Child(tmp_path, "train", recipe, "--run", str(run), *words)
     child.wait_for(lambda: bool(Checkpoints(run / "checkpoints").steps()))
     child.send(signal.SIGINT)
     child.wait_for(lambda: "a second signal stops at once" in child.err.read_text())
@@ -415,7 +486,7 @@ def test_future_format_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_run_that_cannot_begin_leaves_nothing(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="workers are more than"):
+    with pytest.raises(ValueError, match=r"4000 workers are more than the \d+ cores? of"):
         train(tmp_path, workers=4000)
     assert not (tmp_path / "run").exists()
     with pytest.raises(ValueError, match="fail"):
@@ -529,7 +600,7 @@ def test_a_run_without_its_checkpoints_is_not_begun_again(tmp_path: Path, loss: 
     if loss == "only models":
         for step in (6, 8):
             shutil.rmtree(run / "checkpoints" / f"{step:08d}")
-        assert Checkpoints(run / "checkpoints").steps() == [2, 4]
+        assert Checkpoints(run / "checkpoints").steps() == [0, 2, 4]
     else:
         shutil.rmtree(run / "checkpoints")
         if loss == "empty":

@@ -42,13 +42,14 @@ from rookery.nets.native import native_network
 from rookery.players.bots import BotPlayer
 from rookery.runs.state import State
 from rookery.selfplay.collector import Collector, Hooks, make_collector
-from rookery.selfplay.games import write_selfplay_games
+from rookery.selfplay.games import CUT_OFF, write_selfplay_games
 from rookery.selfplay.judge import JudgePlan
 from rookery.selfplay.networks import weights_of
 from rookery.selfplay.trees import TreeHarvest, TreeOrder, TreePlan
 from rookery.training.trainer import Context, MatchScore, Metrics, Trainer
 
 GATE_OPENING_PLIES = 6  # random plies before each pair of games
+SESSION_STEPS = 20  # optimiser steps of an iteration with `replay.sessions`
 
 
 class AlphaZeroTrainer(Trainer):
@@ -73,11 +74,14 @@ class AlphaZeroTrainer(Trainer):
         )
         self.labels = self._read_labels()
         self.collector: Collector[TreeOrder, TreeHarvest] = make_collector(
-            "trees", self._backend(), self._plan(), Hooks(context.log)
+            "trees", self._backend(), self._plan(), Hooks(context.log, context.check_stop)
         )
         if self.collector.overlaps:
             torch.set_num_threads(1)  # the other cores play games
         self.promotions = 0
+        # With `replay.sessions`: those finished, and of the current one the samples collected and
+        # the optimiser steps left.
+        self.session, self.collected, self.steps_left = 0, 0, 0
 
     def _new_network(self) -> Any:
         settings = self.context.recipe.network
@@ -149,7 +153,9 @@ class AlphaZeroTrainer(Trainer):
     # --- One iteration ---
 
     def iterate(self) -> Metrics:
-        """Collect, keep, learn, gate."""
+        """Collect, keep, learn, gate; or, with `replay.sessions`, collect or learn."""
+        if self.context.recipe.replay.sessions:
+            return self._learn_dataset() if self.steps_left else self._collect_dataset()
         began = time.perf_counter()
         before = self.collector.counts()
         finish = self.collector.begin(weights_of(self.best), self._order())
@@ -168,6 +174,42 @@ class AlphaZeroTrainer(Trainer):
         new = {name: counts[name] - before[name] for name in counts}
         return self._metrics(harvest, terms, counts, new, {"play": played, "learn": learnt})
 
+    def _collect_dataset(self) -> Metrics:
+        """Add samples to the dataset of a session, all played by the same network."""
+        replay, learn = self.context.recipe.replay, self.context.recipe.learn
+        began, before = time.perf_counter(), self.collector.counts()
+        harvest = self.collector.begin(weights_of(self.best), self._order())()
+        self.collected += len(harvest.block)
+        self._keep(harvest, self.collected)  # which drops those of the session before
+        wanted = replay.sessions[self.session]
+        if self.collected >= wanted:
+            self.steps_left = max(1, round(self.collected * replay.passes / learn.minibatch))
+            self.context.log(f"session {self.session + 1} learns from {self.collected} samples")
+        counts = self.collector.counts()
+        new = {name: counts[name] - before[name] for name in counts}
+        return self._metrics(harvest, [], counts, new, {"play": time.perf_counter() - began})
+
+    def _learn_dataset(self) -> Metrics:
+        """Some optimiser steps on the dataset; the last ones end the session."""
+        steps = min(self.steps_left, SESSION_STEPS)
+        terms, seconds = self._learn(steps)
+        self.steps_left -= steps
+        if not self.steps_left:
+            self.session, self.collected = self.session + 1, 0
+        means = mean_losses(terms)
+        return Metrics(
+            samples=0,  # they were counted when they were collected
+            losses={name: means.pop(name) for name in ("policy", "value")},
+            values=means,
+            timing={"learn": seconds},
+        )
+
+    @property
+    def solved(self) -> bool:
+        """Whether all sessions of `replay.sessions` are done."""
+        sessions = self.context.recipe.replay.sessions
+        return bool(sessions) and self.session >= len(sessions)
+
     def _order(self) -> TreeOrder:
         tree, play = self.context.recipe.tree, self.context.recipe.selfplay
         full = tree.simulations
@@ -182,31 +224,30 @@ class AlphaZeroTrainer(Trainer):
             resign_wrong_limit=play.resign_wrong_limit,
         )
 
-    def _keep(self, harvest: TreeHarvest) -> None:
-        """Add the samples to the window and write some games as PGN."""
+    def _keep(self, harvest: TreeHarvest, size: int = 0) -> None:
+        """Add the samples to the window, of `size` if given, and write some games as PGN."""
         replay, play = self.context.recipe.replay, self.context.recipe.selfplay
         low, high = min(replay.first_window, replay.window), replay.window
-        self.window.add(harvest.block, round(low + (high - low) * self.context.progress))
+        size = size or round(low + (high - low) * self.context.progress)
+        self.window.add(harvest.block, size)
         folder, number = self.context.folder, self.context.iteration + 1
         write_selfplay_games(folder, number, harvest.games, play.pgn_games, play.pgn_iterations)
 
-    def _learn(self) -> tuple[list[Losses], float]:
-        """Optimiser steps in proportion to the new samples; their losses and the seconds."""
+    def _learn(self, steps: int = 0) -> tuple[list[Losses], float]:
+        """Optimiser steps, by default in proportion to the new samples; losses and seconds."""
         began = time.perf_counter()
         recipe = self.context.recipe
         draws = recipe.selfplay.samples * recipe.replay.passes
-        steps = max(1, round(draws / recipe.learn.minibatch))
+        steps = steps or max(1, round(draws / recipe.learn.minibatch))
         sampler = Sampler(self.window.blocks, recipe.replay.surprise_share)
-        terms = [
-            learn_step(
-                self.network,
-                self.optimizer,
-                self._minibatch(sampler),
-                recipe.learn,
-                self.context.progress,
+        terms = []
+        for _ in range(steps):
+            self.context.check_stop()
+            minibatch = self._minibatch(sampler)
+            progress = self.context.progress
+            terms.append(
+                learn_step(self.network, self.optimizer, minibatch, recipe.learn, progress)
             )
-            for _ in range(steps)
-        ]
         if self.average is not self.network:
             keep = recipe.learn.average
             update_average(self.average, self.network, keep, self.context.iteration)
@@ -252,7 +293,8 @@ class AlphaZeroTrainer(Trainer):
         block, games = harvest.block, harvest.games
         rows = block.observations.reshape(len(block), -1)
         unique = len(np.unique(np.ascontiguousarray(rows), axis=0))
-        results = Counter({1: "white", 0: "draw", -1: "black"}[game.result] for game in games)
+        ended = [game for game in games if game.ending != CUT_OFF]  # the others have no result
+        results = Counter({1: "white", 0: "draw", -1: "black"}[game.result] for game in ended)
         checked, wrong = counts["resign_checked"], counts["resign_wrong"]
         lengths = [len(game.moves) for game in games]
         simulations, aborted = new["simulations"], new["aborted"]
@@ -261,12 +303,13 @@ class AlphaZeroTrainer(Trainer):
         return Metrics(
             samples=len(block),
             games=len(games),
-            losses={"policy": means["policy"], "value": means["value"]},
+            losses={name: means[name] for name in ("policy", "value")} if terms else {},
             values={
                 "agreement": means["agreement"],
                 "explained_variance": means["explained_variance"],
+                "legal_share": means["legal_share"],
                 "surprise": float(block.surprise.mean()),
-                "draw_share": results["draw"] / max(1, len(games)),
+                "draw_share": results["draw"] / max(1, len(ended)),
                 "game_plies": float(np.mean(lengths)) if lengths else float("nan"),
                 "unique_positions": unique / len(block),
                 "simulations_a_move": float(simulations / max(1, new["moves"])),
@@ -312,6 +355,7 @@ class AlphaZeroTrainer(Trainer):
         state.put_generator("learn", self.rng)
         state.values["window"] = self.window.state()
         state.values["promotions"] = self.promotions
+        state.values["session"] = [self.session, self.collected, self.steps_left]
         return state
 
     def load_state(self, state: State) -> None:
@@ -323,6 +367,7 @@ class AlphaZeroTrainer(Trainer):
         state.get_generator("learn", self.rng)
         self.window.restore(state.value("window"))
         self.promotions = state.value("promotions")
+        self.session, self.collected, self.steps_left = state.values.get("session", [0, 0, 0])
 
     def _networks(self) -> dict[str, Any]:
         """The distinct networks, by their names in a state."""

@@ -126,6 +126,10 @@ class ReplaySettings(Section):
     passes: float = Field(default=3.0, gt=0)
     """How often a sample is drawn on average before it is dropped; above 4 the network overfits to
     old games."""
+    sessions: list[int] = Field(default=[])
+    """Training sessions (Vanhoutte 2022): for each, the positions that one network plays before it
+    learns from them, `passes` times; the run ends after the last. Empty: every iteration plays and
+    learns."""
     surprise_share: float = Field(default=0.5, ge=0, le=1)
     """Share of the draws weighted by policy surprise."""
     labels: str = ""

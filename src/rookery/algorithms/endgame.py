@@ -149,6 +149,7 @@ class EndgameTrainer(Trainer):
         classes = torch.from_numpy(np.minimum(targets, longest + 1).astype(np.int64))
         total = 0.0
         for start in range(0, len(order), settings.minibatch):
+            self.context.check_stop()
             index = torch.from_numpy(order[start : start + settings.minibatch])
             logits = self.network.classes(self.rows[index])
             loss = functional.cross_entropy(logits, classes[index])
@@ -173,6 +174,7 @@ class EndgameTrainer(Trainer):
         return [
             MatchScore(
                 opponent="perfect",
+                is_match=False,
                 as_white=(found.won, found.won_states - found.won, 0),
                 as_black=(0, found.held, found.drawn_states - found.held),
                 values={

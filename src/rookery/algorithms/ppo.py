@@ -212,7 +212,9 @@ class PPOTrainer(Trainer):
         self.optimizer = self.update.optimizer
         self.kl_coefficient = settings.kl_coefficient
         self.rng = context.generator("learn")
-        hooks = Hooks(context.log, lambda boards: write_live(context.folder, boards))
+        hooks = Hooks(
+            context.log, context.check_stop, lambda boards: write_live(context.folder, boards)
+        )
         self.collector: Collector[RolloutOrder, Rollout] = make_collector(
             "rollouts", "batches", self._plan(), hooks
         )
@@ -306,6 +308,7 @@ class PPOTrainer(Trainer):
             group["lr"] = _between(settings.learning_rate, settings.final_learning_rate, progress)
         sums, steps = np.zeros(4), 0
         for _ in range(settings.passes):
+            self.context.check_stop()
             order = self.rng.permutation(len(batch))
             terms, count = self.update.learn(batch, order, settings.minibatch, weights)
             sums += terms

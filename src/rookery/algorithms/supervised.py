@@ -102,16 +102,14 @@ class SupervisedTrainer(Trainer):
         began = time.perf_counter()
         recipe = self.context.recipe
         size = recipe.learn.minibatch
-        terms = [
-            learn_step(
-                self.network,
-                self.optimizer,
-                self.sampler.draw(size, self.rng),
-                recipe.learn,
-                self.context.progress,
+        terms = []
+        for _ in range(recipe.data.steps):
+            self.context.check_stop()
+            minibatch = self.sampler.draw(size, self.rng)
+            progress = self.context.progress
+            terms.append(
+                learn_step(self.network, self.optimizer, minibatch, recipe.learn, progress)
             )
-            for _ in range(recipe.data.steps)
-        ]
         means = mean_losses(terms)
         return Metrics(
             samples=size * recipe.data.steps,
@@ -119,6 +117,7 @@ class SupervisedTrainer(Trainer):
             values={
                 "agreement": means["agreement"],
                 "explained_variance": means["explained_variance"],
+                "legal_share": means["legal_share"],
                 **self._measure(),
             },
             timing={"learn": time.perf_counter() - began},

@@ -30,6 +30,7 @@ BENCHMARKS = {
         "rookery.bench.prediction",
         "self-play processes that share one inference server",
     ),
+    "ddqn": ("rookery.bench.ddqn", "double DQN on whole games"),
     "blind": ("rookery.bench.blind", "random play of blind chess"),
     "dqn": ("rookery.bench.dqn", "DQN on king and pawn against king"),
     "pepper": ("rookery.bench.pepper", "self-play on Deep Pepper's features"),

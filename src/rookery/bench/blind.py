@@ -11,8 +11,8 @@ from rookery._core import BlindVectorGames
 from rookery.bench.measure import Comparison, Participant, Result, rate
 from rookery.bench.peer_process import interleave_with_peers
 
-NUM_GAMES = 1024
-TURNS_PER_CALL = 10
+NUM_GAMES = 256  # few enough to stay in the caches
+TURNS_PER_CALL = 20
 PEER = "reconchess_random"
 
 

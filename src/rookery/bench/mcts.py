@@ -13,7 +13,8 @@ from typing import Any
 
 from rookery._core import Game, HashEvaluator, MctsSearch, SelfPlay
 from rookery.base.cores import usable_cores
-from rookery.bench.measure import Comparison, Participant, Result, interleave, rate
+from rookery.bench.measure import Comparison, Participant, Result, rate
+from rookery.bench.peer_process import interleave_with_peers
 
 SECONDS = 2.0
 REPETITIONS = 3
@@ -25,9 +26,11 @@ POSITIONS = (
     "r4rk1/1pp1qppp/p1np1n2/2b1p1B1/2B1P1b1/P1NP1N2/1PP1QPPP/R4RK1 w - - 0 10",
     "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1",
 )
-# Published numbers, not measured here.
-PAPER_PER_SECOND = 6.1  # Vanhoutte 2022 with its 19x256 network, two cores like ours
-OPENSPIEL_PER_SECOND = 26_500.0  # OpenSpiel's Python MCTS with a trivial evaluator
+# Peer script: our participant that it is compared with, and how.
+PEERS = {
+    "python_chess_mcts": ("19x256 self-play, one core", "19x256 on 19 planes; ours: 16 games"),
+    "openspiel_mcts": ("tree alone, one core", "the tree with a trivial evaluator"),
+}
 BIG_GAMES, MIDDLE_GAMES, SMALL_GAMES = 16, 128, 256
 
 
@@ -118,6 +121,21 @@ def residual(observation: str, blocks: int, filters: int) -> Any:
     return TorchEvaluator(InferenceNetwork(network, precision))  # type: ignore[arg-type]
 
 
+def on_one_core(participant: Participant) -> Participant:
+    """The same with one thread of torch."""
+    import torch
+
+    def measure(seconds: float) -> float:
+        threads = torch.get_num_threads()
+        torch.set_num_threads(1)
+        try:
+            return participant(seconds)
+        finally:
+            torch.set_num_threads(threads)
+
+    return measure
+
+
 def participants(cores: int) -> dict[str, Callable[[float], float]]:
     """Return everything that is measured, by its name in the details."""
     from rookery.nets import make_network
@@ -128,6 +146,7 @@ def participants(cores: int) -> dict[str, Callable[[float], float]]:
     return {
         "tree alone, one core": tree_alone(),
         "19x256 self-play": torch_selfplay(big, BIG_GAMES),
+        "19x256 self-play, one core": on_one_core(torch_selfplay(big, BIG_GAMES)),
         "19x256 evaluator alone": torch_alone(big, BIG_GAMES),
         "6x64 self-play": torch_selfplay(middle, MIDDLE_GAMES),
         "6x64 evaluator alone": torch_alone(middle, MIDDLE_GAMES),
@@ -144,10 +163,12 @@ def run() -> Result:
     threads = torch.get_num_threads()
     torch.set_num_threads(cores)
     try:
-        values = interleave(participants(cores), REPETITIONS, SECONDS)
+        values, peers, missing = interleave_with_peers(
+            participants(cores), {name: [name] for name in PEERS}, REPETITIONS, SECONDS
+        )
     finally:
         torch.set_num_threads(threads)
-    big, middle = values["19x256 self-play"], values["6x64 self-play"]
+    middle = values["6x64 self-play"]
     squares = values["squares self-play"]
     return Result(
         squares,
@@ -156,17 +177,17 @@ def run() -> Result:
         [
             Comparison("our own 6x64 network", middle, squares, "both in self-play"),
             Comparison(
-                "Vanhoutte 2022 (published number)", PAPER_PER_SECOND, big,
-                "19x256 on 19 planes, in self-play",
-            ),
-            Comparison(
                 "6x64 evaluator alone", values["6x64 evaluator alone"], middle,
                 f"batches of {MIDDLE_GAMES}",
             ),
-            Comparison(
-                "OpenSpiel's Python MCTS (published number)", OPENSPIEL_PER_SECOND,
-                values["tree alone, one core"], "the tree with a trivial evaluator",
+            *(
+                Comparison(
+                    peer.label, values[script], values[PEERS[script][0]],
+                    f"{PEERS[script][1]}; peer: {peer.conditions}",
+                )
+                for script, peer in peers.items()
             ),
         ],
+        missing,
         details=values,
     )  # fmt: skip

@@ -17,7 +17,7 @@ from typing import Any
 
 from rookery.base.closing import Closing
 from rookery.base.extras import how_to_install
-from rookery.bench.measure import Participant, interleave
+from rookery.bench.measure import REPETITIONS, SECONDS, Participant, interleave
 
 RUNNER = Path(__file__).parent / "peers" / "run.py"
 EXTRAS = {
@@ -102,7 +102,10 @@ class PeerProcess(Closing):
 
 
 def interleave_with_peers(
-    participants: Mapping[str, Participant], commands: Mapping[str, Sequence[str]]
+    participants: Mapping[str, Participant],
+    commands: Mapping[str, Sequence[str]],
+    repetitions: int = REPETITIONS,
+    seconds: float = SECONDS,
 ) -> tuple[dict[str, float], dict[str, PeerProcess], dict[str, str]]:
     """Measure the participants and all peers that run.
 
@@ -120,7 +123,7 @@ def interleave_with_peers(
         while True:
             running = {name: peer.measure for name, peer in peers.items()}
             try:
-                return interleave({**participants, **running}), peers, missing
+                return interleave({**participants, **running}, repetitions, seconds), peers, missing
             except PeerMissingError as error:
                 missing[error.script] = str(error)
                 peers = {n: peer for n, peer in peers.items() if peer.script != error.script}

@@ -7,6 +7,7 @@ board, and the differences between their configurations.
 from __future__ import annotations
 
 import argparse
+import sys
 
 from rookery.commands._common import print_result
 
@@ -31,8 +32,13 @@ def run(args: argparse.Namespace) -> int:
     from rookery.report.read import read_runs
 
     out = Path(args.out)
-    page = make_page(read_runs([Path(name) for name in args.runs]), args.title)
-    atomic_write(out, page)
-    result = {"file": str(out), "bytes": out.stat().st_size, "runs": len(args.runs)}
-    text = f"{out}: {len(args.runs)} {'run' if len(args.runs) == 1 else 'runs'}"
+    left_out: list[str] = []
+    runs = read_runs([Path(name) for name in args.runs], left_out.append)
+    atomic_write(out, make_page(runs, args.title))
+    for reason in left_out:
+        print(f"left out: {reason}", file=sys.stderr)
+    result = {
+        "file": str(out), "bytes": out.stat().st_size, "runs": len(runs), "left_out": left_out
+    }  # fmt: skip
+    text = f"{out}: {len(runs)} {'run' if len(runs) == 1 else 'runs'}"
     return print_result(args, result, text)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import sys
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rookery.base.json_output import write_json
@@ -28,8 +29,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         dest="folder",
         help="run folder; default: runs/RECIPE, or RECIPE-2, ... if that exists",
     )
-    parser.add_argument("--budget", metavar="B", help="length of training: 30m, 2h, 1000it")
-    parser.add_argument("--seed", metavar="N", type=int, help="random seed")
+    parser.add_argument(
+        "--budget", metavar="B", help="length of training: 30m, 2h, 1000it, 50000samples, 200games"
+    )
+    seeds = parser.add_mutually_exclusive_group()
+    seeds.add_argument("--seed", metavar="N", type=int, help="random seed")
+    seeds.add_argument(
+        "--seeds", metavar="N,N,...", type=seed_list, help="one run after the other for each seed"
+    )
     add_settings(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
@@ -51,8 +58,43 @@ def run(args: argparse.Namespace) -> int:
     """Train until the budget is used up or a signal arrives."""
     from rookery.training.session import start
 
+    if args.seeds:
+        return run_seeds(args)
     outcome = start(args.recipe, args.folder, args.budget, args.seed, args.workers, args.settings)
     return report(outcome, args.json)
+
+
+def seed_list(text: str) -> list[int]:
+    """Read "1,2,3"."""
+    try:
+        seeds = [int(part) for part in text.split(",")]
+    except ValueError:
+        seeds = []
+    if not seeds or len(set(seeds)) < len(seeds):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a list of different seeds such as 1,2,3")
+    return seeds
+
+
+def run_seeds(args: argparse.Namespace) -> int:
+    """Train one run per seed, in FOLDER-seed1 and so on; Ctrl-C ends them all."""
+    from rookery.training.session import start
+
+    name = args.folder or f"runs/{Path(args.recipe).stem}"
+    outcomes = []
+    for seed in args.seeds:
+        folder = f"{name}-seed{seed}"
+        outcome = start(args.recipe, folder, args.budget, seed, args.workers, args.settings)
+        outcomes.append(outcome)
+        if not args.json:
+            report(outcome, as_json=False)
+        if not outcome.finished:
+            break
+    if args.json:
+        write_json({"runs": [asdict(outcome) for outcome in outcomes]})
+    else:
+        runs = " ".join(outcome.run for outcome in outcomes)
+        print(f"compare them with: rookery report {runs} --out report.html")
+    return 0
 
 
 def report(outcome: Outcome, as_json: bool) -> int:

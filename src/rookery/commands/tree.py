@@ -31,6 +31,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE.svg",
         help="also draw the policy before and after masking illegal moves",
     )
+    parser.add_argument(
+        "--planes", metavar="FILE.svg", help="also draw the input planes of the position"
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
@@ -49,7 +52,7 @@ def run(args: argparse.Namespace) -> int:
     from rookery.report.tree import tree_svg
 
     check_numbers(args, nodes=1, depth=1)
-    for name, file in (("out", args.out), ("policy", args.policy)):
+    for name, file in (("out", args.out), ("policy", args.policy), ("planes", args.planes)):
         if file is not None and Path(file).suffix != ".svg":
             raise ValueError(f"--{name} {file!r} must end in .svg")
     spec = parse_spec(args.player)
@@ -69,9 +72,15 @@ def run(args: argparse.Namespace) -> int:
         from rookery.report.policy import policy_svg
 
         Path(args.policy).write_text(policy_svg(player.evaluator, game, player.name))
+    if args.planes is not None:
+        from rookery.report.planes import planes_svg
+
+        layout = player.evaluator.observation
+        Path(args.planes).write_text(planes_svg(layout, game, f"{layout}: {fen}"))
     result = {
         "out": args.out,
         "policy": args.policy,
+        "planes": args.planes,
         "fen": fen,
         "move": decision.move,
         "value": decision.value,

@@ -28,12 +28,12 @@ from rookery.data.starts import start_positions
 from rookery.envs.chess_env import ChessEnv
 from rookery.envs.evaluate import Evaluation, GameRecord, evaluate, run
 from rookery.envs.kpk_env import KPKEnv
-from rookery.envs.rewards import Rewards
+from rookery.envs.rewards import Ply, Rewards
 from rookery.envs.vector import ChessVectorEnv
 
 __all__ = [
-    "ChessEnv", "ChessVectorEnv", "Evaluation", "GameRecord", "KPKEnv", "Rewards", "evaluate",
-    "register", "run", "start_positions",
+    "ChessEnv", "ChessVectorEnv", "Evaluation", "GameRecord", "KPKEnv", "Ply", "Rewards",
+    "evaluate", "register", "run", "start_positions",
 ]  # fmt: skip
 
 

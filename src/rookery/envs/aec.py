@@ -6,10 +6,11 @@ from typing import Any, Unpack
 
 import gymnasium
 import numpy as np
+from numpy.typing import NDArray
 
 from rookery.base.extras import how_to_install
-from rookery.envs.chess_env import board_text
 from rookery.envs.episode import AGENTS, Episode, EpisodeOptions, agent_of, reset_options, side_of
+from rookery.envs.render import RENDER_FPS, RENDER_MODES, Renderer
 from rookery.envs.spaces import action_space, masked_observation_space
 
 try:
@@ -38,7 +39,8 @@ class ChessAECEnv(AECEnv):  # type: ignore[misc]
     ## Starting state, episode end
     As `rookery/Chess-v0` (`chess_env.py`), with the same options. If Black is to move in the start
     position, "player_1" acts first. With `on_illegal="penalty"` an agent acts again after an
-    illegal action. At the end both agents' infos contain "ending" and "result".
+    illegal action. Both agents' infos contain "fen" and, at the end, "ending" and
+    "result".
 
     ## Version history
     - v0: first version
@@ -46,9 +48,9 @@ class ChessAECEnv(AECEnv):  # type: ignore[misc]
 
     metadata: dict[str, Any] = {  # noqa: RUF012 (PettingZoo declares it like this)
         "name": "rookery_chess_v0",
-        "render_modes": ["ansi"],
+        "render_modes": list(RENDER_MODES),
         "is_parallelizable": False,
-        "render_fps": 1,
+        "render_fps": RENDER_FPS,
     }
 
     def __init__(
@@ -56,8 +58,7 @@ class ChessAECEnv(AECEnv):  # type: ignore[misc]
     ) -> None:
         """Set the options (`EpisodeOptions`); by default an illegal action raises."""
         super().__init__()
-        if render_mode not in (None, "ansi"):
-            raise ValueError(f"render_mode is {render_mode!r}; it must be None or 'ansi'")
+        self._renderer = Renderer(render_mode)
         options.setdefault("on_illegal", "raise")
         self.episode = Episode(**options)
         self.render_mode = render_mode
@@ -89,9 +90,11 @@ class ChessAECEnv(AECEnv):  # type: ignore[misc]
         self._cumulative_rewards = dict.fromkeys(AGENTS, 0.0)
         self.terminations = dict.fromkeys(AGENTS, False)
         self.truncations = dict.fromkeys(AGENTS, False)
-        self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in AGENTS}
+        self.infos: dict[str, dict[str, Any]] = {}
+        self._update_infos()
         self.agent_selection = agent_of(self.episode.game.turn)
         self._skip_agent_selection = None
+        self._renderer.show(self.episode.game)
 
     def observe(self, agent: str) -> dict[str, Any]:
         """Return an agent's observation."""
@@ -108,22 +111,30 @@ class ChessAECEnv(AECEnv):  # type: ignore[misc]
         if action is None:
             raise ValueError(f"{agent} must choose an action: its game is not over")
         turn = self.episode.act(action)
+        self._renderer.show(self.episode.game)
         self._cumulative_rewards[agent] = 0.0
         self.rewards = turn.by_agent()
         if self.episode.over:
             for each in AGENTS:
                 self.terminations[each] = self.episode.termination is not None
                 self.truncations[each] = self.episode.truncated
-                self.infos[each] = self.episode.ending_info(side_of(each))
+        self._update_infos()
         self.agent_selection = agent_of(self.episode.game.turn)
         self._accumulate_rewards()
 
-    def render(self) -> str | None:
-        """Draw the board as text, White below, in the render mode "ansi"."""
-        return board_text(self.episode) if self.render_mode == "ansi" else None
+    def _update_infos(self) -> None:
+        """Tell both agents the position, and the ending if there is one."""
+        fen = self.episode.game.fen()
+        for agent in AGENTS:
+            self.infos[agent] = {"fen": fen, **self.episode.ending_info(side_of(agent))}
+
+    def render(self) -> str | NDArray[np.uint8] | None:
+        """Draw the board, White below, in the render mode."""
+        return self._renderer.render(self.episode.game)
 
     def close(self) -> None:
-        """Close the book and the tables, if they were opened here."""
+        """Close the window, and the book and the tables that were opened here."""
+        self._renderer.close()
         self.episode.close()
 
     def __str__(self) -> str:

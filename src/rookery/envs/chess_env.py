@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from rookery._core import MoveError
 from rookery.envs.episode import Episode, EpisodeOptions, Turn, reset_options
+from rookery.envs.render import RENDER_FPS, RENDER_MODES, Renderer
 from rookery.envs.rules import Rules
 from rookery.envs.spaces import action_space, observation_space
 from rookery.players.base import Limits, Player
@@ -36,10 +37,11 @@ class ChessEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
 
     ## Rewards
     The agent's, as defined by `rewards` (`envs/rewards.py`; by default 1 for a win, 0 for a draw,
-    -1 for a loss). A step is the agent's move and the opponent's reply. The agent's moves earn
-    interim rewards for book moves and tablebase progress as defined by Salisch 2023, the latter by
-    the paper's own distance with `tablebase_metric="dtz"` (`InterimRewards`). Without a book or
-    tables they are off, with a warning and an entry in `switched_off`.
+    -1 for a loss), or by a function of your own, (`Ply`, side) -> float. A step is the agent's move
+    and the opponent's reply. The agent's moves earn interim rewards for book moves and tablebase
+    progress as defined by Salisch 2023, the latter by the paper's own distance with
+    `tablebase_metric="dtz"` (`InterimRewards`). Without a book or tables they are off, with a
+    warning and an entry in `switched_off`.
 
     ## Starting state
     `start` (`data/starts.py`), the standard position by default. The agent's `color` is "white",
@@ -53,6 +55,12 @@ class ChessEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
     capture or pawn move; "action": claimed by the action 4672 of `az4673`; "off"); a draw after
     `draw_after_plies` plies (Salisch 2023, version 1: 400). Truncation: after `max_plies` plies.
     `info` then has "ending" (the reason) and "result" (+1, 0, -1 for the agent; not if truncated).
+
+    ## Info
+    "action_mask", "color" (the agent's), "fen" (the position), and the above at the end.
+
+    ## Rendering
+    `render_mode` "ansi" (text), "rgb_array" (an image) or "human" (a window): `envs/render.py`.
 
     ## Arguments
     ```python
@@ -70,8 +78,8 @@ class ChessEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
     """
 
     metadata: dict[str, Any] = {  # noqa: RUF012 (Gymnasium declares it like this)
-        "render_modes": ["ansi"],
-        "render_fps": 1,
+        "render_modes": list(RENDER_MODES),
+        "render_fps": RENDER_FPS,
     }
     _rules: Rules | None = None  # set by subclasses with other rules
 
@@ -85,9 +93,8 @@ class ChessEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         **options: Unpack[EpisodeOptions],
     ) -> None:
         """Set the options, explained in the class's docstring."""
-        _check_color(color)
-        if render_mode not in (None, "ansi"):
-            raise ValueError(f"render_mode is {render_mode!r}; it must be None or 'ansi'")
+        check_color(color)
+        self._renderer = Renderer(render_mode)
         self.episode = Episode(**options, rules=self._rules)
         self.opponent = opponent_of(opponent, claims=self.episode.rules.claims == "action")
         self.render_mode = render_mode
@@ -108,11 +115,12 @@ class ChessEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         """Begin a game; `options` may contain "fen" and "color"."""
         super().reset(seed=seed)
         chosen = reset_options(options, "fen", "color")
-        color = _check_color(chosen.get("color", self._color))
+        color = check_color(chosen.get("color", self._color))
         # Always drawn, so that the same seed gives the same game with any colour.
         toss = bool(self.np_random.integers(2))
         self._agent = toss if color == "random" else color == "white"
         self._begin(chosen.get("fen"))
+        self._renderer.show(self.episode.game)
         return self._observe(), self._info()
 
     def _begin(self, fen: str | None) -> None:
@@ -138,9 +146,11 @@ class ChessEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
     ) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
         """Make the agent's move and the opponent's reply."""
         turn = self.episode.act(action)
+        self._renderer.show(self.episode.game)
         reward = turn.reward
         if turn.legal and not self.episode.over:
             reward += self._reply().other_reward
+            self._renderer.show(self.episode.game)
         ended = self.episode.termination is not None
         return self._observe(), reward, ended, self.episode.truncated, self._info()
 
@@ -166,24 +176,26 @@ class ChessEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         return self.episode.mask()
 
     def _info(self) -> dict[str, Any]:
-        """Action mask and colour, and the result if there is one."""
+        """Action mask, colour and position, and the result if there is one."""
         return {
             "action_mask": self.episode.mask().astype(np.int8),
             "color": "white" if self._agent else "black",
+            "fen": self.episode.game.fen(),
             **self.episode.ending_info(self._agent),
         }
 
-    def render(self) -> str | None:  # type: ignore[override]
-        """Draw the board as text, White below, in render mode "ansi"."""
-        return board_text(self.episode) if self.render_mode == "ansi" else None
+    def render(self) -> str | NDArray[np.uint8] | None:  # type: ignore[override]
+        """Draw the board, White below, in the render mode."""
+        return self._renderer.render(self.episode.game)
 
     def close(self) -> None:
-        """Close the opponent, and the book and the tables if they were opened here."""
+        """Close the opponent, the window, and the book and tables that were opened here."""
+        self._renderer.close()
         self.opponent.close()
         self.episode.close()
 
 
-def _check_color(color: str) -> str:
+def check_color(color: str) -> str:
     """Return the colour, or raise a ValueError."""
     if color not in COLORS:
         raise ValueError(f"color is {color!r}; it must be one of {', '.join(COLORS)}")
@@ -202,15 +214,3 @@ def opponent_of(opponent: Player | str, *, claims: bool = False) -> Player:
     from rookery.players.registry import make_player
 
     return make_player(opponent)
-
-
-def board_text(episode: Episode) -> str:
-    """Draw the position as text: eight ranks, White below, and the side to move."""
-    game = episode.game
-    rows = [
-        f"{rank + 1} " + " ".join(game.piece_at(8 * rank + file) or "." for file in range(8))
-        for rank in range(7, -1, -1)
-    ]
-    return "\n".join(
-        [*rows, "  a b c d e f g h", "White to move" if game.turn else "Black to move"]
-    )

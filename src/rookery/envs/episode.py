@@ -21,7 +21,7 @@ from rookery.data.paths import MissingDataError
 from rookery.data.starts import StartPositions, start_positions
 from rookery.data.tablebases import HOW_TO_GET, METRICS, Tablebases, find_tablebases
 from rookery.encodings import OBSERVATIONS
-from rookery.envs.rewards import InterimRewards, Rewards, rewards_of
+from rookery.envs.rewards import InterimRewards, Ply, RewardFunction, Rewards, rewards_of
 from rookery.envs.rules import Rules, Termination
 
 CLAIM = 4672  # the action of az4673 that claims a draw
@@ -48,7 +48,8 @@ class EpisodeOptions(TypedDict, total=False):
 
     observation: str  # layout (`rookery.encodings.OBSERVATIONS`)
     actions: str  # action layout; "az4673" requires claims="action"
-    rewards: Rewards | str | Mapping[str, float]  # rewards, a preset, or changes of the default
+    # Rewards, a preset, changes of the default, or a function of a `Ply` and a side.
+    rewards: Rewards | str | Mapping[str, float] | RewardFunction
     claims: str | None  # see `Rules`; None: "action" for "az4673", otherwise "automatic"
     draw_after_plies: int  # see `Rules`
     max_plies: int  # see `Rules`
@@ -67,7 +68,7 @@ class Episode:
         *,
         observation: str = "planes19",
         actions: str = "az4672",
-        rewards: Rewards | str | Mapping[str, float] = "default",
+        rewards: Rewards | str | Mapping[str, float] | RewardFunction = "default",
         claims: str | None = None,
         draw_after_plies: int = 0,
         max_plies: int = 0,
@@ -105,7 +106,8 @@ class Episode:
         self.observation = observation
         self.actions = actions
         self.action_count = action_count(actions)
-        self.rewards = rewards_of(rewards)
+        self._reward_function = rewards if callable(rewards) else None
+        self.rewards = Rewards() if callable(rewards) else rewards_of(rewards)
         self.start = start_positions(start)
         self.on_illegal = on_illegal
         self.switched_off: list[str] = []  # messages about requested features without data
@@ -199,7 +201,7 @@ class Episode:
                 )
             self._illegal_attempts += 1
             self._look_for_truncation()
-            return Turn(self.game.turn, self.rewards.illegal, 0.0, legal=False)
+            return self._turn(self.game.turn, self.rewards.illegal, self.game, legal=False)
         if action == CLAIM and self.actions == "az4673":
             return self.claim()
         return self.play(self.game.move_of(action, self.actions))
@@ -212,12 +214,13 @@ class Episode:
         before = interim.distance(game, mover)
         if self.rewards.book and game.is_legal(move):
             reward += interim.book_reward(game, move)
+        earlier = game.copy() if self._reward_function else game
         game.push(move)
         if before is not None:
             reward += interim.tablebase_reward(before, interim.distance(game, mover), mover)
         self.termination = self.rules.termination(game, self.plies)
         self._look_for_truncation()
-        return self._turn(mover, reward)
+        return self._turn(mover, reward, earlier, move)
 
     def claim(self) -> Turn:
         """Claim a draw for the side to move."""
@@ -225,17 +228,23 @@ class Episode:
         if not self.game.can_claim_draw():
             raise MoveError(f"no draw can be claimed in {self.game.fen()!r}")
         self.termination = Termination("draw_claimed", None)
-        return self._turn(self.game.turn, self.rewards.move)
+        return self._turn(self.game.turn, self.rewards.move, self.game)
 
     def _look_for_truncation(self) -> None:
         """Truncate an unfinished game that is too long."""
         steps = self.plies + self._illegal_attempts
         self.truncated = self.termination is None and self.rules.truncated(steps)
 
-    def _turn(self, mover: bool, reward: float) -> Turn:
-        """Add the result to both sides' rewards if the game ended."""
+    def _turn(
+        self, mover: bool, reward: float, before: Game, move: str = "", *, legal: bool = True
+    ) -> Turn:
+        """Add the result to both sides' rewards if the game ended; or ask the function."""
+        if self._reward_function is not None:
+            ply = Ply(before, self.game, move, legal, self.termination)
+            own, other = (self._reward_function(ply, side) for side in (mover, not mover))
+            return Turn(mover, float(own), float(other), legal)
         if self.termination is None:
-            return Turn(mover, reward, 0.0)
+            return Turn(mover, reward, 0.0, legal)
         winner = self.termination.winner
         return Turn(
             mover,

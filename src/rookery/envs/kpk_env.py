@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from rookery._core import Game
 from rookery.data.starts import KpkLevel
 from rookery.envs.chess_env import ChessEnv
-from rookery.envs.rewards import Rewards
+from rookery.envs.rewards import RewardFunction, Rewards
 from rookery.envs.rules import Rules, Termination
 from rookery.players.base import Limits, Player
 
@@ -70,7 +70,7 @@ class KPKEnv(ChessEnv):
         goal: str = "promotion",
         observation: str = "kpk3",
         actions: str = "kpk",
-        rewards: Rewards | str | Mapping[str, float] = "003",
+        rewards: Rewards | str | Mapping[str, float] | RewardFunction = "003",
         max_plies: int = 100,
         on_illegal: str = "penalty",
         limits: Limits | None = None,

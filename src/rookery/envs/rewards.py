@@ -18,13 +18,33 @@ option `tablebase_metric="dtz"` of the environments. Without it the distance to 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import NamedTuple
 
 from rookery._core import Game
 from rookery.data.books import Book
 from rookery.data.tablebases import METRICS, Tablebases
+from rookery.envs.rules import Termination
+
+
+@dataclass(frozen=True)
+class Ply:
+    """One action and its effect, the argument of a function of rewards."""
+
+    before: Game  # the position in which it was chosen
+    after: Game  # the same position after a claim or an illegal action
+    move: str  # UCI; empty for a claim or an illegal action
+    legal: bool
+    termination: Termination | None  # how the game ended with it; None while it continues
+
+    @property
+    def mover(self) -> bool:
+        """The side that acted, True: White."""
+        return self.before.turn
+
+
+RewardFunction = Callable[[Ply, bool], float]  # (ply, side): the reward of `side`, True: White
 
 
 @dataclass(frozen=True)
@@ -45,6 +65,15 @@ class Rewards:
             return self.draw
         return self.win if winner == side else self.loss
 
+    def of_ply(self, ply: Ply, side: bool) -> float:
+        """The reward of `side` for a ply, without book and tablebase; for functions of rewards."""
+        reward = 0.0
+        if side == ply.mover:
+            reward = self.move if ply.legal else self.illegal
+        if ply.termination is not None:
+            reward += self.of_result(ply.termination.winner, side)
+        return reward
+
 
 PRESETS = {
     "default": Rewards(),
@@ -55,8 +84,17 @@ PRESETS = {
 }
 
 
-def rewards_of(what: Rewards | str | Mapping[str, float]) -> Rewards:
-    """The rewards of a preset, or the default with the changes of a mapping."""
+def rewards_of(what: Rewards | str | Mapping[str, float] | RewardFunction) -> Rewards:
+    """The rewards of a preset, or the default with the changes of a mapping.
+
+    A ValueError for a function, which only environments of single games can call.
+    """
+    if callable(what):
+        raise ValueError(
+            "rewards is a function; only rookery/Chess-v0, rookery/KPK-v0, PettingZoo and RLlib "
+            "environments take one. With many games at once, compute your rewards from their "
+            "arrays (VectorGames.material and others)"
+        )
     if isinstance(what, Rewards):
         return what
     if isinstance(what, str):

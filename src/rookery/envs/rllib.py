@@ -1,4 +1,4 @@
-"""RLlib: chess as a `MultiAgentEnv` for its new API stack, and a masked PPO module.
+"""RLlib: chess as a `MultiAgentEnv` for its new API stack, a masked PPO module, agents as players.
 
     config = (
         PPOConfig()
@@ -7,23 +7,28 @@
         .rl_module(rl_module_spec=masked_module_spec("shared"))
     )
 
-Here both sides share one policy (self-play); with two policies they learn separately.
+Here both sides share one policy (self-play); with two policies they learn separately. A trained
+policy plays as `ModulePlayer(algorithm.get_module("shared"), observation="vector66")`.
 """
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import gymnasium
 import numpy as np
 
+from rookery._core import Game
 from rookery.base.extras import how_to_install
 from rookery.envs.episode import AGENTS, Episode, agent_of, reset_options
 from rookery.envs.spaces import action_space, observation_space
+from rookery.players.base import Decision, Limits
+from rookery.players.policy import softmax
 
 try:
     from ray.rllib.core.rl_module.multi_rl_module import MultiRLModuleSpec
-    from ray.rllib.core.rl_module.rl_module import RLModuleSpec
+    from ray.rllib.core.rl_module.rl_module import RLModule, RLModuleSpec
     from ray.rllib.env.multi_agent_env import MultiAgentEnv
 except ImportError as error:
     raise ImportError(
@@ -76,7 +81,8 @@ class ChessMultiAgentEnv(MultiAgentEnv):
         if seed is not None:
             self._rng = np.random.default_rng(seed)
         self.episode.begin(self._rng, reset_options(options, "fen").get("fen"))
-        return {agent_of(self.episode.game.turn): self._observe(self.episode.game.turn)}, {}
+        side = self.episode.game.turn
+        return {agent_of(side): self._observe(side)}, {agent_of(side): self._info(side)}
 
     def step(  # type: ignore[override] # RLlib's own class differs from Gymnasium's, too
         self, action_dict: ByAgent
@@ -92,8 +98,12 @@ class ChessMultiAgentEnv(MultiAgentEnv):
             turn.by_agent(),
             {"__all__": self.episode.termination is not None},
             {"__all__": self.episode.truncated},
-            {agent_of(side): self.episode.ending_info(side) for side in sides},
+            {agent_of(side): self._info(side) for side in sides},
         )
+
+    def _info(self, side: bool) -> dict[str, Any]:
+        """The position and, at the end, the ending."""
+        return {"fen": self.episode.game.fen(), **self.episode.ending_info(side)}
 
     def _observe(self, side: bool) -> dict[str, Any]:
         """Return a side's observation; the mask is all 1 when it has nothing to choose.
@@ -124,3 +134,68 @@ def masked_module_spec(policy: str, **options: Any) -> MultiRLModuleSpec:
 
     spec = RLModuleSpec(module_class=ActionMaskingTorchRLModule, **options)
     return MultiRLModuleSpec(rl_module_specs={policy: spec})
+
+
+class ModulePlayer:
+    """A policy of RLlib's new API stack as a `Player`.
+
+    Args:
+        module: The policy, `algorithm.get_module(name)`; it takes this file's observations.
+        observation: Layout of its observations.
+        actions: Layout of its actions.
+        name: Shown in results.
+        temperature: 0 plays the largest logit; above, moves are drawn from the softmax. A module
+            that returns actions instead of logits (DQN) chooses itself.
+    """
+
+    def __init__(
+        self,
+        module: RLModule,
+        *,
+        observation: str,
+        actions: str = "az4672",
+        name: str = "module",
+        temperature: float = 0.0,
+    ) -> None:
+        """Wrap `module`."""
+        self.name = name
+        self._module, self._temperature = module, temperature
+        self._observation, self._actions = observation, actions
+
+    @classmethod
+    def load(cls, checkpoint: str | Path, policy: str, **options: Any) -> ModulePlayer:
+        """The player of a policy in a folder that `algorithm.save_to_path` wrote."""
+        folder = Path(checkpoint).absolute() / "learner_group" / "learner" / "rl_module" / policy
+        if not folder.is_dir():
+            raise FileNotFoundError(f"{checkpoint} has no policy {policy!r} (looked for {folder})")
+        return cls(RLModule.from_checkpoint(folder), **options)
+
+    def choose(
+        self, game: Game, rng: np.random.Generator, limits: Limits | None = None
+    ) -> Decision:
+        """Ask the module once; illegal actions are masked."""
+        import torch
+
+        legal = game.legal_actions(self._actions)
+        mask = game.action_mask(self._actions).astype(np.float32)
+        observation = {
+            "observations": torch.from_numpy(game.encode(self._observation)[None]),
+            "action_mask": torch.from_numpy(mask[None]),
+        }
+        with torch.inference_mode():
+            answer = self._module.forward_inference({"obs": observation})
+        if "action_dist_inputs" in answer:
+            logits = answer["action_dist_inputs"][0].numpy()[legal]
+            place = int(logits.argmax())
+            if self._temperature > 0:
+                place = int(rng.choice(len(legal), p=softmax(logits, self._temperature)))
+            action = int(legal[place])
+        else:
+            action = int(answer["actions"][0])
+        return Decision(game.move_of(action, self._actions))
+
+    def new_game(self) -> None:
+        """Do nothing: there is no state between games."""
+
+    def close(self) -> None:
+        """Do nothing: there are no resources."""

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from rookery._core import ENDINGS, VectorGames, action_count
 from rookery.data.starts import StartPositions, start_positions
+from rookery.envs.episode import reset_options
 from rookery.envs.rewards import Rewards, rewards_of
 from rookery.envs.spaces import action_space, observation_space
 
@@ -31,14 +32,17 @@ class ChessVectorEnv(VectorEnv[Array, Array, Array]):
 
     ## Spaces
     As `rookery/Chess-v0`, batched: observations [N, *shape] of float32 (or uint8, for layouts that
-    have it), actions [N]. With `copy=False` the arrays returned are views that the next call
-    overwrites; copying is safe and the default.
+    have it), actions [N]. The action -1 leaves a game as it is: act in some games only, and let
+    `games.bot_actions` or another player act in the others (`envs/sb3.py` does so). With
+    `copy=False` the arrays returned are views that the next call overwrites; copying is safe and
+    the default.
 
     ## Legal actions
     `infos["legal_actions"]` (int32 [total]) and `infos["legal_offsets"]` (int64 [N + 1]): game i
     has `legal_actions[legal_offsets[i]:legal_offsets[i + 1]]`. Dense masks are A wide and mostly
     zeros; they are made on demand by `action_masks()` (bool [N, A]), and put into
-    `infos["action_mask"]` (int8 [N, A]) with `masks=True`.
+    `infos["action_mask"]` (int8 [N, A]) with `masks=True`. With `fens=True`, `infos["fen"]` (object
+    [N]) has the positions.
 
     ## Rewards
     float32 [N], for the side that moved; `infos["opponent_reward"]` is the other side's reward for
@@ -47,15 +51,17 @@ class ChessVectorEnv(VectorEnv[Array, Array, Array]):
 
     ## Endings
     Games that end restart within the same step (`AutoresetMode.SAME_STEP`): the observation
-    returned is the first one of the new game, and for the games in `infos["_final_obs"]` (bool
-    [N]) the last one of the old game is in `infos["final_obs"]` (object [N]) and its ending in
-    `infos["final_info"]`: "ending" (reason), "result" (+1 White won, 0, -1 Black won; 0 also if
-    truncated) and "plies". The options `claims`, `draw_after_plies`, `max_plies`, `start` and
-    `on_illegal` mean the same as in `rookery/Chess-v0`; here an illegal action raises by default.
+    returned is the first one of the new game, and for the games in `infos["_final_obs"]` (bool [N])
+    the last one of the old game is in `infos["final_obs"]` (object [N]) and its ending in
+    `infos["final_info"]`: "ending" (reason), "result" (+1 White won, 0 drawn, -1 Black won; not
+    set, so absent from "_result", if truncated), "plies" and "fen". The options `claims`,
+    `draw_after_plies`, `max_plies`, `start` and `on_illegal` mean the same as in
+    `rookery/Chess-v0`; here an illegal action raises by default.
 
     ## Seeding
-    `reset(seed=...)` seeds all games; every game has its own random stream, and results do not
-    depend on `threads`. `get_state` and `set_state` allow an exact resume.
+    `reset(options={"fen": ...})` starts at this position, or at one FEN for each game, instead of
+    `start`, this once. `reset(seed=...)` seeds all games; every game has its own random stream, and
+    results do not depend on `threads`. `get_state` and `set_state` allow an exact resume.
 
     ## Version history
     - v0: first version
@@ -80,6 +86,7 @@ class ChessVectorEnv(VectorEnv[Array, Array, Array]):
         start: str | Sequence[str] | StartPositions = "standard",
         on_illegal: str = "raise",
         masks: bool = False,
+        fens: bool = False,
         copy: bool = True,
         dtype: str = "float32",
         threads: int = 1,
@@ -131,25 +138,25 @@ class ChessVectorEnv(VectorEnv[Array, Array, Array]):
         self.action_space: gymnasium.Space[Any] = batch_space(self.single_action_space, num_envs)
         self._action_count = action_count(actions)
         self._masks = masks
+        self._fens = fens
         self._copy = copy
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Array, dict[str, Any]]:
-        """Restart all games; without a seed, the random streams continue."""
-        if options:
-            raise ValueError(f"the vector environment has no reset options, got {sorted(options)}")
+        """Restart all games; without a seed, the random streams continue.
+
+        `options` may hold "fen", one for all games or one for each.
+        """
+        fen = reset_options(options, "fen").get("fen", [])
         super().reset(seed=seed)
-        self.games.reset(seed)
+        self.games.reset(seed, [fen] if isinstance(fen, str) else list(fen))
         return self._own(self.games.observations), self._infos()
 
     def step(self, actions: Array) -> tuple[Array, Array, Array, Array, dict[str, Any]]:
         """Make one ply in every game."""
-        actions = np.asarray(actions)
-        if actions.dtype.kind not in "iu":  # converting would truncate 3.7 to another action
-            raise TypeError(f"actions have the type {actions.dtype}; they must be integers")
         games = self.games
-        games.step(np.ascontiguousarray(actions, dtype=np.int64))
+        games.step(integer_actions(actions))
         infos = self._infos()
         infos["opponent_reward"] = self._own(games.opponent_rewards)
         ended = games.terminations | games.truncations  # bool [N]
@@ -174,6 +181,8 @@ class ChessVectorEnv(VectorEnv[Array, Array, Array]):
         }
         if self._masks:
             infos["action_mask"] = self.action_masks().astype(np.int8)
+        if self._fens:
+            infos["fen"] = np.array(games.fens(), dtype=object)
         return infos
 
     def _add_final(self, infos: dict[str, Any], ended: NDArray[np.bool_]) -> None:
@@ -187,14 +196,18 @@ class ChessVectorEnv(VectorEnv[Array, Array, Array]):
             final[index] = observation
         endings = np.full(self.num_envs, None, dtype=object)
         endings[indices] = [ENDINGS[code] for code in games.endings[indices]]
+        fens = np.full(self.num_envs, None, dtype=object)
+        fens[indices] = [games.final_fen(int(index)) for index in indices]
         infos["final_obs"], infos["_final_obs"] = final, ended
         infos["final_info"] = {
             "ending": endings,
             "_ending": ended,
             "result": games.results.copy(),
-            "_result": ended,
+            "_result": games.terminations.copy(),
             "plies": games.lengths.copy(),
             "_plies": ended,
+            "fen": fens,
+            "_fen": ended,
         }
         infos["_final_info"] = ended
 
@@ -217,6 +230,14 @@ class ChessVectorEnv(VectorEnv[Array, Array, Array]):
     def _own(self, array: Array) -> Array:
         """Copy a view of the core's memory, unless `copy=False`."""
         return array.copy() if self._copy else array
+
+
+def integer_actions(actions: Array) -> NDArray[np.int64]:
+    """The actions as `VectorGames.step` takes them; a TypeError if they are not integers."""
+    actions = np.asarray(actions)
+    if actions.dtype.kind not in "iu":  # converting would truncate 3.7 to another action
+        raise TypeError(f"actions have the type {actions.dtype}; they must be integers")
+    return np.ascontiguousarray(actions, dtype=np.int64)
 
 
 def sample_legal(infos: Mapping[str, Any], rng: np.random.Generator) -> NDArray[np.int64]:

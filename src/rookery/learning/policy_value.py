@@ -1,7 +1,8 @@
 """Learning a policy and a value from samples, for AlphaZero and supervised learning.
 
-The loss is Silver et al. 2018, equation 1: (z - v)^2 - pi log p, over the legal actions; weight
-decay is left to the optimiser.
+The loss is Silver et al. 2018, equation 1: (z - v)^2 - pi log p, over the legal actions or, with
+`policy_over = "all"`, over all of them, which also teaches which moves are legal (Vanhoutte 2022).
+Weight decay is left to the optimiser.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from pydantic import Field
 from torch import Tensor
 from torch.nn import functional
 
+from rookery._core import action_count
 from rookery.base.section import Section
 from rookery.data.samples import SampleBlock
 from rookery.nets import AuxiliaryHeads, PolicyValueNetwork, make_network, ragged
@@ -63,6 +65,9 @@ class LearnSettings(Section):
     """Number of cycles of the schedule `cyclic`."""
     minibatch: int = Field(default=512, ge=1)
     """Samples per optimiser step."""
+    policy_over: Literal["legal", "all"] = "legal"
+    """Actions over which the policy is normalised in the loss: the legal ones, or all 4672, so that
+    the network also learns which moves are legal."""
     value_weight: float = Field(default=1.0, ge=0)
     """Weight of the value loss relative to the policy loss."""
     momentum: float = Field(default=0.9, ge=0, lt=1)
@@ -130,6 +135,7 @@ class Losses:
     value: Tensor
     agreement: float  # share of samples with the same best move in policy and target
     residual: float  # squared error of the value over the variance of its target
+    legal_share: float = math.nan  # share of the policy over all actions on legal ones
 
 
 def value_targets(block: SampleBlock, search_value: float) -> NDArray[np.float32]:
@@ -150,18 +156,36 @@ def outcome_targets(block: SampleBlock, search_value: float) -> NDArray[np.float
     return np.stack([parts[0], 1 - parts[0] - parts[1], parts[1]], 1).astype(np.float32)
 
 
-def losses(network: PolicyValueNetwork, block: SampleBlock, search_value: float) -> Losses:
+def losses(
+    network: PolicyValueNetwork,
+    block: SampleBlock,
+    search_value: float,
+    policy_over: Literal["legal", "all"] = "legal",
+) -> Losses:
     """Policy and value loss of a block of samples."""
     count = len(block)
     rows = torch.from_numpy(np.repeat(np.arange(count), block.counts))
     legal = torch.from_numpy(block.legal.astype(np.int64))
     observations = torch.from_numpy(block.observations)
+    asked, asked_rows = legal, rows  # the actions whose logits are computed
+    if policy_over == "all":
+        width = action_count(network.actions)
+        asked = torch.arange(width).repeat(count)
+        asked_rows = torch.repeat_interleave(torch.arange(count), width)
     extras: dict[str, Tensor] = {}
     if isinstance(network, AuxiliaryHeads):
-        logits, values, extras = network.heads(observations, legal, rows)
+        logits, values, extras = network.heads(observations, asked, asked_rows)
     else:
-        logits, values = network(observations, legal, rows)
-    log_probabilities = ragged.log_softmax(logits, rows, count)
+        logits, values = network(observations, asked, asked_rows)
+    legal_share = math.nan
+    if policy_over == "all":
+        places = rows * width + legal
+        logits = logits.view(count, width)
+        log_probabilities = logits.log_softmax(1).flatten().index_select(0, places)
+        legal_share = float(log_probabilities.detach().exp().sum()) / count
+        logits = logits.flatten().index_select(0, places)
+    else:
+        log_probabilities = ragged.log_softmax(logits, rows, count)
     target = torch.from_numpy(block.policy)
     policy = -(target * log_probabilities).sum() / count
     wanted = torch.from_numpy(value_targets(block, search_value))
@@ -182,6 +206,7 @@ def losses(network: PolicyValueNetwork, block: SampleBlock, search_value: float)
         value,
         float(np.mean(chosen == best)),
         float(error.detach()) / variance if variance > 0 else float("nan"),
+        legal_share,
     )
 
 
@@ -215,7 +240,7 @@ def learn_step(
         else:
             group["betas"] = (kept, group["betas"][1])
     network.train()
-    terms = losses(network, block, settings.search_value)
+    terms = losses(network, block, settings.search_value, settings.policy_over)
     total = terms.policy + settings.value_weight * terms.value
     optimizer.zero_grad()
     total.backward()  # type: ignore[no-untyped-call]
@@ -254,4 +279,5 @@ def mean_losses(terms: list[Losses]) -> dict[str, float]:
         "value": mean([float(t.value.detach()) for t in terms]),
         "agreement": mean([t.agreement for t in terms]),
         "explained_variance": 1.0 - mean([t.residual for t in terms]),
+        "legal_share": mean([t.legal_share for t in terms]),
     }

@@ -37,6 +37,12 @@ FAMILIES = Registry(
     "rookery.networks",
     NetworkFamily,
     (
+        NetworkFamily(
+            "boardconv",
+            "rookery.papers.inman2022.network:BoardConv",
+            "value",
+            player="plain-alpha-beta",
+        ),
         NetworkFamily("endgame", "rookery.nets.endgame:Endgame", "action-values", player="endgame"),
         NetworkFamily(
             "giraffe", "rookery.nets.giraffe:Giraffe", "value", player="alpha-beta", onnx=True

@@ -29,12 +29,40 @@ class LayeredNetwork(Protocol):
         ...
 
 
+@runtime_checkable
+class ConvolutionalNetwork(Protocol):
+    """Can be written as 3x3 convolutions of 16 channels and linear layers, with ReLU and tanh."""
+
+    observation: str
+
+    def convolutions(self) -> list[Layer]:
+        """Input first; weight [16, in, 3, 3], bias [16]."""
+        ...
+
+    def dense_layers(self) -> list[Layer]:
+        """After the convolutions; the last has one output."""
+        ...
+
+
 def value_evaluator(network: ValueNetwork, name: str = "network") -> BatchEvaluator:
     """An evaluator for `Engine`: a native copy of the weights if possible."""
     if isinstance(network, LayeredNetwork):
         layers = [(_array(weight), _array(bias)) for weight, bias in network.layers()]
         return BatchEvaluator.mlp(network.observation, layers, name)
+    if isinstance(network, ConvolutionalNetwork):
+        return conv_evaluator(network, name)
     return torch_evaluator(network, name)
+
+
+def conv_evaluator(
+    network: ConvolutionalNetwork, name: str = "network", bounded: bool = True
+) -> BatchEvaluator:
+    """A native copy of a convolutional network; unbounded: without the final tanh."""
+    convolutions, dense = (
+        [(_array(weight), _array(bias)) for weight, bias in layers]
+        for layers in (network.convolutions(), network.dense_layers())
+    )
+    return BatchEvaluator.conv(network.observation, convolutions, dense, name, bounded)
 
 
 def torch_evaluator(

@@ -24,6 +24,7 @@ from rookery._core import (
     MoveNet,
     NetworkError,
     NnueNetwork,
+    PositionEvaluator,
     mate_moves,
 )
 from rookery._core import SearchResult as CoreResult
@@ -63,7 +64,7 @@ class AlphaBetaPlayer:
 
     def __init__(
         self,
-        evaluator: NnueNetwork | BatchEvaluator,
+        evaluator: NnueNetwork | BatchEvaluator | PositionEvaluator,
         name: str = SHIPPED,
         *,
         depth: int | None = None,

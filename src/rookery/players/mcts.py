@@ -170,9 +170,9 @@ class MctsPlayer:
         self.search.set_game(game)
         # Unlimited if time is the limit, and until ponderhit.
         bound = UNLIMITED if simulations is None or pondering else simulations
-        self.search.begin(
-            bound, stop_early=bound < UNLIMITED and lines == 1, only=list(search_moves or [])
-        )
+        # Stopping early would change the visits that a temperature draws from.
+        stop_early = bound < UNLIMITED and lines == 1 and not self.search_settings.temperature
+        self.search.begin(bound, stop_early=stop_early, only=list(search_moves or []))
         began = clock = time.perf_counter()
         reported = began
         waiting = pondering
@@ -195,7 +195,7 @@ class MctsPlayer:
         self._require_root()
         if report is not None:
             report(self.thought(lines, time.perf_counter() - began))
-        return self._decision()
+        return self._decision(bound)
 
     def _budget(
         self, game: Game, limits: Limits, pondering: bool
@@ -246,17 +246,26 @@ class MctsPlayer:
                 self._stop.clear()
                 self._advance(SLICE)
 
-    def _decision(self) -> Decision:
+    def _decision(self, bound: int) -> Decision:
+        """The best move; "ended" says why a search made fewer simulations than `bound`."""
         search = self.search
         edges = search.root_edges()
         place = search.best_edge()
         best = edges[place]
+        proven = best["status"] in ("won", "lost")
+        if search.simulations >= bound:
+            ended = "simulations"
+        elif not search.done:
+            ended = "time"  # or `stop`
+        else:
+            ended = "proven" if proven else "decided"  # no other move can get more visits
         details = {
             "simulations": search.simulations,
+            "ended": ended,
             "nodes": search.nodes,
             "depth": search.max_depth,
             "visits": {edge["move"]: edge["visits"] for edge in edges if edge["visits"]},
-            "proven": best["status"] in ("won", "lost"),
+            "proven": proven,
         }
         value = float(np.clip(search.root_value, -1, 1))
         return Decision(best["move"], value, tuple(search.line(place)), details=details)

@@ -40,6 +40,14 @@ ALPHA_BETA = (
         "limit the search by move probabilities, as Giraffe, instead of our own reductions",
     ),
 )
+PLAIN = (
+    Option("depth", kinds.positive_int, "search depth in plies (2)"),
+    Option(
+        "search",
+        kinds.one_of("plain", "engine"),
+        "plain (default): alpha-beta alone; engine: the engine's search, with quiescence",
+    ),
+)
 _SIMULATIONS = Option(
     "simulations", kinds.whole(0, 100_000_000), "of a tree search a move (400); 0: the policy alone"
 )

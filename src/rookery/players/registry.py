@@ -126,6 +126,19 @@ KINDS = Registry(
             may_lack=True,
         ),
         PlayerKind(
+            "ddqn",
+            "alpha-beta with a network that double DQN taught by self-play",
+            "rookery.players.alphabeta:alphabeta_player",
+            tables.ALPHA_BETA,
+            levels=levels.ENGINE,
+        ),
+        PlayerKind(
+            "simplified",
+            "material and piece-square tables, two plies deep",
+            "rookery.players.plain:simplified_player",
+            tables.PLAIN,
+        ),
+        PlayerKind(
             "giraffe",
             "alpha-beta with a network over hand-made features that TD-leaf taught by self-play",
             "rookery.players.alphabeta:alphabeta_player",
@@ -197,11 +210,18 @@ KINDS = Registry(
         ),
         PlayerKind(
             "alpha-beta",
-            "of engine, tdleaf or giraffe",
+            "of engine, ddqn, tdleaf or giraffe",
             "rookery.players.alphabeta:alphabeta_player",
             tables.ALPHA_BETA,
             networks=True,
             levels=levels.ENGINE,
+        ),
+        PlayerKind(
+            "plain-alpha-beta",
+            "of ddqn-paper",
+            "rookery.players.plain:plain_player",
+            tables.PLAIN,
+            networks=True,
         ),
         PlayerKind(
             "endgame", "of an ending such as kpk", _ENDGAME, (tables.OTHERWISE,), networks=True

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from itertools import pairwise
 from statistics import fmean
@@ -29,6 +29,7 @@ class Series:
     colour: int = 0
     marked: bool = False  # a dot per point, with its value as a tooltip
     style: str = ""  # "dashed", with rings: published data; "dotted": a variant of another line
+    band: Sequence[tuple[float, float, float]] = ()  # (x, low, high) around the line
     errors: Sequence[tuple[float, float]] = ()  # (low, high) of each point; drawn if all are
 
 
@@ -75,6 +76,16 @@ def thinned(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
     return [(fmean(x for x, _ in group), fmean(y for _, y in group)) for group in groups]
 
 
+def mean_series(name: str, members: Sequence[Series]) -> Series:
+    """The mean of several lines at the x that all of them have, in a band of their range."""
+    columns = [dict(line.points) for line in members]
+    shared = [x for x, _ in members[0].points if all(x in column for column in columns)]
+    values = {x: [column[x] for column in columns] for x in shared}
+    band = [(x, min(found), max(found)) for x, found in values.items()]
+    points = [(x, fmean(found)) for x, found in values.items()]
+    return replace(members[0], name=name, points=points, band=band)
+
+
 def line_chart(
     title: str,
     series: Sequence[Series],
@@ -89,6 +100,7 @@ def line_chart(
         return ""
     xs = [x for _, points in drawn for x, _ in points]
     ys = [y for _, points in drawn for _, y in points] + list(include)
+    ys += [y for line, _ in drawn for _, *ends in line.band for y in ends]
     ys += [end for line, _ in drawn for pair in line.errors for end in pair]
     x_ticks, y_ticks = ticks(min(xs), max(xs), 6), ticks(min(ys), max(ys))
     x_of = _scale(x_ticks, LEFT, WIDTH - RIGHT)
@@ -107,6 +119,11 @@ def line_chart(
         f'<text class="label middle" x="{middle}" y="{HEIGHT - 6}">{escape(x_label)}</text>'
     )
     for line, points in drawn:
+        if line.band:
+            lower = thinned([(x, y) for x, y, _ in line.band])
+            upper = thinned([(x, y) for x, _, y in line.band])
+            outline = " ".join(f"{x_of(x):.1f},{y_of(y):.1f}" for x, y in [*lower, *upper[::-1]])
+            parts.append(f'<polygon class="band s{line.colour % COLOURS}" points="{outline}"/>')
         kind = f"s{line.colour % COLOURS}" + (f" {line.style}" if line.style else "")
         path = " ".join(f"{x_of(x):.1f},{y_of(y):.1f}" for x, y in points)
         parts.append(f'<polyline class="line {kind}" points="{path}"/>')

@@ -10,7 +10,7 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from html import escape
 from importlib import resources
@@ -21,7 +21,7 @@ import chess.svg
 
 from rookery.base.registry import load
 from rookery.report.alarms import alarms
-from rookery.report.chart import COLOURS, Bar, Series, bar_chart, line_chart
+from rookery.report.chart import COLOURS, Bar, Series, bar_chart, line_chart, mean_series
 from rookery.report.evaluations import counts_of, opening, score_chart, score_interval
 from rookery.report.groups import Group, group_runs, value_text
 from rookery.report.html import charts, legend, paragraph, section, table, wide
@@ -77,8 +77,11 @@ def _studies(
 
 
 def _colours(runs: Sequence[RunData], groups: Sequence[Group]) -> list[tuple[str, int]]:
-    """Give every run a colour, or every group if there are too many runs; returns the legend."""
-    if len(runs) <= COLOURS:
+    """Give every run a colour, or every group if a group has several runs or there are too many.
+
+    Returns the legend.
+    """
+    if len(runs) <= COLOURS and len(groups) == len(runs):
         for index, run in enumerate(runs):
             run.colour = index
         return [(run.name, run.colour) for run in runs]
@@ -86,6 +89,21 @@ def _colours(runs: Sequence[RunData], groups: Sequence[Group]) -> list[tuple[str
         for run in group.runs:
             run.colour = index
     return [(group.name, index) for index, group in enumerate(groups)]
+
+
+def _lines(
+    runs: Sequence[RunData],
+    points: Callable[[RunData], list[tuple[float, float]]],
+    marked: bool = False,
+) -> list[Series]:
+    """One line per run; runs that differ only in their seed are a mean in a band of their range."""
+    lines = []
+    for group in group_runs(runs):
+        members = [Series(run.name, points(run), run.colour, marked) for run in group.runs]
+        members = [line for line in members if line.points] or members[:1]
+        name = f"{group.label}, mean of {len(members)} seeds"
+        lines.append(mean_series(name, members) if len(members) > 1 else members[0])
+    return lines
 
 
 # --- Runs ---
@@ -183,13 +201,18 @@ def _row(run: RunData, row: dict[str, Any]) -> list[str]:
 
 def _curves(runs: Sequence[RunData]) -> str:
     parts = []
+    if len(group_runs(runs)) < len(runs):
+        text = (
+            "A line in a band is the mean of runs that differ only in their seed, and their range."
+        )
+        parts.append(f"<p>{text}</p>")
     for group, heading in GROUPS.items():
         keys = dict.fromkeys(
             key for run in runs for row in run.rows for key in _mapping(row.get(group))
         )
         drawings = []
         for key in keys:
-            lines = [Series(run.name, _points(run, group, key), run.colour) for run in runs]
+            lines = _lines(runs, lambda run, at=(group, key): _points(run, *at))  # type: ignore[misc]
             share = group in SHARES
             title = f"{key} (share)" if share else key
             if not any(y for line in lines for _, y in line.points):
@@ -198,7 +221,7 @@ def _curves(runs: Sequence[RunData]) -> str:
             drawings.append(line_chart(title, lines, "iterations", include=ends))
         if any(drawings):
             parts.append(f"<h3>{heading}</h3>{charts(drawings)}")
-    speed = [Series(run.name, _points(run, "", "samples_per_second"), run.colour) for run in runs]
+    speed = _lines(runs, lambda run: _points(run, "", "samples_per_second"))
     chart = line_chart("Positions per second", speed, "iterations", include=[0.0])
     return "".join([*parts, f"<h3>Speed</h3>{charts([chart])}" if chart else ""])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -46,14 +47,35 @@ class RunData:
         return [row for row in self.evaluations if row.get("opponent") == opponent]
 
 
-def read_runs(paths: list[Path]) -> list[RunData]:
-    """Read runs; runs of the same name are told apart by their whole paths."""
-    runs = [read_run(path) for path in paths]
-    names = [run.name for run in runs]
-    for run, path in zip(runs, paths, strict=True):
+class NothingYetError(RunError):
+    """A run has not finished an iteration."""
+
+
+def read_runs(paths: list[Path], left_out: Callable[[str], object] | None = None) -> list[RunData]:
+    """Read runs; runs of the same name are told apart by their whole paths.
+
+    One that has nothing to show yet is an error, or is left out and `left_out` called with the
+    reason; an error if none remains.
+    """
+    found: dict[Path, RunData] = {}
+    reasons = []
+    for path in paths:
+        try:
+            found[path] = read_run(path)
+        except NothingYetError as error:
+            if left_out is None:
+                raise
+            reasons.append(str(error))
+    if not found:
+        raise NothingYetError("; ".join(reasons))
+    for reason in reasons:
+        if left_out is not None:
+            left_out(reason)
+    names = [run.name for run in found.values()]
+    for path, run in found.items():
         if names.count(run.name) > 1:
             run.name = str(path)
-    return runs
+    return list(found.values())
 
 
 def read_run(path: Path) -> RunData:
@@ -64,7 +86,7 @@ def read_run(path: Path) -> RunData:
     run.rows = [{**clock.get(row["iteration"], {}), **row} for row in reader.metrics()]
     run.evaluations = [row for row in reader.evaluations() if number(row.get("games"))]
     if not run.rows and not run.evaluations:
-        raise RunError(f"{path} has nothing to report yet; wait for its first iteration")
+        raise NothingYetError(f"{path} has nothing to report yet; wait for its first iteration")
     run.games = sample_games(reader)
     run.log = reader.log_lines(LOG_LINES)
     return run

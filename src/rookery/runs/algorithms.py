@@ -36,6 +36,17 @@ _ALGORITHMS = (
         "rookery.blind.train:BlindTrainer",
     ),
     Algorithm(
+        "ddqn",
+        "rookery.algorithms.ddqn_recipe:DdqnRecipe",
+        "rookery.algorithms.ddqn:DdqnTrainer",
+    ),
+    Algorithm(
+        "ddqn-paper",
+        "rookery.papers.inman2022.recipe:DdqnPaperRecipe",
+        "rookery.papers.inman2022.agent:DdqnPaperTrainer",
+        report="rookery.papers.inman2022.report:study",
+    ),
+    Algorithm(
         "dqn",
         "rookery.papers.kanis2016.recipe:DQNRecipe",
         "rookery.papers.kanis2016.dqn:DQNTrainer",

@@ -75,6 +75,22 @@ class TensorBoard:
         except OSError:
             self.close()
 
+    def write_settings(self, settings: Mapping[str, Any]) -> None:
+        """Add the recipe, flat by dotted key, for TensorBoard's table of hyper-parameters."""
+        if self._file is None:
+            return
+        from tensorboard.plugins.hparams.summary_v2 import hparams_pb
+
+        known = {
+            key: value if isinstance(value, bool | int | float | str) else json.dumps(value)
+            for key, value in settings.items()
+        }
+        try:
+            summary = hparams_pb(known)
+            self._write(self._protos[0].Event(wall_time=time.time(), summary=summary))
+        except OSError:
+            self.close()
+
     def write(self, step: int, scalars: Mapping[str, float]) -> None:
         """Add scalars of one step."""
         if self._file is None:

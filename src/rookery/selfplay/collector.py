@@ -68,6 +68,7 @@ class Hooks:
     """Callbacks into the learner's process, which do not affect the games."""
 
     log: Callable[[str], object] = lambda text: None  # write a line to log.txt and the display
+    check_stop: Callable[[], object] = lambda: None  # raises if the order should be given up
     show: Callable[[Iterable[Mapping[str, Any]]], object] = lambda boards: None  # see runs/live.py
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 
 from rookery._core import SelfPlay
 from rookery.nets.evaluator import Evaluator
@@ -14,6 +15,8 @@ from rookery.selfplay.collector import Collector, Hooks, Weights
 from rookery.selfplay.judge import Judge
 from rookery.selfplay.networks import evaluator_of, network_of
 from rookery.selfplay.trees import TreeHarvest, TreeOrder, TreePlan, counts_of, merge, prepare, take
+
+SLICE = 0.5  # seconds between two looks at whether to give up
 
 
 class _LocalCollector(Collector[TreeOrder, TreeHarvest]):
@@ -65,18 +68,28 @@ class ThreadCollector(_LocalCollector):
         for play in self.plays:
             prepare(play, order)
         quota = order.share(len(self.plays))
-        pool = ThreadPoolExecutor(len(self.plays))
+        given_up = threading.Event()
 
         def work(play: SelfPlay, judge: Judge | None) -> None:
-            while not play.run(native, quota) and judge is not None:
-                judge.settle(play)
+            # A judge settles games at moments that must not depend on the clock.
+            seconds = SLICE if judge is None else 0.0
+            while not play.run(native, quota, seconds) and not given_up.is_set():
+                if judge is not None:
+                    judge.settle(play)
             if judge is not None:
                 judge.settle(play)
 
+        pool = ThreadPoolExecutor(len(self.plays))
         tasks = [pool.submit(work, *pair) for pair in zip(self.plays, self.judges, strict=True)]
 
         def finish() -> TreeHarvest:
             with pool:
+                try:
+                    while wait(tasks, SLICE).not_done:
+                        self.hooks.check_stop()
+                except BaseException:
+                    given_up.set()
+                    raise
                 for task in tasks:
                     task.result()
             return merge([take(play) for play in self.plays])
@@ -99,6 +112,7 @@ class BatchCollector(_LocalCollector):
 
         def finish() -> TreeHarvest:
             while play.ready < order.samples:
+                self.hooks.check_stop()
                 play_batch(play, evaluator)
                 if judge is not None:
                     judge.settle(play)

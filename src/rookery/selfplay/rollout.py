@@ -124,6 +124,7 @@ class RolloutCollector(Collector[RolloutOrder, Rollout]):
         games, interim = self.games, self.interim
         rollout = _empty(games, plies)
         for t in range(plies):
+            self.hooks.check_stop()
             legal = games.legal_actions.astype(np.int64)
             offsets = games.legal_offsets.copy()
             colours = games.to_move.astype(np.int64)

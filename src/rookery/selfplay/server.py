@@ -205,6 +205,7 @@ class ServerCollector(Collector[TreeOrder, TreeHarvest]):
         # only after sending those leaves.
         held: list[tuple[Peer, Any]] = []
         while any(playing):
+            self.hooks.check_stop()
             for group in range(GROUPS):
                 asked = [(peer, peer.receive()) for peer in playing[group]]
                 for peer, answer in held:

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+from rookery.base.cores import usable_cores
 from rookery.base.registry import load
 from rookery.base.storage import atomic_write, explain
 from rookery.nets.model_file import describe, model_bytes
@@ -31,13 +32,15 @@ from rookery.runs.state import State, seed_of
 from rookery.training.budget import duration, parse_budget
 from rookery.training.folder import RunError, RunFolder
 from rookery.training.memory import keep_freed_memory
+from rookery.training.opponents import play_opponents
 from rookery.training.ratings import rating_row, rating_text
-from rookery.training.recipe import Recipe, differences
+from rookery.training.recipe import Recipe, differences, flatten
 from rookery.training.signals import StopRequest
-from rookery.training.trainer import Context, Metrics, Trainer
+from rookery.training.trainer import Abandoned, Context, Metrics, Trainer
 from rookery.training.view import Snapshot, View
 
 LONG_ITERATION = 60.0  # seconds
+OVERRUN = 1.1  # a long iteration is given up when the time of the budget is exceeded by a tenth
 TORCH_STREAM = "rookery.torch"  # torch's global random stream, saved for trainers that use it
 
 
@@ -115,7 +118,7 @@ class _Session:
         keep_freed_memory()
         torch.manual_seed(seed_of(recipe.run.seed, TORCH_STREAM))
         self.context: Context[Any] = Context(
-            recipe, folder.path, workers, stopping=stopping, log=folder.log
+            recipe, folder.path, workers, stopping=self._must_give_up, log=folder.log
         )
         self.trainer: Trainer = load(ALGORITHMS.find(recipe.algorithm).trainer)(self.context)
 
@@ -136,8 +139,10 @@ class _Session:
             self._check_nothing_was_done()
         self._drop_lost_records()
         self.started = time.monotonic() - self.counters.seconds
+        self.evaluating = 0.0  # seconds of this session's evaluations, and of the last one
+        self.last_evaluation = 0.0
         if budget:
-            self.budget = parse_budget(budget, self.counters.seconds, self.counters.iterations)
+            self.budget = parse_budget(budget, self.counters)
             run = self.recipe.run.model_copy(update={"budget": str(self.budget)})
             self.recipe = self.recipe.model_copy(update={"run": run})
         self.content = self.recipe.model_dump(mode="json", exclude_none=True)
@@ -152,6 +157,7 @@ class _Session:
         self._update_context()
         path, first = self.folder.path / "tensorboard", self.counters.iterations + 1
         self.tensorboard = TensorBoard(path, first)
+        self.tensorboard.write_settings(flatten(self.content))
         self.view.start(self.folder.path, self.recipe, self.budget)
         if found is None:
             self.folder.log(f"begins: {self.recipe.name}, seed {self.recipe.run.seed}")
@@ -230,7 +236,11 @@ class _Session:
             finished = self.progress() >= 1.0
             if finished or self.stopping():
                 break
-            self._iterate()
+            try:
+                self._iterate()
+            except Abandoned:
+                self._return_to_checkpoint()
+                continue
             if self._save_is_due():
                 self._save()
         if self.saved != self.counters.iterations:
@@ -245,8 +255,27 @@ class _Session:
     def progress(self) -> float:
         """Share of the budget used, [0, 1]."""
         self.counters.seconds = time.monotonic() - self.started
-        used = self.budget.progress(self.counters.seconds, self.counters.iterations)
-        return 1.0 if self.trainer.solved else used
+        return 1.0 if self.trainer.solved else self.budget.progress(self.counters)
+
+    def _must_give_up(self) -> bool:
+        """Whether the current iteration should be given up; only if nothing else would be lost."""
+        if self.saved != self.counters.iterations:
+            return False  # it is a short one: `_save_is_due` saves before long ones
+        return self.stopping() or (
+            self.budget.seconds is not None
+            and time.monotonic() - self.started > OVERRUN * self.budget.seconds
+        )
+
+    def _return_to_checkpoint(self) -> None:
+        """Undo an iteration that was given up: a new trainer in the state that was saved."""
+        self.folder.log(f"iteration {self.counters.iterations + 1} was given up")
+        self.trainer.close()
+        self.trainer = load(ALGORITHMS.find(self.recipe.algorithm).trainer)(self.context)
+        found = self.folder.checkpoints.newest()
+        if found is None or found[0].step != self.saved:
+            raise RunError(f"checkpoint {folder_name(self.saved)} of {self.folder.path} is gone")
+        self._load(found[1])
+        self._drop_lost_records()
 
     def _iterate(self) -> None:
         self._update_context()
@@ -364,13 +393,16 @@ class _Session:
 
     def _evaluations_due(self) -> int:
         """How many evaluations are due by now."""
-        # The small number undoes rounding: after 3 of 10 iterations, 3 of 10 are due.
-        return math.floor(self.progress() * self.recipe.run.evaluations + 1e-9)
+        # The small number undoes rounding: after 3 of 10 iterations, 3 of 10 are due, and the
+        # first, of the untrained network.
+        equal_parts = self.recipe.run.evaluations
+        return math.floor(self.progress() * equal_parts + 1e-9) + 1 if equal_parts else 0
 
     def _evaluate_if_due(self) -> None:
         due = self._evaluations_due()
-        if due <= self.counters.evaluated:
+        if due <= self.counters.evaluated or self._has_no_time_to_evaluate():
             return
+        began = time.monotonic()
         if self.saved != self.counters.iterations:
             self._save(milestone=True)
         self._evaluate()
@@ -379,13 +411,26 @@ class _Session:
         self.folder.checkpoints.amend(self.saved, self.counters, milestone=True)
         self._publish()
         self.last_save = time.monotonic()
+        self.last_evaluation = self.last_save - began
+        self.evaluating += self.last_evaluation
+
+    def _has_no_time_to_evaluate(self) -> bool:
+        """Whether an evaluation would exceed its share of a budget in time; never the last one."""
+        seconds = self.budget.seconds
+        if seconds is None or self.progress() >= 1.0:
+            return False
+        likely = self.evaluating + self.last_evaluation
+        return likely > self.recipe.run.evaluation_share * seconds
 
     def _evaluate(self) -> None:
         import torch
 
-        step = self.counters.iterations
+        step, run = self.counters.iterations, self.recipe.run
         with torch.random.fork_rng(devices=[]):
-            scores = self.trainer.evaluate(self.context.generator("evaluation", step))
+            scores = [*self.trainer.evaluate(self.context.generator("evaluation", step))]
+            if run.opponents:
+                model = self.folder.path / "checkpoints" / folder_name(self.saved) / MODEL
+                scores += play_opponents(model, run, self.context.seed("opponents", step))
         if not scores:
             return
         self.counters.rounds += 1
@@ -434,10 +479,12 @@ class _Session:
 
 def worker_count(asked: int) -> int:
     """Cores to use: 0 means all available to this process, and more than these is an error."""
-    cores = len(os.sched_getaffinity(0))
+    cores, installed = usable_cores(), os.cpu_count() or 1
     if asked > cores:
-        raise RunError(
-            f"{asked} workers are more than the {cores} cores of this machine; "
-            "pass --workers 0 for all of them"
-        )
+        have = f"{cores} core{'s' if cores > 1 else ''}"
+        if cores < installed:
+            have = f"{have} of {installed} that this process may use (its affinity mask)"
+        else:
+            have = f"{have} of this machine"
+        raise RunError(f"{asked} workers are more than the {have}; pass --workers 0 for all")
     return asked or cores

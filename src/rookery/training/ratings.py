@@ -15,12 +15,12 @@ KEYS = ("wins", "draws", "losses")
 
 
 def rating_row(score: MatchScore, counters: Counters) -> dict[str, Any]:
-    """One match with its score, Elo interval and the run's counters."""
+    """One match with its score, Elo interval (null for graded positions) and counters."""
     white = dict(zip(KEYS, score.as_white, strict=True))
     black = dict(zip(KEYS, score.as_black, strict=True))
     total = {key: white[key] + black[key] for key in KEYS}
     games = sum(total.values())
-    estimate = estimate_from_games(*(total[key] for key in KEYS))
+    estimate = estimate_from_games(*(total[key] for key in KEYS)) if score.is_match else None
     row = {
         "iteration": counters.iterations,
         "samples": counters.samples,
@@ -32,9 +32,9 @@ def rating_row(score: MatchScore, counters: Counters) -> dict[str, Any]:
         "as_white": white,
         "as_black": black,
         "score": (total["wins"] + total["draws"] / 2) / games if games else math.nan,
-        "elo": estimate.elo,
-        "elo_low": estimate.elo_low,
-        "elo_high": estimate.elo_high,
+        "elo": estimate.elo if estimate else None,
+        "elo_low": estimate.elo_low if estimate else None,
+        "elo_high": estimate.elo_high if estimate else None,
         "values": dict(score.values),
     }
     cleaned: dict[str, Any] = finite(row)

@@ -51,7 +51,7 @@ class RunSettings(Section):
     seed: int = Field(default=1, ge=0, lt=1 << 63)
     """All random streams of the run come from it."""
     budget: Annotated[str, AfterValidator(_budget)] = "10m"
-    """Total length of the run: 30m, 2h, or iterations as 1000it."""
+    """Total length of the run: 30m, 2h, 1000it (iterations), 500000samples or 2000games."""
     workers: int = Field(default=1, ge=0, le=4096)
     """Processor cores to use; 0: all. With 1, equal seeds give equal weights."""
     checkpoint_seconds: float = Field(default=30.0, gt=0, le=60)
@@ -59,14 +59,22 @@ class RunSettings(Section):
     keep_checkpoints: int = Field(default=3, ge=2)
     """Newest checkpoints to keep for resuming; of older ones only the milestones are kept."""
     evaluations: int = Field(default=10, ge=0)
-    """Evaluations at equal intervals; each also makes its checkpoint a milestone."""
+    """Evaluations at equal intervals, besides one at the start; their checkpoints are kept."""
+    evaluation_share: float = Field(default=0.25, ge=0, le=1)
+    """Largest share of a budget in time for evaluations; the first and the last are always made."""
+    opponents: list[str] = Field(default=[])
+    """Further opponents of the evaluations: any players, such as "stockfish,nodes=1000"."""
+    opponent_games: int = Field(default=20, ge=2, multiple_of=2)
+    """Games against each of them, with balanced random openings."""
+    play_as: str = ""
+    """Options of the run's own player in these games, such as "nodes=1000"."""
 
 
 # What may differ between a checkpoint and the session that resumes it without --accept-changes.
-FREE_KEYS = frozenset(
-    f"run.{key}"
-    for key in ("budget", "workers", "checkpoint_seconds", "keep_checkpoints", "evaluations")
-) | {"summary", "result"}
+FREE_KEYS = frozenset(f"run.{key}" for key in RunSettings.model_fields if key != "seed") | {
+    "summary",
+    "result",
+}
 
 
 class Recipe(Section):

@@ -40,4 +40,4 @@ class StopRequest:
             raise KeyboardInterrupt
         self.requested = True
         with contextlib.suppress(Exception):  # a failing display must not prevent the stop
-            self._notify("stopping after this iteration; a second signal stops at once")
+            self._notify("stopping; a second signal stops at once")

@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 
     from rookery.nets import Network
 
+
+class Abandoned(Exception):
+    """An iteration gave up because the run must end; its work is discarded."""
+
+
 AnyRecipe = TypeVar("AnyRecipe", bound=Recipe)
 
 
@@ -45,13 +50,17 @@ class Metrics:
 
 @dataclass(frozen=True)
 class MatchScore:
-    """A match of the network against one opponent; counts are (wins, draws, losses)."""
+    """A match of the network against one opponent; counts are (wins, draws, losses).
+
+    Without `is_match` the counts are those of positions graded one by one, which have no Elo.
+    """
 
     opponent: str
     as_white: tuple[int, int, int]
     as_black: tuple[int, int, int]
     values: Mapping[str, float] = field(default_factory=dict)  # other measurements
     games: Sequence[str] = ()  # a few as PGN, for games/ and the report
+    is_match: bool = True
 
 
 @dataclass
@@ -65,8 +74,18 @@ class Context(Generic[AnyRecipe]):
     samples: int = 0
     games: int = 0
     progress: float = 0.0  # share of the budget used, [0, 1]; constant during an iteration
-    stopping: Callable[[], bool] = lambda: False  # whether the run was asked to stop
+    # Whether an iteration should give up: the run was asked to stop, or its time is over.
+    stopping: Callable[[], bool] = lambda: False
     log: Callable[[str], None] = lambda text: None  # write a line to log.txt and the display
+
+    def check_stop(self) -> None:
+        """Give up this iteration if `stopping`; call it every second or so of a long one.
+
+        The loop then ends the run at the checkpoint before the iteration, so nothing depends on
+        when it was stopped.
+        """
+        if self.stopping():
+            raise Abandoned
 
     def seed(self, *names: str | int) -> int:
         """A separate 63-bit seed for each purpose, derived from the recipe's seed."""

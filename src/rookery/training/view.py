@@ -67,10 +67,12 @@ class Recent:
     def left(self) -> float:
         """Seconds until the budget is used up."""
         last = self.snapshots[-1]
-        if last.budget.seconds is not None:
-            return max(0.0, last.budget.seconds - last.counters.seconds)
-        pace = sum(s.seconds for s in self.snapshots) / len(self.snapshots)
-        return max(0, (last.budget.iterations or 0) - last.counters.iterations) * pace
+        kind = last.budget.kind
+        missing: float = max(0.0, getattr(last.budget, kind) - getattr(last.counters, kind))
+        if kind == "seconds":
+            return missing
+        counts = (1 if kind == "iterations" else getattr(each, kind) for each in self.metrics)
+        return missing / max(self.rate(counts), 1e-9)
 
 
 def shares(counts: Iterable[Mapping[str, int]], most: int = 5) -> str:
@@ -184,7 +186,7 @@ class LiveView:
         from rich.text import Text
 
         last = self._recent.snapshots[-1]
-        done = last.budget.progress(last.counters.seconds, last.counters.iterations)
+        done = last.budget.progress(last.counters)
         # Text instead of str, so that brackets in names are not parsed as markup.
         table = Table(title=Text(self._title), show_header=False, title_justify="left")
         table.add_column(style="cyan")

@@ -19,7 +19,7 @@ from collections.abc import Callable
 from typing import Any
 
 REQUEST_SECONDS = 10.0  # from the first byte (or the connection) to the end of the body
-MOST_WAITING = 128  # connections without a complete request
+MOST_WAITING = 512  # connections without a complete request
 MOST_CONNECTIONS = 2000
 RESERVED_DESCRIPTORS = 24  # for files and engines, even if the limit is very low
 BACKLOG = 64  # connections accepted in one turn of the event loop

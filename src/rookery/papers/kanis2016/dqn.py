@@ -271,6 +271,7 @@ class DQNTrainer(Trainer):
         highest: list[float] = []
         played = 0.0
         for _ in range(settings.rounds):
+            self.context.check_stop()
             began = time.perf_counter()
             highest.append(self._play_round(counts))
             played += time.perf_counter() - began
@@ -372,7 +373,8 @@ class DQNTrainer(Trainer):
         wins, positions = int((won & promising).sum()), int(promising.sum())
         drawn = len(won) - positions
         values = {"drawn_win_rate": share(int((won & ~promising).sum()), drawn)} if drawn else {}
-        return [MatchScore(name, (wins, positions - wins, 0), (0, 0, 0), values)]
+        counts = (wins, positions - wins, 0)
+        return [MatchScore(name, counts, (0, 0, 0), values, is_match=False)]
 
     def model(self) -> ActionValueNetwork:
         """The current network."""

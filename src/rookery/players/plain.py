@@ -1,0 +1,85 @@
+"""Plain alpha-beta to a fixed depth, without quiescence: `simplified`, and networks of paper 004.
+
+`simplified,depth=2` judges leaves by material and piece-square tables, the baseline that Inman and
+Ezra Marin (2022) really measured. `simplified,search=engine` puts the same evaluation under the
+engine's search, to compare it with networks at the same depth.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+
+from rookery._core import BatchEvaluator, Game, PlainSearch, PositionEvaluator
+from rookery.players.alphabeta import AlphaBetaPlayer
+from rookery.players.base import Capabilities, Decision, Limits, Player, legal_moves
+from rookery.players.spec import PlayerSpec, SpecError
+
+DEFAULT_DEPTH = 2
+MOST_DEPTH = 8
+
+
+class PlainPlayer:
+    """Fixed-depth alpha-beta over an evaluator; equally good moves: the first found."""
+
+    def __init__(
+        self,
+        evaluator: BatchEvaluator | PositionEvaluator,
+        name: str,
+        depth: int = DEFAULT_DEPTH,
+    ) -> None:
+        """Search `depth` plies; the evaluator's values may be unbounded."""
+        self.name = name
+        self._depth = depth
+        self._search = PlainSearch(evaluator)
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """Never timed."""
+        return Capabilities()
+
+    def choose(self, game: Game, rng: Generator, limits: Limits | None = None) -> Decision:
+        """Search to the fixed depth; `limits` are ignored."""
+        legal_moves(game)  # raises if the game is over
+        line, value, leaves = self._search.search(game, self._depth)
+        details = {"leaves": leaves, "depth": self._depth}
+        return Decision(line[0], float(np.tanh(value)), tuple(line), details=details)
+
+    def new_game(self) -> None:
+        """Do nothing: there is no state between games."""
+
+    def close(self) -> None:
+        """Do nothing: there are no resources."""
+
+
+def simplified_player(spec: PlayerSpec, options: dict[str, Any]) -> Player:
+    """The player `simplified`."""
+    depth = int(options.get("depth", DEFAULT_DEPTH))
+    if options.get("search", "plain") == "engine":
+        return AlphaBetaPlayer(PositionEvaluator.simplified(), str(spec), depth=depth)
+    _require_depth(spec, depth)
+    return PlainPlayer(PositionEvaluator.simplified(bounded=False), str(spec), depth)
+
+
+def plain_player(spec: PlayerSpec, options: dict[str, Any]) -> Player:
+    """A convolutional value network, of which alone the leaves are judged."""
+    from rookery.nets.evaluator import read_model
+    from rookery.nets.model_file import parse_model
+    from rookery.nets.value_evaluator import ConvolutionalNetwork, conv_evaluator
+
+    depth = int(options.get("depth", DEFAULT_DEPTH))
+    origin, data = read_model(spec.name)
+    network = parse_model(data, origin)[0]
+    if not isinstance(network, ConvolutionalNetwork):
+        raise SpecError(f"player {str(spec)!r}: plain search needs a convolutional value network")
+    if options.get("search", "plain") == "engine":
+        return AlphaBetaPlayer(conv_evaluator(network, origin), str(spec), depth=depth)
+    _require_depth(spec, depth)
+    return PlainPlayer(conv_evaluator(network, origin, bounded=False), str(spec), depth)
+
+
+def _require_depth(spec: PlayerSpec, depth: int) -> None:
+    if depth > MOST_DEPTH:
+        raise SpecError(f"player {str(spec)!r}: plain search goes at most {MOST_DEPTH} plies deep")
