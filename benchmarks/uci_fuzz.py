@@ -340,6 +340,9 @@ VARIANTS = [
     "sunfish,nodes=200,native=true",
 ]
 NOT_FUZZED = ("human",)  # reads the standard input that belongs to UCI
+# A program behind a player cannot be stopped: without a limit of its own it would search as long as
+# the absurd limits of the fuzz allow.
+BOUNDED = {"stockfish": "stockfish,nodes=100", "sunfish": "sunfish,nodes=100"}
 
 
 def all_players() -> list[str]:
@@ -347,7 +350,8 @@ def all_players() -> list[str]:
     engine = [sys.executable, "-m", "rookery.cli", "uci", "random"]
     found = []
     for name in [*(kind.name for kind in named_kinds()), *VARIANTS]:
-        player = f"uci,command={shlex.join(engine)}" if name == "uci" else name
+        player = BOUNDED.get(name, name)
+        player = f"uci,command={shlex.join(engine)}" if name == "uci" else player
         try:
             if name not in NOT_FUZZED:
                 make_player(player).close()
