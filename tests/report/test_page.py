@@ -281,7 +281,8 @@ def test_command(runs: list[Path], tmp_path: Path) -> None:
     words = ["report", *map(str, runs), "--out", str(out), "--title", "A <title>", "--json"]
     status, output, errors = run_to_end(tmp_path, *words)
     assert status == 0, errors
-    assert json.loads(output) == {"file": str(out), "bytes": out.stat().st_size, "runs": 2}
+    found = {"file": str(out), "bytes": out.stat().st_size, "runs": 2, "left_out": []}
+    assert json.loads(output) == found
     assert "A &lt;title&gt;" in out.read_text()
     status, _, errors = run_to_end(tmp_path, "report", str(tmp_path), "--out", str(out))
     assert status == 1

@@ -77,11 +77,8 @@ def _studies(
 
 
 def _colours(runs: Sequence[RunData], groups: Sequence[Group]) -> list[tuple[str, int]]:
-    """Give every run a colour, or every group if a group has several runs or there are too many.
-
-    Returns the legend.
-    """
-    if len(runs) <= COLOURS and len(groups) == len(runs):
+    """Give every run a colour, or every group if there are too many runs; returns the legend."""
+    if len(runs) <= COLOURS:
         for index, run in enumerate(runs):
             run.colour = index
         return [(run.name, run.colour) for run in runs]
