@@ -7,7 +7,7 @@ seldom, with its workers killed. An algorithm without an entry fails these tests
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rookery.runs.algorithms import ALGORITHMS
@@ -43,6 +43,16 @@ TINY_RECIPES: Mapping[str, TinyRecipe] = {
             "replay.window=400", "replay.first_window=120", "gate.every=2", "gate.games=2",
             "gate.simulations=2", "network.squares.width=16", "network.squares.key_width=8",
             "learn.minibatch=32", "evaluation.games=2", "evaluation.simulations=4",
+        ),
+    ),
+    "blind": TinyRecipe(
+        "blind-paper",
+        6,
+        (
+            'data.teachers=["random"]', "supervised.iterations=2", "supervised.steps=3",
+            "supervised.minibatch=32", "ppo.games=4", "ppo.turns=6", "network.filters=8",
+            "network.convolutions=2", "pool.every=1", "evaluation.games=2",
+            'evaluation.opponents=["random"]',
         ),
     ),
     "ddqn": TinyRecipe(
@@ -117,13 +127,9 @@ TINY_RECIPES: Mapping[str, TinyRecipe] = {
 }  # fmt: skip
 
 
-# Registered, but without a tiny recipe so far: only tests of their own resume their runs.
-NOT_COVERED = frozenset({"blind"})
-
-
 def algorithms() -> list[str]:
-    """All registered algorithms but those that tests register and those that are not covered."""
-    return sorted(name for name in ALGORITHMS if name != "tiny" and name not in NOT_COVERED)
+    """All registered algorithms but those that tests register."""
+    return sorted(name for name in ALGORITHMS if name != "tiny")
 
 
 def tiny_recipe(algorithm: str, folder: Path) -> TinyRecipe:
@@ -131,12 +137,26 @@ def tiny_recipe(algorithm: str, folder: Path) -> TinyRecipe:
     if algorithm not in TINY_RECIPES:
         raise LookupError(f"add a tiny recipe of {algorithm!r} to tests/support/tiny_recipes.py")
     found = TINY_RECIPES[algorithm]
-    if algorithm != "supervised":
-        return found
-    samples = folder / "samples"
-    if not samples.exists():
-        write_samples(folder / "games.pgn", samples)
-    return TinyRecipe(found.recipe, found.iterations, (*found.settings, f"data.samples={samples}"))
+    if algorithm == "supervised":
+        samples = folder / "samples"
+        if not samples.exists():
+            write_samples(folder / "games.pgn", samples)
+        return replace(found, settings=(*found.settings, f"data.samples={samples}"))
+    if algorithm == "blind":
+        records = folder / "records.jsonl"
+        if not records.exists():
+            write_blind_records(records)
+        return replace(found, settings=(*found.settings, f'data.records=["{records}"]'))
+    return found
+
+
+def write_blind_records(records: Path) -> None:
+    """A few short games of blind chess between random players."""
+    from rookery.blind.arena import BlindSettings, run_blind_match
+    from rookery.blind.players import RandomPlayer
+
+    settings = BlindSettings(games=6, seed=4, turn_limit=20, records=records)
+    run_blind_match((RandomPlayer, RandomPlayer), ("random", "random"), settings)
 
 
 def write_samples(games: Path, samples: Path) -> None:
