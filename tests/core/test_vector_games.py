@@ -42,7 +42,7 @@ def run_both(
         for index in range(len(slow.boards)):
             action = rng.choice(sorted(slow.legal(index)))
             if rng.random() < illegal_share:
-                action = rng.choice([-1, 4671, 99999, action + 1])
+                action = rng.choice([-2, 4671, 99999, action + 1])
             actions.append(action)
         games.step(np.array(actions, np.int64))
         expected = slow.step(actions)
@@ -213,7 +213,7 @@ def test_illegal_actions_raise_and_change_nothing() -> None:
     fens, state = games.fens(), games.get_state()
     observations = games.observations.copy()
     actions = choose_random(games, rng)
-    for bad in (-1, 4672, 10**9, -(2**63), 0):
+    for bad in (-2, 4672, 10**9, -(2**63), 0):
         if bad in legal_of(games, 2).tolist():
             continue
         wrong = actions.copy()

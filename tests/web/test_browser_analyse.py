@@ -109,9 +109,11 @@ def test_free_moves_make_variations(page: Page) -> None:
         "s.dispatchEvent(new Event('change'))"
     )
     page.until(lambda: len(page.all("#engine-list li")) == 4, "four lines")
+    third = "#engine-list li:first-child button:nth-of-type(3)"
+    page.until(lambda: page.all(third), "a line of three moves")
     page.script("document.querySelector('#engine-list button').focus()")
     page.until(lambda: page.find("#preview").is_displayed(), "a small board shows the position")
-    page.script("document.querySelectorAll('#engine-list li button')[2].click()")
+    page.script("document.querySelector(arguments[0]).click()", third)
     page.until(lambda: len(page.all("#tree button")) >= 5, "the line is taken into the tree")
     page.click("#engine-on")
     page.until(lambda: "serious" in page.text("#engine-facts"), "the engine is hidden")

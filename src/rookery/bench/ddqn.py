@@ -36,6 +36,7 @@ def ours(folder: Path) -> Participant:
     play = PlaySettings(games=20)
     recipe = DdqnRecipe(name="bench", algorithm="ddqn", summary="", play=play)
     context = Context(recipe, folder)
+    (folder / "replay").mkdir()
     return _participant(DdqnTrainer(context), context)
 
 

@@ -9,6 +9,7 @@ const SHOWN_ARROWS = 5;
 export class Board {
   /** `onMove(uci)` is called with every move that a person makes. */
   constructor(element, chooser, onMove) {
+    this.element = element;
     this.chooser = chooser;
     this.onMove = onMove;
     this.shown = null;
@@ -46,8 +47,9 @@ export class Board {
     }
   }
 
+  /** A hidden board has no size, so that an arrow on it would have no length: draw none. */
   arrows(shapes) {
-    this.ground.setAutoShapes(shapes);
+    this.ground.setAutoShapes(this.element.offsetWidth ? shapes : []);
   }
 
   moved(from, to, metadata) {
