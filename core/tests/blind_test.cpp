@@ -22,7 +22,7 @@ bool holds(const Belief& belief, const Board& board) {
 void test_beliefs(std::size_t capacity) {
     for (std::uint64_t seed = 0; seed < 12; ++seed) {
         Random random(seed);
-        Game game;
+        blind::Game game;
         Belief white(game.knowledge(WHITE), capacity, seed);
         Belief black(game.knowledge(BLACK), capacity, seed);
         for (int turn = 0; turn < 30 && game.phase() != Phase::OVER; ++turn) {
@@ -42,7 +42,7 @@ void test_beliefs(std::size_t capacity) {
 }
 
 void test_judge() {
-    Game game;
+    blind::Game game;
     Belief belief(game.knowledge(WHITE), 10, 1);
     Judge judge(nnue::material_network(), {2000, 0.03, 0.2});
     const MoveList requests = game.knowledge(WHITE).requests();
