@@ -9,7 +9,6 @@ const SHOWN_ARROWS = 5;
 export class Board {
   /** `onMove(uci)` is called with every move that a person makes. */
   constructor(element, chooser, onMove) {
-    this.element = element;
     this.chooser = chooser;
     this.onMove = onMove;
     this.shown = null;
@@ -47,9 +46,11 @@ export class Board {
     }
   }
 
-  /** A hidden board has no size, so that an arrow on it would have no length: draw none. */
+  /** Draw arrows; none while the board is hidden, since they would have no length. */
   arrows(shapes) {
-    this.ground.setAutoShapes(this.element.offsetWidth ? shapes : []);
+    const { bounds } = this.ground.state.dom;
+    if (!bounds().width) bounds.clear(); // kept from when the board was hidden
+    this.ground.setAutoShapes(bounds().width ? shapes : []);
   }
 
   moved(from, to, metadata) {

@@ -66,11 +66,15 @@ async function main() {
   }
 
   async function showTab(name, run) {
+    // A hidden board has no size, and chessground would draw arrows without a length.
+    if (name !== "play") game.board.arrows([]);
+    if (name !== "analyse") analyse?.board.arrows([]);
     for (const tab of TABS) {
       $(tab).hidden = tab !== name;
       $(`tab-${tab}`).setAttribute("aria-selected", String(tab === name));
     }
     notify("");
+    if (name === "play") game.renderThought();
     if (name === "analyse") (await analysis()).show();
     else if (analyse) analyse.hide();
     if (name === "watch") {
