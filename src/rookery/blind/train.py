@@ -82,7 +82,8 @@ class BlindTrainer(Trainer):
         observations, legal, rows, chosen = map(torch.from_numpy, data.take(index))
         logits, values = self.network(observations, legal, rows)
         log_probabilities = ragged.log_softmax(logits, rows, len(index))
-        policy = -log_probabilities[chosen].mean()
+        its, taught = log_probabilities[chosen], torch.from_numpy(data.taught[index])
+        policy = -its[taught].sum() / taught.sum().clamp(min=1)
         value = functional.mse_loss(values, torch.from_numpy(data.results[index]))
         optimizer = self.update.optimizer
         optimizer.zero_grad()
@@ -92,7 +93,7 @@ class BlindTrainer(Trainer):
         with torch.no_grad():
             best = torch.full((len(index),), -torch.inf)
             best = best.scatter_reduce(0, rows, log_probabilities, "amax")
-            agreement = (log_probabilities[chosen] >= best).float().mean()
+            agreement = (its >= best)[taught].float().mean()
         return [float(policy.detach()), float(value.detach()), float(agreement)]
 
     def _data(self) -> Imitation:
@@ -100,7 +101,8 @@ class BlindTrainer(Trainer):
             settings = self.context.recipe.data
             self._imitation = read_imitation(settings.records, settings.teachers)
             self.context.log(
-                f"{len(self._imitation)} senses and requests of {self._imitation.games} games"
+                f"{int(self._imitation.taught.sum())} senses and requests of teachers, "
+                f"{len(self._imitation)} of all players, in {self._imitation.games} games"
             )
         return self._imitation
 

@@ -5,7 +5,7 @@ import { GameView } from "./game.js";
 import { LibraryView, movesOf } from "./library.js";
 import { Setup } from "./setup.js";
 
-const TABS = ["play", "analyse", "watch"];
+const TABS = ["play", "analyse", "blind", "watch"];
 const $ = (id) => document.getElementById(id);
 
 function notify(text) {
@@ -58,6 +58,7 @@ async function main() {
   }
 
   let analyse = null;
+  let blind = null;
 
   async function analysis() {
     const { AnalyseView } = await import("./analyse.js");
@@ -77,6 +78,11 @@ async function main() {
     if (name === "play") game.renderThought();
     if (name === "analyse") (await analysis()).show();
     else if (analyse) analyse.hide();
+    if (name === "blind") {
+      const { BlindView } = await import("./blind.js");
+      blind ??= new BlindView(notify);
+      blind.show();
+    }
     if (name === "watch") {
       if (!watch) {
         const { WatchView } = await import("./watch.js");
