@@ -390,6 +390,8 @@ def act(table: Table, message: object, outbox: Outbox) -> None:
             table.resign()
         case "claim":
             table.claim()
+        case "draw":
+            table.offer_draw()
         case "hint":
             table.hint()
         case "now":

@@ -3,6 +3,7 @@
 import { beginSession, request } from "./api.js";
 import { GameView } from "./game.js";
 import { LibraryView, movesOf } from "./library.js";
+import { wirePreferences } from "./preferences.js";
 import { Setup } from "./setup.js";
 
 const TABS = ["play", "analyse", "blind", "watch"];
@@ -29,6 +30,7 @@ function switchTheme() {
 async function main() {
   setTheme(localStorage.getItem("rookery-theme"));
   $("theme").onclick = switchTheme;
+  wirePreferences();
   const session = await beginSession();
   const game = new GameView(notify);
   const setup = new Setup(session.players, (wishes) => game.begin(wishes));

@@ -92,6 +92,7 @@ export class Setup {
     }
     wishes.seconds = Number(elements.seconds.value);
     wishes.increment = Number(elements.increment.value);
+    if (elements.calm.checked) wishes.calm = 1;
     const position = elements.position.value.trim();
     // A FEN has seven slashes in its first word; anything else is a PGN game.
     if (position) wishes[position.split(" ")[0].split("/").length === 8 ? "fen" : "pgn"] = position;
