@@ -111,9 +111,7 @@ def play_blind_game(
     return record
 
 
-def play_turn(
-    game: BlindGame, player: BlindPlayer, rng: Generator, clock: float
-) -> dict[str, Any]:
+def play_turn(game: BlindGame, player: BlindPlayer, rng: Generator, clock: float) -> dict[str, Any]:
     """Let a player sense and move; returns what happened, as records have it."""
     white = game.white_to_move
     square = _guard(player.choose_sense, game.knowledge(white), rng, clock)

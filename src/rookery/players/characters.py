@@ -45,7 +45,12 @@ class Character:
 
 
 def _at(
-    name: str, words: str, level: int, seconds: tuple[float, float], random: float = 0.0, elo: int = 0
+    name: str,
+    words: str,
+    level: int,
+    seconds: tuple[float, float],
+    random: float = 0.0,
+    elo: int = 0,
 ) -> Character:
     settings = {"UCI_LimitStrength": "false", "Level": str(level)}
     return Character(

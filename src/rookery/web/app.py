@@ -47,7 +47,7 @@ from starlette.websockets import WebSocket
 
 from rookery import __version__
 from rookery.web.analysis import Analysis
-from rookery.web.blind import BlindRooms, BlindSeat, offered
+from rookery.web.blind import BlindRooms, serve_blind
 from rookery.web.choices import Choices
 from rookery.web.conversation import converse, greeted, refuse, trouble
 from rookery.web.facts import Facts
@@ -327,18 +327,10 @@ class Server:
         """Connect a client to its games of blind chess."""
         session = self._session(socket)
         await socket.accept()
-        if not await greeted(socket, session, self.access):
+        if await greeted(socket, session, self.access):
+            await serve_blind(socket, session, self.blind_rooms, self._message_rate)
+        else:
             await refuse(socket, "no hello with the token")
-            return
-        outbox = Outbox()
-        seat = BlindSeat(session, self.blind_rooms, outbox)
-        outbox.put({"type": "welcome", "opponents": offered()})
-        try:
-            await converse(
-                socket, outbox, lambda text: seat.act(json.loads(text)), self._message_rate
-            )
-        finally:
-            seat.leave()
 
     async def read_pgn(self, request: Request) -> Response:
         """Return a PGN game with its comments and variations as a tree; or one position."""

@@ -15,6 +15,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import importlib.util
+import json
 import secrets
 import time
 from collections.abc import Callable
@@ -24,6 +25,7 @@ from typing import Any
 
 import chess
 import numpy as np
+from starlette.websockets import WebSocket
 
 from rookery._core import BlindBelief, BlindGame, MoveError
 from rookery.blind.arena import BlindFault, play_turn, turn_record
@@ -31,8 +33,9 @@ from rookery.blind.players import BlindPlayer
 from rookery.blind.registry import SHIPPED, make_blind_player
 from rookery.blind.viewer import content_of, view_of
 from rookery.engines.find import find_stockfish
+from rookery.web.conversation import converse
 from rookery.web.outbox import Outbox
-from rookery.web.quota import QuotaError
+from rookery.web.quota import QuotaError, Rate
 
 CAPACITY = 6000  # boards of each side that the page counts
 DRAWN = 1000  # boards for the heat map before the sense
@@ -46,7 +49,10 @@ OPPONENTS = {
     "attacker": ("attacker: one of four scripted attacks", "attacker"),
     "blind-paper": ("blind-paper: a trained network without search", "blind-paper"),
     "trout": ("trout: one board and Stockfish", "trout"),
-    "quick": ("blind, quick: every possible board, little search", "blind,nodes=6000,capacity=3000"),
+    "quick": (
+        "blind, quick: every possible board, little search",
+        "blind,nodes=6000,capacity=3000,boards=8,sense_boards=8",
+    ),
     "blind": ("blind: every possible board, judged by the engine", "blind"),
 }
 
@@ -118,9 +124,7 @@ class BlindTable:
             "phase": phase,
             "turn": knowledge.turn_count,
             "view": asdict(
-                view_of(
-                    self._game, self._belief, self.white, window, DRAWN * (phase == "sense")
-                )
+                view_of(self._game, self._belief, self.white, window, DRAWN * (phase == "sense"))
             ),
             "captured": turn["opponent_capture"] if turn and self.my_turn else None,
             "requests": knowledge.requests() if phase == "move" else [],
@@ -311,6 +315,17 @@ class BlindSeat:
         if table.outbox is not None:
             with contextlib.suppress(ValueError):
                 table.outbox.put(message)
+
+
+async def serve_blind(socket: WebSocket, session: str, rooms: BlindRooms, rate: Rate) -> None:
+    """Connect a client that has said hello, until it leaves."""
+    outbox = Outbox()
+    seat = BlindSeat(session, rooms, outbox)
+    outbox.put({"type": "welcome", "opponents": offered()})
+    try:
+        await converse(socket, outbox, lambda text: seat.act(json.loads(text)), rate)
+    finally:
+        seat.leave()
 
 
 def _square(name: object) -> int:
