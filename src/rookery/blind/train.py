@@ -10,6 +10,7 @@ from __future__ import annotations
 import copy
 import functools
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from rookery.algorithms.mlp_update import Factors
 from rookery.algorithms.ppo import AutogradUpdate, batch_of
 from rookery.blind.arena import BlindSettings, run_blind_match
 from rookery.blind.imitation import Imitation, read_imitation
-from rookery.blind.network import BlindNetwork, NetworkPlayer
+from rookery.blind.network import BlindNetwork, NetworkPlayer, load_blind_network
 from rookery.blind.registry import make_blind_player
 from rookery.blind.rollouts import BlindRollouts
 from rookery.blind.train_recipe import BlindRecipe
@@ -40,6 +41,8 @@ class BlindTrainer(Trainer):
         recipe = context.recipe
         self.network = BlindNetwork(recipe.network)
         self.network.initialise(context.torch_generator("weights"))
+        if recipe.supervised.start:
+            self._begin_with(Path(recipe.supervised.start))
         self.pool: list[BlindNetwork] = []  # past versions, oldest first
         self.rng = context.generator("learn")
         self.update = AutogradUpdate(self.network, recipe.supervised.learning_rate, ADAM_EPSILON)
@@ -47,6 +50,14 @@ class BlindTrainer(Trainer):
             recipe.ppo.games, recipe.ppo.turn_limit, recipe.pool.share, context.seed("play")
         )
         self._imitation: Imitation | None = None
+
+    def _begin_with(self, path: Path) -> None:
+        if not path.is_file():
+            raise ValueError(f"supervised.start: there is no model file {path}")
+        start = load_blind_network(path)
+        if start.sizes != self.network.sizes:
+            raise ValueError(f"supervised.start: {path} has other sizes: {start.sizes}")
+        self.network.load_state_dict(start.state_dict())
 
     @property
     def imitating(self) -> bool:

@@ -1,9 +1,9 @@
 """Opponents with a name: our engine at strengths from a beginner's to its own.
 
-Each is a level of `rookery.players.levels`, the weakest two with random moves mixed in. Their Elo
-is measured and holds for the network that the levels were measured with; of the weakest two it was
-measured by `rookery rate` (docs/results.md). A character takes its time over a move, as a person
-would, if the game asks for that.
+Each is a level of `rookery.players.levels`, the weakest three with random moves mixed in. Their Elo
+is measured, with the network that the levels were measured with; that of the weakest three by
+`rookery rate` (docs/results.md). A character takes its time over a move, as a person would, if the
+game asks for that.
 """
 
 from __future__ import annotations
@@ -59,8 +59,9 @@ def _at(
 
 
 CHARACTERS: tuple[Character, ...] = (
-    _at("Pip", "has just learnt the moves", 1, (0.4, 1.2), random=0.5, elo=300),
-    _at("Nell", "often looks away from the board", 1, (0.4, 1.5), random=0.25, elo=600),
+    _at("Pip", "has just learnt the moves", 1, (0.4, 1.2), random=0.58, elo=310),
+    _at("Nell", "often looks away from the board", 1, (0.4, 1.4), random=0.5, elo=480),
+    _at("Bruno", "plays too fast", 1, (0.3, 0.8), random=0.25, elo=670),
     _at("Otto", "sees what is attacked, sometimes", 1, (0.5, 1.8)),
     _at("Mira", "plays for fun", 3, (0.5, 2.0)),
     _at("Ruben", "plays at school", 5, (0.5, 2.5)),
