@@ -128,6 +128,29 @@ def test_a_resumed_run_is_the_same_run(tmp_path: Path, records: Path) -> None:
     game.move(player.choose_move(game.knowledge(True), rng, 900.0))
 
 
+def test_a_run_begins_with_a_model_file(tmp_path: Path, records: Path) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    words = settings(records)
+    assert main(["train", "blind-paper", "--run", str(first), "--budget", "1it", *words]) == 0
+    start = first / "model.safetensors"
+    words += ["--set", f"supervised.start={start}"]
+    assert main(["train", "blind-paper", "--run", str(second), "--budget", "0it", *words]) == 0
+    ours, theirs = (load_blind_network(run / "model.safetensors") for run in (first, second))
+    for name, weights in ours.state_dict().items():
+        assert torch.equal(weights, theirs.state_dict()[name]), name
+    words += ["--set", "network.filters=9"]
+    assert main(["train", "blind-paper", "--run", str(tmp_path / "third"), *words]) != 0
+
+
+def test_the_shipped_network_plays() -> None:
+    result = run_blind_match(
+        (lambda: make_blind_player("blind-paper"), RandomPlayer),
+        ("blind-paper", "random"),
+        BlindSettings(games=2, seed=1, turn_limit=40),
+    )
+    assert result["faults"] == {"first": 0, "second": 0}, result["fault_examples"]
+
+
 def test_other_model_files_are_refused() -> None:
     from support.paths import PROJECT
 
