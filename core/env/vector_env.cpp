@@ -66,6 +66,8 @@ void VectorGames::check_options() const {
         refuse("random_plies must be (low, high) with 0 <= low <= high");
     if (o.byte_observations && !layout_->encode_bytes)
         refuse("observation " + o.observation + " does not fit into uint8; use float32");
+    if (!o.material.empty() && !o.start.rules.standard())
+        refuse("material is of the standard board; give start_fens instead");
     if (!o.starts.empty() && !o.material.empty())
         refuse("give either start_fens or material, not both");
     if ((o.claims == ClaimMode::ACTION) != (o.actions == encode::ActionSpace::AZ4673))
@@ -157,7 +159,7 @@ void VectorGames::start(Slot& slot) {
         else if (!o.starts.empty())
             start_at(slot, o.starts[slot.random.below(std::uint32_t(o.starts.size()))]);
         else
-            start_at(slot, start_position());
+            start_at(slot, o.start);
         const int extra = o.max_random_plies - o.min_random_plies;
         int random_plies =
             o.min_random_plies + (extra ? int(slot.random.below(std::uint32_t(extra + 1))) : 0);

@@ -16,11 +16,11 @@ struct ListSink {
             list.add(Move(to - shift, to));
         }
     }
-    void promotions(Bitboard targets, int shift) {
+    template <class Rules> void promotions(const Rules& rules, Bitboard targets, int shift) {
         while (targets) {
             const Square to = pop_square(targets);
             for (PieceType type : {QUEEN, ROOK, BISHOP, KNIGHT})
-                list.add(Move(to - shift, to, Move::PROMOTION, type));
+                if (rules.promotes_to(type)) list.add(Move(to - shift, to, Move::PROMOTION, type));
         }
     }
     void en_passant(Square from, Square to) { list.add(Move(from, to, Move::EN_PASSANT)); }
@@ -31,7 +31,10 @@ struct CountSink {
     int count = 0;
     void from_square(Square, Bitboard targets) { count += count_bits(targets); }
     void by_shift(Bitboard targets, int) { count += count_bits(targets); }
-    void promotions(Bitboard targets, int) { count += 4 * count_bits(targets); }
+    template <class Rules> void promotions(const Rules& rules, Bitboard targets, int) {
+        for (PieceType type : {QUEEN, ROOK, BISHOP, KNIGHT})
+            if (rules.promotes_to(type)) count += count_bits(targets);
+    }
     void en_passant(Square, Square) { ++count; }
     void castling(Square, Square) { ++count; }
 };
@@ -71,31 +74,32 @@ void generate_castling(const Position& p, Bitboard attacked, Sink& sink) {
 }
 
 // Pawns that are not pinned, all at once.
-template <Color Us, class Sink>
-void generate_pawns(const Position& p, Bitboard pawns, Bitboard check_mask, Sink& sink) {
+template <Color Us, class Rules, class Sink>
+void generate_pawns(const Position& p, const Rules& rules, Bitboard pawns, Bitboard check_mask,
+                    Sink& sink) {
     constexpr int UP = Us == WHITE ? 8 : -8;
-    constexpr Bitboard LAST = Us == WHITE ? rank_mask(7) : rank_mask(0);
-    constexpr Bitboard THIRD = Us == WHITE ? rank_mask(2) : rank_mask(5);
+    const Bitboard last = rules.last_rank(Us), third = rules.double_step_rank(Us);
     const auto shift = [](Bitboard b, int by) { return by > 0 ? b << by : b >> -by; };
     const Bitboard empty = ~p.occupied();
     const Bitboard targets = p.pieces(~Us) & check_mask;
 
     const Bitboard one = shift(pawns, UP) & empty;
-    const Bitboard two = shift(one & THIRD, UP) & empty & check_mask;
+    const Bitboard two = shift(one & third, UP) & empty & check_mask;
     const Bitboard west = shift(pawns & ~FILE_A, UP - 1) & targets;
     const Bitboard east = shift(pawns & ~FILE_H, UP + 1) & targets;
-    sink.by_shift(one & check_mask & ~LAST, UP);
+    sink.by_shift(one & check_mask & ~last, UP);
     sink.by_shift(two, 2 * UP);
-    sink.by_shift(west & ~LAST, UP - 1);
-    sink.by_shift(east & ~LAST, UP + 1);
-    if (((one & check_mask) | west | east) & LAST) {
-        sink.promotions(one & check_mask & LAST, UP);
-        sink.promotions(west & LAST, UP - 1);
-        sink.promotions(east & LAST, UP + 1);
+    sink.by_shift(west & ~last, UP - 1);
+    sink.by_shift(east & ~last, UP + 1);
+    if (((one & check_mask) | west | east) & last) {
+        sink.promotions(rules, one & check_mask & last, UP);
+        sink.promotions(rules, west & last, UP - 1);
+        sink.promotions(rules, east & last, UP + 1);
     }
 }
 
-template <Color Us, class Sink> void generate(const Position& p, Sink& sink) {
+template <Color Us, class Rules, class Sink>
+void generate(const Position& p, const Rules& rules, Sink& sink) {
     constexpr Color Them = ~Us;
     const Bitboard occupied = p.occupied();
     const Bitboard ours = p.pieces(Us), theirs = p.pieces(Them);
@@ -104,7 +108,7 @@ template <Color Us, class Sink> void generate(const Position& p, Sink& sink) {
     const Bitboard their_straight = theirs & (p.by_type[ROOK] | p.by_type[QUEEN]);
 
     const Bitboard attacked = attacked_squares<Them>(p, occupied ^ bit(king));
-    sink.from_square(king, king_attacks(king) & ~ours & ~attacked);
+    sink.from_square(king, king_attacks(king) & rules.squares() & ~ours & ~attacked);
 
     // Checkers, and our pieces that shield the king from a slider.
     Bitboard checkers = (pawn_attacks(Us, king) & p.pieces(Them, PAWN)) |
@@ -129,7 +133,7 @@ template <Color Us, class Sink> void generate(const Position& p, Sink& sink) {
     } else if (p.castling & (Us == WHITE ? 3 : 12)) {
         generate_castling<Us>(p, attacked, sink);
     }
-    const Bitboard allowed = check_mask & ~ours;
+    const Bitboard allowed = check_mask & rules.squares() & ~ours;
 
     for (Bitboard b = p.pieces(Us, KNIGHT) & ~pinned; b;) {
         const Square from = pop_square(b);
@@ -145,7 +149,7 @@ template <Color Us, class Sink> void generate(const Position& p, Sink& sink) {
         const Square from = pop_square(b);
         sink.from_square(from, rook_attacks(from, occupied) & allowed);
     }
-    generate_pawns<Us>(p, p.pieces(Us, PAWN) & ~pinned, check_mask, sink);
+    generate_pawns<Us>(p, rules, p.pieces(Us, PAWN) & ~pinned, check_mask, sink);
 
     // A pinned piece stays on the line of its pin; a pinned knight has no move.
     for (Bitboard b = pinned; b;) {
@@ -155,7 +159,7 @@ template <Color Us, class Sink> void generate(const Position& p, Sink& sink) {
             sink.from_square(from, bishop_attacks(from, occupied) & allowed & pin_mask);
         if (straight & bit(from))
             sink.from_square(from, rook_attacks(from, occupied) & allowed & pin_mask);
-        if (p.by_type[PAWN] & bit(from)) generate_pawns<Us>(p, bit(from), pin_mask, sink);
+        if (p.by_type[PAWN] & bit(from)) generate_pawns<Us>(p, rules, bit(from), pin_mask, sink);
     }
     if (p.en_passant != NO_SQUARE) {
         Bitboard capturers = pawn_attacks(Them, p.en_passant) & p.pieces(Us, PAWN);
@@ -166,27 +170,37 @@ template <Color Us, class Sink> void generate(const Position& p, Sink& sink) {
     }
 }
 
-template <class Sink> void generate_for_side(const Position& position, Sink& sink) {
+template <class Rules, class Sink>
+void generate_for_side(const Position& position, const Rules& rules, Sink& sink) {
     if (position.side == WHITE)
-        generate<WHITE>(position, sink);
+        generate<WHITE>(position, rules, sink);
     else
-        generate<BLACK>(position, sink);
+        generate<BLACK>(position, rules, sink);
 }
 
-template <Color Us> std::uint64_t perft_of(const Position& position, int depth) {
+// Standard chess has a generator of its own, in which the rules are constants.
+template <class Sink> void generate_for_side(const Position& position, Sink& sink) {
+    if (position.rules.standard()) [[likely]]
+        generate_for_side(position, StandardRules{}, sink);
+    else
+        generate_for_side(position, position.rules, sink);
+}
+
+template <Color Us, class Rules>
+std::uint64_t perft_of(const Position& position, const Rules& rules, int depth) {
     if (depth == 1) {
         CountSink sink;
-        generate<Us>(position, sink);
+        generate<Us>(position, rules, sink);
         return std::uint64_t(sink.count);
     }
     MoveList list;
     ListSink sink{list};
-    generate<Us>(position, sink);
+    generate<Us>(position, rules, sink);
     std::uint64_t nodes = 0;
     for (const Move move : list) {
         Position next = position;
         next.make(move);
-        nodes += perft_of<~Us>(next, depth - 1);
+        nodes += perft_of<~Us>(next, rules, depth - 1);
     }
     return nodes;
 }
@@ -225,8 +239,11 @@ Move find_uci(const Position& position, std::string_view text) {
 
 std::uint64_t perft(const Position& position, int depth) {
     if (depth <= 0) return 1;
-    return position.side == WHITE ? perft_of<WHITE>(position, depth)
-                                  : perft_of<BLACK>(position, depth);
+    const auto count = [&](const auto& rules) {
+        return position.side == WHITE ? perft_of<WHITE>(position, rules, depth)
+                                      : perft_of<BLACK>(position, rules, depth);
+    };
+    return position.rules.standard() ? count(StandardRules{}) : count(position.rules);
 }
 
 }  // namespace rookery

@@ -53,24 +53,25 @@ void add_shifted(MoveList& list, Bitboard targets, int shift) {
         list.add(Move(to - shift, to));
     }
 }
-void add_promotions(MoveList& list, Square from, Square to, bool noisy, bool capture) {
-    if (noisy) list.add(Move(from, to, Move::PROMOTION, QUEEN));
+template <class Rules>
+void add_promotions(const Rules& rules, MoveList& list, Square from, Square to, bool noisy,
+                    bool capture) {
+    if (noisy && rules.promotes_to(QUEEN)) list.add(Move(from, to, Move::PROMOTION, QUEEN));
     if (noisy != capture) return;  // capturing under-promotions are noisy, others quiet
     for (const PieceType type : {KNIGHT, ROOK, BISHOP})
-        list.add(Move(from, to, Move::PROMOTION, type));
+        if (rules.promotes_to(type)) list.add(Move(from, to, Move::PROMOTION, type));
 }
 
-template <Color Us, bool NOISY>
-void generate_pawn_stage(const Position& p, const NodeInfo& info, Bitboard check_mask,
-                         MoveList& list) {
+template <Color Us, bool NOISY, class Rules>
+void generate_pawn_stage(const Position& p, const Rules& rules, const NodeInfo& info,
+                         Bitboard check_mask, MoveList& list) {
     constexpr int UP = Us == WHITE ? 8 : -8;
-    constexpr Bitboard LAST = Us == WHITE ? rank_mask(7) : rank_mask(0);
-    constexpr Bitboard SEVENTH = Us == WHITE ? rank_mask(6) : rank_mask(1);
-    constexpr Bitboard THIRD = Us == WHITE ? rank_mask(2) : rank_mask(5);
+    const Bitboard last = rules.last_rank(Us), third = rules.double_step_rank(Us);
+    const Bitboard before_last = rules.rank_from(Us, rules.ranks() - 2);
     const auto shift = [](Bitboard b, int by) { return by > 0 ? b << by : b >> -by; };
     const Bitboard empty = ~p.occupied();
     const Bitboard pawns = p.pieces(Us, PAWN);
-    const Bitboard free = pawns & ~info.pinned & ~SEVENTH;
+    const Bitboard free = pawns & ~info.pinned & ~before_last;
     if constexpr (NOISY) {
         const Bitboard targets = p.pieces(~Us) & check_mask;
         add_shifted(list, shift(free & ~FILE_A, UP - 1) & targets, UP - 1);
@@ -78,34 +79,34 @@ void generate_pawn_stage(const Position& p, const NodeInfo& info, Bitboard check
     } else {
         const Bitboard one = shift(free, UP) & empty;
         add_shifted(list, one & check_mask, UP);
-        add_shifted(list, shift(one & THIRD, UP) & empty & check_mask, 2 * UP);
+        add_shifted(list, shift(one & third, UP) & empty & check_mask, 2 * UP);
     }
     // Few: pinned pawns, and pawns that promote.
-    for (Bitboard special = pawns & (info.pinned | SEVENTH); special;) {
+    for (Bitboard special = pawns & (info.pinned | before_last); special;) {
         const Square from = pop_square(special);
         Bitboard mask = check_mask;
         if (info.pinned & bit(from)) mask &= line(p.king(Us), from);
         const Bitboard captures = pawn_attacks(Us, from) & p.pieces(~Us) & mask;
         const Bitboard one = bit(from + UP) & empty;
         Bitboard pushes = one;
-        if (one & THIRD) pushes |= shift(one, UP) & empty;
+        if (one & third) pushes |= shift(one, UP) & empty;
         pushes &= mask;
-        if (bit(from) & SEVENTH) {
-            for (Bitboard b = captures & LAST; b;)
-                add_promotions(list, from, pop_square(b), NOISY, true);
-            for (Bitboard b = pushes & LAST; b;)
-                add_promotions(list, from, pop_square(b), NOISY, false);
+        if (bit(from) & before_last) {
+            for (Bitboard b = captures & last; b;)
+                add_promotions(rules, list, from, pop_square(b), NOISY, true);
+            for (Bitboard b = pushes & last; b;)
+                add_promotions(rules, list, from, pop_square(b), NOISY, false);
         } else {
             add_from(list, from, NOISY ? captures : pushes);
         }
     }
 }
 
-template <Color Us, bool NOISY>
-void generate_stage(const Position& p, const NodeInfo& info, MoveList& list) {
+template <Color Us, bool NOISY, class Rules>
+void generate_stage(const Position& p, const Rules& rules, const NodeInfo& info, MoveList& list) {
     const Square king = p.king(Us);
     const Bitboard occupied = p.occupied();
-    const Bitboard wanted = NOISY ? p.pieces(~Us) : ~occupied;
+    const Bitboard wanted = NOISY ? p.pieces(~Us) : ~occupied & rules.squares();
     for (Bitboard b = king_attacks(king) & wanted; b;) {
         const Square to = pop_square(b);
         if (!king_attacked_on(p, to)) list.add(Move(king, to));
@@ -116,7 +117,7 @@ void generate_stage(const Position& p, const NodeInfo& info, MoveList& list) {
         check_mask = info.checkers | between(king, first_square(info.checkers));
     }
     const Bitboard targets = wanted & check_mask;
-    generate_pawn_stage<Us, NOISY>(p, info, check_mask, list);
+    generate_pawn_stage<Us, NOISY>(p, rules, info, check_mask, list);
     for (Bitboard b = p.pieces(Us, KNIGHT) & ~info.pinned; b;) {
         const Square from = pop_square(b);
         add_from(list, from, knight_attacks(from) & targets);
@@ -148,38 +149,17 @@ void generate_stage(const Position& p, const NodeInfo& info, MoveList& list) {
     }
 }
 
-}  // namespace
-
-NodeInfo::NodeInfo(const Position& p) {
-    const Color us = p.side, them = ~us;
-    const Square own = p.king(us), other = p.king(them);
-    const Bitboard occupied = p.occupied();
-    checkers = p.attackers_to(own, occupied) & p.pieces(them);
-    pinned = single_shields(p, own, them, p.pieces(us));
-    discoverers = single_shields(p, other, us, p.pieces(us));
-    check_squares[PAWN] = pawn_attacks(them, other);
-    check_squares[KNIGHT] = knight_attacks(other);
-    check_squares[BISHOP] = bishop_attacks(other, occupied);
-    check_squares[ROOK] = rook_attacks(other, occupied);
-    check_squares[QUEEN] = check_squares[BISHOP] | check_squares[ROOK];
-    check_squares[KING] = 0;
-}
-
-void generate_noisy(const Position& position, const NodeInfo& info, MoveList& list) {
+template <bool NOISY, class Rules>
+void generate_for_side(const Position& position, const Rules& rules, const NodeInfo& info,
+                       MoveList& list) {
     if (position.side == WHITE)
-        generate_stage<WHITE, true>(position, info, list);
+        generate_stage<WHITE, NOISY>(position, rules, info, list);
     else
-        generate_stage<BLACK, true>(position, info, list);
+        generate_stage<BLACK, NOISY>(position, rules, info, list);
 }
 
-void generate_quiet(const Position& position, const NodeInfo& info, MoveList& list) {
-    if (position.side == WHITE)
-        generate_stage<WHITE, false>(position, info, list);
-    else
-        generate_stage<BLACK, false>(position, info, list);
-}
-
-bool is_legal(const Position& p, const NodeInfo& info, Move move) {
+template <class Rules>
+bool is_legal_on(const Position& p, const Rules& rules, const NodeInfo& info, Move move) {
     const Color us = p.side;
     const Square from = move.from(), to = move.to(), king = p.king(us);
     if (!move || !(p.pieces(us) & bit(from))) return false;
@@ -198,18 +178,20 @@ bool is_legal(const Position& p, const NodeInfo& info, Move move) {
         return type == PAWN && to == p.en_passant && move.promotion() == KNIGHT &&
                pawn_attacks(us, from) & bit(to) && p.en_passant_is_legal(from, p.en_passant);
     if (move.kind() == Move::NORMAL && move.promotion() != KNIGHT) return false;  // unused bits
-    if (p.pieces(us) & bit(to)) return false;
+    if (bit(to) & (p.pieces(us) | ~rules.squares())) return false;
     if (type == KING)
         return move.kind() == Move::NORMAL && king_attacks(king) & bit(to) &&
                !king_attacked_on(p, to);
 
     if (type == PAWN) {
         const int up = us == WHITE ? 8 : -8;
-        const bool promotes = rank_of(to) == (us == WHITE ? 7 : 0);
+        const bool promotes = rules.last_rank(us) & bit(to);
         if (promotes != (move.kind() == Move::PROMOTION)) return false;
+        if (promotes && !rules.promotes_to(move.promotion())) return false;
         const bool captures = pawn_attacks(us, from) & bit(to) & p.pieces(~us);
         const bool steps = to == from + up && p.board[to] == NO_PIECE;
-        const bool jumps = to == from + 2 * up && rank_of(from) == (us == WHITE ? 1 : 6) &&
+        const bool jumps = to == from + 2 * up &&
+                           rules.double_step_rank(us) & bit(from + up) &&
                            p.board[from + up] == NO_PIECE && p.board[to] == NO_PIECE;
         if (!captures && !steps && !jumps) return false;
     } else {
@@ -221,6 +203,43 @@ bool is_legal(const Position& p, const NodeInfo& info, Move move) {
         if (!((info.checkers | between(king, first_square(info.checkers))) & bit(to))) return false;
     }
     return !(info.pinned & bit(from)) || line(king, from) & bit(to);
+}
+
+}  // namespace
+
+NodeInfo::NodeInfo(const Position& p) {
+    const Color us = p.side, them = ~us;
+    const Square own = p.king(us), other = p.king(them);
+    const Bitboard occupied = p.occupied();
+    checkers = p.attackers_to(own, occupied) & p.pieces(them);
+    pinned = single_shields(p, own, them, p.pieces(us));
+    discoverers = single_shields(p, other, us, p.pieces(us));
+    check_squares[PAWN] = pawn_attacks(them, other);
+    check_squares[KNIGHT] = knight_attacks(other);
+    check_squares[BISHOP] = bishop_attacks(other, occupied);
+    check_squares[ROOK] = rook_attacks(other, occupied);
+    check_squares[QUEEN] = check_squares[BISHOP] | check_squares[ROOK];
+    check_squares[KING] = 0;
+}
+
+void generate_noisy(const Position& position, const NodeInfo& info, MoveList& list) {
+    if (position.rules.standard()) [[likely]]
+        generate_for_side<true>(position, StandardRules{}, info, list);
+    else
+        generate_for_side<true>(position, position.rules, info, list);
+}
+
+void generate_quiet(const Position& position, const NodeInfo& info, MoveList& list) {
+    if (position.rules.standard()) [[likely]]
+        generate_for_side<false>(position, StandardRules{}, info, list);
+    else
+        generate_for_side<false>(position, position.rules, info, list);
+}
+
+bool is_legal(const Position& position, const NodeInfo& info, Move move) {
+    if (position.rules.standard()) [[likely]]
+        return is_legal_on(position, StandardRules{}, info, move);
+    return is_legal_on(position, position.rules, info, move);
 }
 
 bool gives_check(const Position& p, const NodeInfo& info, Move move) {
@@ -246,7 +265,7 @@ bool gives_check(const Position& p, const NodeInfo& info, Move move) {
     }
     if (info.discoverers & bit(from) && !(line(from, other) & bit(to))) return true;
     if (move.kind() == Move::EN_PASSANT) {
-        const Bitboard after = (p.occupied() ^ bit(from) ^ bit(to ^ 8)) | bit(to);
+        const Bitboard after = (p.occupied() ^ bit(from) ^ bit(en_passant_victim(to, us))) | bit(to);
         return (bishop_attacks(other, after) & diagonal_sliders(p, us)) |
                (rook_attacks(other, after) & straight_sliders(p, us));
     }

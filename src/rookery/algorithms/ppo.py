@@ -223,12 +223,15 @@ class PPOTrainer(Trainer):
         network, game = self.context.recipe.network, self.context.recipe.game
         sizes = getattr(network, network.family)
         generator = self.context.torch_generator("weights")
-        return make_network(network.family, game.observation, game.actions, sizes, generator)
+        made = make_network(network.family, game.observation, game.actions, sizes, generator)
+        made.board = self.context.recipe.board
+        return made
 
     def _plan(self) -> RolloutPlan:
         recipe, game = self.context.recipe, self.context.recipe.game
         games = {
             "num_games": recipe.ppo.games,
+            "board": recipe.board,
             "claims": "action" if game.actions == "az4673" else "automatic",
             "random_plies": (game.random_plies[0], game.random_plies[1]),
             "start_fens": self._start_fens(),
@@ -348,6 +351,7 @@ class PPOTrainer(Trainer):
                 int(rng.integers(1 << 62)),
                 settings.temperature,
                 self.context.recipe.game.draw_after_plies,
+                self.context.recipe.board,
             )
             for bot in settings.opponents
         ]

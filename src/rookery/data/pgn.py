@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TextIO, cast
@@ -11,7 +12,7 @@ from typing import TextIO, cast
 import chess
 import chess.pgn
 
-from rookery._core import FenError, Game
+from rookery._core import STANDARD_BOARD, FenError, Game
 from rookery.data.position_files import DamagedFileError, TextFile
 
 RESULTS = {1: "1-0", 0: "1/2-1/2", -1: "0-1"}  # by White's points
@@ -59,6 +60,57 @@ def pgn_game(
     return game
 
 
+def pgn_text(
+    moves: Iterable[str],
+    white: str,
+    black: str,
+    result: str,
+    *,
+    start: str = chess.STARTING_FEN,
+    chess960: bool = False,
+    headers: Mapping[str, str] | None = None,
+    comments: Sequence[str] = (),
+    columns: int = 80,
+) -> str:
+    """The text of a game on any board, from its moves in UCI; arguments as of `pgn_game`."""
+    game = Game(start, chess960)
+    if game.board != STANDARD_BOARD:
+        tags = {"White": white, "Black": black, "Result": result, **(headers or {})}
+        return small_board_text(game, moves, tags, comments, columns)
+    made = pgn_game(
+        moves,
+        white,
+        black,
+        result,
+        start=start,
+        chess960=chess960,
+        headers=headers,
+        comments=comments,
+    )
+    return str(made.accept(chess.pgn.StringExporter(columns=columns)))
+
+
+def small_board_text(
+    game: Game, moves: Iterable[str], tags: Mapping[str, str], comments: Sequence[str], columns: int
+) -> str:
+    """PGN of a board that python-chess does not know; `game` is advanced to its end."""
+    roster = dict.fromkeys(("Event", "Site", "Date", "Round", "White", "Black", "Result"), "?")
+    setup = {"Variant": game.board, "SetUp": "1", "FEN": game.fen()}
+    given = {name: header_text(text) for name, text in tags.items() if text}
+    lines = [f'[{name} "{text}"]' for name, text in {**roster, **setup, **given}.items()]
+    words: list[str] = []
+    for number, move in enumerate(moves):
+        after_comment = number and number <= len(comments) and comments[number - 1]
+        if game.turn or not number or after_comment:
+            words.append(f"{game.fullmove_number}{'.' if game.turn else '...'}")
+        words.append(game.san(move))
+        if number < len(comments) and comments[number]:
+            words.append(f"{{ {comments[number]} }}")
+        game.push(move)
+    body = textwrap.fill(" ".join([*words, tags["Result"]]), columns, break_long_words=False)
+    return "\n".join([*lines, "", body])
+
+
 def text_of(game: Game, tags: Mapping[str, str]) -> str:
     """A game as PGN, with its result as far as the rules decide it (`Game.pgn`)."""
     outcome = game.outcome()
@@ -66,7 +118,7 @@ def text_of(game: Game, tags: Mapping[str, str]) -> str:
     points = 0 if winner is None else 1 if winner else -1
     result = "*" if outcome is None else RESULTS[points]
     headers = {"White": "?", "Black": "?", "Result": result, **tags}
-    made = pgn_game(
+    return pgn_text(
         game.moves(),
         headers.pop("White"),
         headers.pop("Black"),
@@ -75,7 +127,6 @@ def text_of(game: Game, tags: Mapping[str, str]) -> str:
         chess960=game.chess960,
         headers=headers,
     )
-    return str(made)
 
 
 def header_text(text: str) -> str:
