@@ -145,6 +145,7 @@ void set_option(mcts::TreeOptions& options, nb::handle name, nb::handle value);
 
 void bind_rules(nb::module_& m);
 void bind_boards(nb::module_& m);
+void bind_solve(nb::module_& m);
 void bind_game(nb::module_& m);
 void bind_bots(nb::module_& m);
 void bind_vector_games(nb::module_& m);

@@ -10,6 +10,7 @@ NB_MODULE(_core, m) {
     bind_rules(m);
     bind_boards(m);
     bind_game(m);
+    bind_solve(m);
     bind_bots(m);
     bind_vector_games(m);
     bind_nets(m);

@@ -21,8 +21,7 @@ template <class T> void mark(T* plane, Bitboard set, Color view, BoardRules rule
 // Six planes of one colour's pieces, P N B R Q K.
 template <class T> void mark_pieces(T* out, const Position& p, Color color, Color view) {
     for (int type = PAWN; type <= KING; ++type)
-        mark(out + std::size_t(type) * SQUARES, p.pieces(color, PieceType(type)), view,
-             p.rules);
+        mark(out + std::size_t(type) * SQUARES, p.pieces(color, PieceType(type)), view, p.rules);
 }
 
 bool has_right(const Position& p, Color color, bool kingside) {
@@ -149,7 +148,7 @@ void encode_planes22(const EncodeView& view, float* out) {
     encode_planes12(view, out);
     fill_castling(out + SQUARES * 12, p);
     fill(out + SQUARES * 16, 6, 0.0f);
-    if (p.en_passant != NO_SQUARE) 
+    if (p.en_passant != NO_SQUARE)
         out[SQUARES * 16 + std::size_t(p.rules.oriented(p.en_passant, us))] = 1;
     fill(out + SQUARES * 17, 1, float(p.halfmove_clock) / 100.0f);
     if (p.repetitions >= 1) fill(out + SQUARES * 18, 1, 1.0f);

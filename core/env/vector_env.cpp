@@ -66,8 +66,6 @@ void VectorGames::check_options() const {
         refuse("random_plies must be (low, high) with 0 <= low <= high");
     if (o.byte_observations && !layout_->encode_bytes)
         refuse("observation " + o.observation + " does not fit into uint8; use float32");
-    if (!o.material.empty() && !o.start.rules.standard())
-        refuse("material is of the standard board; give start_fens instead");
     if (!o.starts.empty() && !o.material.empty())
         refuse("give either start_fens or material, not both");
     if ((o.claims == ClaimMode::ACTION) != (o.actions == encode::ActionSpace::AZ4673))
@@ -155,7 +153,8 @@ void VectorGames::start(Slot& slot) {
     const VectorOptions& o = options_;
     for (int attempt = 0; attempt < START_ATTEMPTS; ++attempt) {
         if (!o.material.empty())
-            start_at(slot, random_position(o.material, o.material_side, slot.random));
+            start_at(slot,
+                     random_position(o.material, o.material_side, slot.random, o.start.rules));
         else if (!o.starts.empty())
             start_at(slot, o.starts[slot.random.below(std::uint32_t(o.starts.size()))]);
         else

@@ -59,7 +59,8 @@ void read_placement(std::string_view text, Position& position) {
             if (file != files)
                 fail("rank " + std::to_string(rank + 1) + " has " + squares_text(file) +
                      " instead of " + std::to_string(files) + " in " + quoted(text));
-            if (--rank < 0) fail("more than " + std::to_string(ranks) + " ranks in " + quoted(text));
+            if (--rank < 0)
+                fail("more than " + std::to_string(ranks) + " ranks in " + quoted(text));
             file = 0;
             digit_before = false;
         } else if (c >= '1' && c <= '8') {
@@ -192,8 +193,7 @@ BoardRules rules_of(const Fields& fields, std::optional<BoardRules> given) {
     const bool named = fields.count > 6;
     const BoardRules told = named ? find_board(fields.text[6]).rules : known.value_or(BoardRules());
     if (!given) return told;
-    const bool fits = named ? told == *given
-                            : files == given->files() && ranks == given->ranks();
+    const bool fits = named ? told == *given : files == given->files() && ranks == given->ranks();
     if (!fits && (named || known))
         fail("it is a position of board '" + board_name(told) + "', not of '" + board_name(*given) +
              "'");

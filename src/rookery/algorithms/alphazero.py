@@ -154,7 +154,14 @@ class AlphaZeroTrainer(Trainer):
         if not play.starts_share:
             return []
         rng = self.context.generator("starts")
-        return start_fens(play.start_file, play.start_themes, play.endings, rng, self.context.log)
+        return start_fens(
+            play.start_file,
+            play.start_themes,
+            play.endings,
+            rng,
+            self.context.log,
+            self.context.recipe.board,
+        )
 
     # --- One iteration ---
 

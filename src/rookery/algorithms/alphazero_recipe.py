@@ -191,8 +191,8 @@ class AlphaZeroRecipe(Recipe):
         has_starts = bool(self.selfplay.start_file or self.selfplay.endings)
         if self.selfplay.starts_share and not has_starts:
             raise ValueError("selfplay.starts_share needs selfplay.start_file or endings")
-        if self.board != STANDARD_BOARD and (self.selfplay.endings or self.judge.every):
-            raise ValueError("selfplay.endings and judge.every are of the standard board")
+        if self.board != STANDARD_BOARD and (self.selfplay.start_file or self.judge.every):
+            raise ValueError("selfplay.start_file and judge.every are for the standard board")
         if self.judge.every and self.selfplay.processes:
             raise ValueError("judge.every needs selfplay.processes = 0")
         require_observation(self.network.observation, "network.observation")

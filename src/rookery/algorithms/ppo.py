@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-from rookery._core import STARTING_FEN
+from rookery._core import Game
 from rookery.algorithms.mlp_update import Factors, MlpUpdate
 from rookery.algorithms.ppo_recipe import PPORecipe
 from rookery.data.starts import random_endings
@@ -257,9 +257,10 @@ class PPOTrainer(Trainer):
         game = self.context.recipe.game
         if not game.endings or not game.endings_share:
             return []
-        fens = random_endings(game.endings, self.context.generator("endings"))
+        board = self.context.recipe.board
+        fens = random_endings(game.endings, self.context.generator("endings"), board)
         standard = round(len(fens) * (1 - game.endings_share) / game.endings_share)
-        return fens + [STARTING_FEN] * standard
+        return fens + [Game(board=board).fen()] * standard
 
     def iterate(self) -> Metrics:
         """Collect a rollout, compute its targets, learn from it."""

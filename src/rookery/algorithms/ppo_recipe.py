@@ -147,9 +147,8 @@ class PPORecipe(Recipe):
             raise ValueError("game.random_plies must be [low, high] with 0 <= low <= high")
         if self.network.family == "resnet" and self.network.resnet.norm == "batch":
             raise ValueError("network.resnet.norm=batch does not work with PPO; use group or none")
-        own = self.game.endings or self.game.book or self.game.tablebase
-        if self.board != STANDARD_BOARD and own:
-            raise ValueError("endings, book and tablebase are of the standard board")
+        if self.board != STANDARD_BOARD and (self.game.book or self.game.tablebase):
+            raise ValueError("game.book and game.tablebase are for the standard board")
         for material in self.game.endings:
             random_position(material, 0)  # raises for an invalid material signature
         return self

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import re
-import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TextIO, cast
@@ -12,8 +11,9 @@ from typing import TextIO, cast
 import chess
 import chess.pgn
 
-from rookery._core import STANDARD_BOARD, FenError, Game
+from rookery._core import FenError, Game
 from rookery.data.position_files import DamagedFileError, TextFile
+from rookery.data.small_board import BoardHeaders, chess_board, game_of
 
 RESULTS = {1: "1-0", 0: "1/2-1/2", -1: "0-1"}  # by White's points
 POINTS = {text: points for points, text in RESULTS.items()}
@@ -49,8 +49,9 @@ def pgn_game(
         comments: Comments on the first moves; "" for none.
     """
     game = chess.pgn.Game()
+    game.headers = BoardHeaders(game.headers)
     if start != chess.STARTING_FEN or chess960:
-        game.setup(chess.Board(start, chess960=chess960))
+        game.setup(chess_board(Game(start, chess960)))
     tags = {"White": white, "Black": black, "Result": result, **(headers or {})}
     game.headers.update({name: header_text(text) for name, text in tags.items() if text})
     node: chess.pgn.GameNode = game
@@ -73,10 +74,6 @@ def pgn_text(
     columns: int = 80,
 ) -> str:
     """The text of a game on any board, from its moves in UCI; arguments as of `pgn_game`."""
-    game = Game(start, chess960)
-    if game.board != STANDARD_BOARD:
-        tags = {"White": white, "Black": black, "Result": result, **(headers or {})}
-        return small_board_text(game, moves, tags, comments, columns)
     made = pgn_game(
         moves,
         white,
@@ -88,27 +85,6 @@ def pgn_text(
         comments=comments,
     )
     return str(made.accept(chess.pgn.StringExporter(columns=columns)))
-
-
-def small_board_text(
-    game: Game, moves: Iterable[str], tags: Mapping[str, str], comments: Sequence[str], columns: int
-) -> str:
-    """PGN of a board that python-chess does not know; `game` is advanced to its end."""
-    roster = dict.fromkeys(("Event", "Site", "Date", "Round", "White", "Black", "Result"), "?")
-    setup = {"Variant": game.board, "SetUp": "1", "FEN": game.fen()}
-    given = {name: header_text(text) for name, text in tags.items() if text}
-    lines = [f'[{name} "{text}"]' for name, text in {**roster, **setup, **given}.items()]
-    words: list[str] = []
-    for number, move in enumerate(moves):
-        after_comment = number and number <= len(comments) and comments[number - 1]
-        if game.turn or not number or after_comment:
-            words.append(f"{game.fullmove_number}{'.' if game.turn else '...'}")
-        words.append(game.san(move))
-        if number < len(comments) and comments[number]:
-            words.append(f"{{ {comments[number]} }}")
-        game.push(move)
-    body = textwrap.fill(" ".join([*words, tags["Result"]]), columns, break_long_words=False)
-    return "\n".join([*lines, "", body])
 
 
 def text_of(game: Game, tags: Mapping[str, str]) -> str:
@@ -144,6 +120,7 @@ class PgnGame(chess.pgn.BaseVisitor["PgnGame"]):
         self.moves: list[str] = []  # UCI
         self.error = ""  # the first parse error
         self._plies = plies
+        self._tags = BoardHeaders({})
 
     @property
     def points(self) -> int | None:
@@ -160,7 +137,7 @@ class PgnGame(chess.pgn.BaseVisitor["PgnGame"]):
     def positions(self) -> Iterator[tuple[Game, str]]:
         """Every position with the move played in it; all are one `Game`, which is advanced."""
         try:
-            position = Game(self.start.fen() if self.start else chess.STARTING_FEN)
+            position = game_of(self.start) if self.start else Game()
         except FenError:
             return
         for move in self.moves:
@@ -177,9 +154,14 @@ class PgnGame(chess.pgn.BaseVisitor["PgnGame"]):
 
     # Called by python-chess
 
+    def begin_headers(self) -> chess.pgn.Headers:
+        """Let it find our boards by the tag Variant."""
+        self._tags = BoardHeaders({})
+        return self._tags
+
     def visit_header(self, tagname: str, tagvalue: str) -> None:
         """Keep a tag."""
-        self.headers[tagname] = tagvalue
+        self.headers[tagname] = self._tags[tagname] = tagvalue
 
     def visit_board(self, board: chess.Board) -> None:
         """Keep the first position."""
