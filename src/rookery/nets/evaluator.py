@@ -18,9 +18,18 @@ from numpy.typing import NDArray
 
 from rookery._core import Game
 from rookery.base.extras import how_to_install
+from rookery.base.registry import load
 from rookery.encodings import ACTIONS, OBSERVATIONS
 from rookery.nets import ActionValueNetwork, PolicyValueNetwork
-from rookery.nets.model_file import KEY, ModelFileError, parse_info, parse_model, require_layouts
+from rookery.nets.model_file import (
+    KEY,
+    ModelFileError,
+    info_of,
+    parse_info,
+    parse_model,
+    require_layouts,
+)
+from rookery.nets.registry import FAMILIES
 
 Array = NDArray[Any]
 Floats = NDArray[np.float32]
@@ -179,11 +188,39 @@ def evaluate_position(evaluator: Evaluator, game: Game, legal: Array) -> tuple[F
     return logits, float(values[0])
 
 
-def load_evaluator(source: str, threads: int = 1) -> TorchEvaluator | OnnxEvaluator:
-    """The evaluator of a model file, an .onnx file, a run folder or a shipped network."""
+def load_evaluator(source: str, threads: int = 1) -> Evaluator:
+    """The evaluator of a model file, an .onnx file, a run folder or a shipped network.
+
+    Native or in NumPy where the family has such a form, otherwise in torch.
+    """
     if source.endswith(".onnx"):
         return OnnxEvaluator(Path(source), threads)
-    return TorchEvaluator(load_network(source, threads), short_name(source))
+    found: Evaluator | None = without_torch(source, threads)
+    return found or TorchEvaluator(load_network(source, threads), short_name(source))
+
+
+def without_torch(source: str, threads: int = 1) -> Any:
+    """The evaluator that needs no torch; None if the family of this model has no such form.
+
+    Of the family's own type: an `Evaluator`, or for a value network the core's `BatchEvaluator`.
+    """
+    from rookery.nets.model_arrays import parse_arrays
+    from rookery.nets.native import CoreEvaluator
+
+    origin, data = read_model(source)
+    family = FAMILIES.find(info_of(data, origin).family)
+    if not (family.native or family.arrays):
+        return None
+    weights, info = parse_arrays(data, origin)
+    try:
+        if family.arrays:
+            return load(family.arrays)(weights, info, short_name(source))
+        native = load(family.native)(weights, info)
+    except ValueError as error:
+        raise ModelFileError(f"{origin}: {error}") from None
+    if native is None:
+        return None
+    return CoreEvaluator(native, info.observation, info.actions, short_name(source), threads)
 
 
 def short_name(source: str) -> str:

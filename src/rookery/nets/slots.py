@@ -26,8 +26,9 @@ from torch.nn import functional
 
 from rookery.base.section import Section
 from rookery.encodings import ACTIONS
+from rookery.nets.move_squares import squares_of
 from rookery.nets.ragged import row_sum
-from rookery.nets.squares import OFFSETS, offset_of, squares_of
+from rookery.nets.squares import OFFSETS, offset_of
 
 SLOTS = (
     32  # of 5 features each, from FIRST_SLOT on: present, file / 7, rank / 7, attacker, defender

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.random import Generator
 
 from rookery._core import Game, MctsSearch, MoveError, NativeEvaluator
-from rookery.nets.evaluator import Evaluator, load_evaluator, load_network, short_name
-from rookery.nets.native import CoreEvaluator, network_evaluator
+from rookery.nets.evaluator import Evaluator, load_evaluator
+from rookery.nets.native import CoreEvaluator
 from rookery.players.base import Capabilities, Decision, Limits, Player
 from rookery.players.lateness import Clock, Lateness
 from rookery.players.options import TREE_SEARCH
@@ -344,10 +344,6 @@ def search_player(spec: PlayerSpec, options: dict[str, Any]) -> MctsPlayer:
     """The tree-search player of a network, evaluated natively if possible."""
     source = spec.name
     try:
-        if source.endswith(".onnx"):
-            evaluator: Evaluator = load_evaluator(source)
-        else:
-            evaluator = network_evaluator(load_network(source), short_name(source))
-        return MctsPlayer(evaluator, MctsSettings(**options), str(spec))
+        return MctsPlayer(load_evaluator(source), MctsSettings(**options), str(spec))
     except (ValueError, MemoryError) as error:
         raise SpecError(f"player {source!r}: {error}") from error
