@@ -278,7 +278,7 @@ def test_a_shipped_player_leaves_other_positions_to_another() -> None:
 def test_remembered_answers_are_those_of_the_network() -> None:
     player: Any = make_player("kpk")
     network = player._by_material["KPvK"]
-    states = EndingStates(network.sizes.endings, network.sizes.goal)
+    states = EndingStates(network.endings, network.goal)
     for state in sample(states, 40, seed=2):
         game = Game(states.fen(state))
         moves = game.legal_moves()

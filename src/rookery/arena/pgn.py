@@ -7,7 +7,6 @@ an incomplete or damaged tail is cut off when resuming.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import os
 import re
@@ -20,6 +19,7 @@ from typing import NoReturn
 import chess.pgn
 
 from rookery.arena.game import Fault, PlayedGame
+from rookery.base.file_lock import lock
 from rookery.data.pgn import pgn_game, split_games
 
 _HEADER = re.compile(r'^\[(\w+) "((?:[^"\\]|\\.)*)"\]$', re.MULTILINE)
@@ -201,7 +201,7 @@ class Journal:
 
     def _lock(self) -> None:
         try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock(self._file)
         except OSError:
             raise PgnError(f"{self.path} is in use by another match; choose another file") from None
 

@@ -108,6 +108,10 @@ class ServerCollector(Collector[TreeOrder, TreeHarvest]):
 
     def __init__(self, plan: TreePlan, hooks: Hooks) -> None:
         """Start the processes."""
+        if not hasattr(os, "fork"):  # as on Windows, where descriptors cannot be passed on
+            raise PredictionError(
+                "this system has no self-play processes; set selfplay.processes=0"
+            )
         self.plan, self.hooks = plan, hooks
         self.games = games_of(plan)
         self.peers: list[Peer] = []
