@@ -11,7 +11,7 @@ ARGS ?=
 
 VENV := .venv
 BIN := $(VENV)/bin
-EXTRAS := envs train sb3 rllib bench blind docs release dev
+EXTRAS := envs train sb3 rllib bench blind track docs release dev
 PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
 CORE := $(wildcard core/*/*.cpp core/*/*.h)
 BUILD_INPUTS := CMakeLists.txt pyproject.toml $(filter-out core/tests/%,$(CORE))

@@ -61,7 +61,7 @@ class Evaluator(Protocol):
 
 
 class TorchEvaluator:
-    """Evaluates with torch on the CPU; Q values of an action-value network serve as logits."""
+    """Evaluates with torch, on the network's device; Q values serve as logits."""
 
     def __init__(
         self, network: PolicyValueNetwork | ActionValueNetwork, name: str = "network"
@@ -78,17 +78,17 @@ class TorchEvaluator:
         """Evaluate B positions; only the logits of legal actions are computed."""
         import torch
 
+        from rookery.nets.device import device_of, put
+
         rows = check_batch(self, observations, legal_actions, legal_offsets)
         training = self._module.training
         self._module.eval()
         with torch.inference_mode():
-            logits, values = self._answer(
-                torch.from_numpy(np.ascontiguousarray(observations)),
-                torch.from_numpy(np.asarray(legal_actions, dtype=np.int64)),
-                torch.from_numpy(rows),
-            )
+            arrays = (observations, np.asarray(legal_actions, dtype=np.int64), rows)
+            device = device_of(self._module)
+            logits, values = self._answer(*(put(array, device) for array in arrays))
         self._module.train(training)
-        return check_answer(self, logits.numpy(), values.numpy())
+        return check_answer(self, logits.cpu().numpy(), values.cpu().numpy())
 
 
 class OnnxEvaluator:
@@ -240,8 +240,10 @@ def load_network(source: str, threads: int = 1) -> Any:
         raise ImportError(
             f"{source} needs torch; install it with: {how_to_install('train')}"
         ) from None
+    from rookery.nets.device import player_device
+
     torch.set_num_threads(threads)
-    return parse_model(data, origin)[0]
+    return parse_model(data, origin)[0].to(player_device())
 
 
 def read_model(source: str) -> tuple[str, bytes]:

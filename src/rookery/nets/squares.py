@@ -119,8 +119,9 @@ class Squares(nn.Module):
     def dense(self, observations: Tensor) -> tuple[Tensor, Tensor]:
         """Logits [B, A] over all actions, and values [B]."""
         count, actions = observations.shape[0], self.origins.shape[0]
-        rows = torch.arange(count).unsqueeze(1).expand(count, actions).reshape(-1)
-        legal = torch.arange(actions).unsqueeze(0).expand(count, actions).reshape(-1)
+        device = observations.device
+        rows = torch.arange(count, device=device).unsqueeze(1).expand(count, actions).reshape(-1)
+        legal = torch.arange(actions, device=device).unsqueeze(0).expand(count, actions).reshape(-1)
         logits, values = self.forward(observations, legal, rows)
         return logits.reshape(count, actions), values
 
