@@ -26,6 +26,9 @@ NATIVE_TESTS := tests/core tests/encodings tests/selfplay tests/nets/test_native
 # Python itself has no sanitizers: their libraries come first, with the one that throws exceptions.
 SANITIZERS = $(foreach name,asan ubsan stdc++,$(shell $(CXX) -print-file-name=lib$(name).so))
 
+# Levels of CPU in the wheel; "make wheel LEVELS=baseline" takes a third of the time.
+LEVELS ?= baseline;avx2;avx512
+
 # Kinds of CPU that "make kernels" compiles for and that this one can run.
 KERNELS := portable $(shell grep -sqw avx2 /proc/cpuinfo && echo avx2)
 
@@ -133,7 +136,7 @@ $(VENV)/.play $(VENV)/.demo: constraints.txt pyproject.toml scripts/install_smal
 # auditwheel names the oldest system that the wheel runs on, and refuses libraries that it lacks.
 dist/.wheel: $(VENV)/.dependencies $(BUILD_INPUTS) $(PACKAGE)
 	rm -rf build/wheel dist/*.whl
-	ROOKERY_LEVELS=ON $(BIN)/python -m pip wheel --quiet --disable-pip-version-check \
+	ROOKERY_LEVELS="$(LEVELS)" $(BIN)/python -m pip wheel --quiet --disable-pip-version-check \
 		--no-deps --no-build-isolation --wheel-dir build/wheel .
 	env PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/auditwheel repair --plat auto --wheel-dir dist \
 		build/wheel/*.whl

@@ -60,9 +60,11 @@ def play_game(name: str) -> str:
     """A whole game against greedy-safe, or of an ending against itself; its end in words."""
     spec = f"{name},{OPTIONS[name]}" if name in OPTIONS else name
     if name not in ENDINGS:
-        settings = MatchSettings(games=2, seed=1, concurrency=1)
         match = run_match(
-            lambda: make_player(spec), lambda: make_player("greedy-safe"), settings, (name, "other")
+            lambda: make_player(spec),
+            lambda: make_player("greedy-safe"),
+            MatchSettings(games=2, seed=1, concurrency=1),
+            names=(name, "greedy-safe"),
         ).to_json()
         assert not any(match["faults"].values()), match["faults"]
         return f"+{match['wins']} ={match['draws']} -{match['losses']} against greedy-safe"

@@ -179,7 +179,7 @@ def _example_keys() -> dict[str, str]:
         lambda: make_player("greedy"),
         lambda: make_player("random"),
         MatchSettings(games=2, seed=1, concurrency=1),
-        ("greedy", "random"),
+        names=("greedy", "random"),
     ).to_json()
     named = {"arena, blind arena": match, "doctor": examine()}
     return {name: ", ".join(f"`{key}`" for key in found) for name, found in named.items()}
