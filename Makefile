@@ -144,7 +144,7 @@ dist/.wheel: $(VENV)/.dependencies $(BUILD_INPUTS) $(PACKAGE)
 	touch $@
 
 site/index.html: $(VENV)/.built $(SITE)
-	$(BIN)/python -m mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 	touch $@
 
 # An opponent for matches; it runs as a process of its own: .venv-sunfish/bin/sunfish-uci

@@ -55,7 +55,7 @@ class Wandb:
         run, self._run = self._run, None
         if run is not None:
             with self._guarded():
-                run.finish(quiet=True)
+                run.finish()
 
     @contextlib.contextmanager
     def _guarded(self) -> Any:
