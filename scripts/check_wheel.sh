@@ -16,7 +16,7 @@ mkdir "$folder/bin"
 for name in env sh bash uname; do ln -s "$(command -v $name)" "$folder/bin/$name"; done
 cd "$folder"
 env PATH="$folder/bin" "$folder/venv/bin/python" -m pip install --quiet \
-    --disable-pip-version-check --only-binary rookery,numpy -c "$here/constraints.txt" "$wheel"
+    --disable-pip-version-check --no-compile --only-binary rookery,numpy -c "$here/constraints.txt" "$wheel"
 echo "installed in $(($(date +%s) - began)) s: $(du -sm "$folder/venv" | cut -f1) MB with Python's" \
     "own packages, the wheel $(du -k "$wheel" | cut -f1) kB"
 env PATH="$folder/bin" "$folder/venv/bin/python" "$here/scripts/check_installation.py" "$signature"

@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 python=$1
 venv=$2
 shift 2
-pip=("$venv/bin/python" -m pip install --quiet --disable-pip-version-check)
+pip=("$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-compile)
 
 scripts/prerequisites.sh "$python" venv
 test -x "$venv/bin/python" || "$python" -m venv "$venv"

@@ -25,8 +25,8 @@ PyMethodDef METHODS[] = {
     {nullptr, nullptr, 0, nullptr},
 };
 
-PyModuleDef MODULE = {PyModuleDef_HEAD_INIT, "_cpu", nullptr, 0, METHODS, nullptr, nullptr,
-                      nullptr,               nullptr};
+PyModuleDef MODULE = {
+    PyModuleDef_HEAD_INIT, "_cpu", nullptr, 0, METHODS, nullptr, nullptr, nullptr, nullptr};
 
 }  // namespace
 

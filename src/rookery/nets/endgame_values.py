@@ -40,13 +40,14 @@ class EndgameValues:
         """The most probable class [N] of logits [N, C]; a win only with the margin CAUTION."""
         best = logits[:, :-1].argmax(-1)
         wins = logits[:, :-1].max(-1) > logits[:, -1] + CAUTION
-        return np.where(wins, best, logits.shape[1] - 1)
+        found: Ints = np.where(wins, best, logits.shape[1] - 1)
+        return found
 
     def worth_of(self, logits: Floats) -> Floats:
         """Values in [0, 1] for the strong side from class logits [N, C]."""
         means = _softmax(logits) @ self.worth
-        worth: Floats = (self.worth[self.distances(logits)] + MEAN_SHARE * means) / (1 + MEAN_SHARE)
-        return worth
+        best = self.worth[self.distances(logits)]
+        return np.asarray((best + MEAN_SHARE * means) / (1 + MEAN_SHARE), np.float32)
 
     def action_values(
         self, observations: NDArray[Any], legal: Ints, rows: Ints, classes: Classes
