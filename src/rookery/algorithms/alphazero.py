@@ -59,7 +59,7 @@ class AlphaZeroTrainer(Trainer):
         """Make the network, the optimiser, the games and the window."""
         self.context = context
         recipe = context.recipe
-        self.network = self._new_network()
+        self.network = self._new_network().to(context.device)
         # The candidate: the learner's weights, or a moving average of them.
         self.average = copy.deepcopy(self.network) if recipe.learn.average else self.network
         # The network that plays: the candidate, or the last one that passed the gate.
@@ -146,6 +146,7 @@ class AlphaZeroTrainer(Trainer):
             workers=self.context.workers,
             processes=play.processes,
             precision=play.precision,
+            device=self.context.device,
             judge=JudgePlan(judge.engine, judge.nodes, judge.pawns) if judge.every else None,
         )
 

@@ -16,6 +16,14 @@ from typing import TYPE_CHECKING
 from rookery.base.json_output import write_json
 from rookery.commands._common import add_board_option
 
+# What to do with a finished run.
+NEXT = (
+    ("play it", "play {run}"),
+    ("rate it", "rate {run}"),
+    ("report", "report {run} --out report.html"),
+    ("go on", "resume {run} --budget +1h"),
+)
+
 if TYPE_CHECKING:
     from rookery.training.loop import Outcome
 
@@ -126,6 +134,7 @@ def _print(outcome: Outcome, as_json: bool) -> None:
     stream = sys.stderr if as_json else sys.stdout
     if outcome.finished:
         print(f"finished: {outcome.run}/model.safetensors", file=stream)
-        print(f"to train longer: rookery resume {outcome.run} --budget +1h", file=stream)
+        for what, command in NEXT:
+            print(f"{what:9} rookery {command.format(run=outcome.run)}", file=stream)
     else:
         print(f"saved; resume with: rookery resume {outcome.run}", file=stream)

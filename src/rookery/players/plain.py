@@ -1,4 +1,4 @@
-"""Plain alpha-beta to a fixed depth, without quiescence: `simplified`, and networks of paper 004.
+"""Plain alpha-beta to a fixed depth, without quiescence: `simplified`, and Inman 2022's.
 
 `simplified,depth=2` judges leaves by material and piece-square tables, the baseline that Inman and
 Ezra Marin (2022) really measured. `simplified,search=engine` puts the same evaluation under the
