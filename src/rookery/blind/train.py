@@ -21,7 +21,8 @@ from rookery.algorithms.mlp_update import Factors
 from rookery.algorithms.ppo import AutogradUpdate, batch_of
 from rookery.blind.arena import BlindSettings, run_blind_match
 from rookery.blind.imitation import Imitation, read_imitation
-from rookery.blind.network import BlindNetwork, NetworkPlayer, load_blind_network
+from rookery.blind.network import BlindNetwork, load_blind_network, policy_of
+from rookery.blind.policy import PolicyPlayer
 from rookery.blind.registry import make_blind_player
 from rookery.blind.rollouts import BlindRollouts
 from rookery.blind.train_recipe import BlindRecipe
@@ -173,7 +174,7 @@ class BlindTrainer(Trainer):
         for opponent in settings.opponents:
             result = run_blind_match(
                 (
-                    lambda: NetworkPlayer("network", self.network),
+                    lambda: PolicyPlayer("network", policy_of(self.network)),
                     functools.partial(make_blind_player, opponent),
                 ),
                 ("network", opponent),

@@ -61,7 +61,7 @@ def offered() -> dict[str, str]:
     """Return the titles of the opponents that this installation has, weakest first."""
     have = {
         "attacker": importlib.util.find_spec("reconchess") is not None,
-        "blind-paper": SHIPPED.is_file() and importlib.util.find_spec("torch") is not None,
+        "blind-paper": SHIPPED.is_file(),
         "trout": importlib.util.find_spec("reconchess") is not None and bool(find_stockfish()),
     }
     return {name: title for name, (title, _) in OPPONENTS.items() if have.get(name, True)}
