@@ -43,7 +43,7 @@ class LearnSettings(Section):
     """Discount per ply."""
     lambda_: float = Field(default=0.95, ge=0, le=1)
     """Weight of longer returns: 0 is the search's own line, 1 the rest of the game."""
-    final_lambda: float = Field(default=0.5, ge=0, le=1)
+    final_lambda: float = Field(default=0.8, ge=0, le=1)
     """The same at the end of the run; linear in between."""
     priority: float = Field(default=0.0, ge=0, le=2)
     """Exponent of the error in the probability of drawing a position; 0: all alike."""

@@ -1,9 +1,9 @@
 """The alpha-beta engine as a player: `rookery`, and every model file of a value network.
 
 Options (`rookery,depth=8`, `runs/engine,nodes=10000`): limits `depth`, `nodes` and `movetime`,
-`threads`, `hash` in MiB, `level` 1 to 20 or `elo` for weaker play, `search=full` for a search without
-pruning and reductions, `probabilities` for Giraffe's probability-limited search, and for `rookery`
-another `network`. Without limits a move takes 0.1 s.
+`threads`, `hash` in MiB, `level` 1 to 20 or `elo` for weaker play, `search=full` for a search
+without pruning and reductions, `probabilities` for Giraffe's probability-limited search, and for
+`rookery` another `network`. Without limits a move takes 0.1 s.
 Networks of the family `nnue` need neither torch nor safetensors.
 """
 

@@ -20,7 +20,8 @@ from rookery.players.spec import PlayerSpec, SpecError
 
 DEFAULT_DEPTH = 2
 MOST_DEPTH = 8
-ENGINE_SEARCHES = {"engine": "selective", "full": "full"}  # option `search`: that of AlphaBetaPlayer
+# Of the option `search`: the engine's, as AlphaBetaPlayer names them.
+ENGINE_SEARCHES = {"engine": "selective", "full": "full"}
 
 
 class PlainPlayer:
@@ -80,7 +81,9 @@ def plain_player(spec: PlayerSpec, options: dict[str, Any]) -> Player:
         raise SpecError(f"player {str(spec)!r}: plain search needs a convolutional value network")
     search = ENGINE_SEARCHES.get(options.get("search", "plain"))
     if search is not None:
-        return AlphaBetaPlayer(conv_evaluator(network, origin), str(spec), depth=depth, search=search)
+        return AlphaBetaPlayer(
+            conv_evaluator(network, origin), str(spec), depth=depth, search=search
+        )
     _require_depth(spec, depth)
     return PlainPlayer(conv_evaluator(network, origin, bounded=False), str(spec), depth)
 
