@@ -11,7 +11,7 @@ ARGS ?=
 
 VENV := .venv
 BIN := $(VENV)/bin
-EXTRAS := envs train web sb3 rllib bench blind dev
+EXTRAS := envs train web sb3 rllib cluster bench blind dev
 PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
 CORE := $(wildcard core/*/*.cpp core/*/*.h)
 BUILD_INPUTS := CMakeLists.txt pyproject.toml $(filter-out core/tests/%,$(CORE))

@@ -38,7 +38,7 @@ PACKAGES = (
     ("uvicorn", "web server", "web"),
     ("websockets", "web server", "web"),
     ("sb3-contrib", "MaskablePPO", "sb3"),
-    ("ray", "RLlib and clusters", "rllib"),
+    ("ray", "RLlib and clusters", "cluster"),
     ("open-spiel", "peer in benchmarks", "bench"),
     ("reconchess", "bots of blind chess", "blind"),
 )

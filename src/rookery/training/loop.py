@@ -22,11 +22,13 @@ from typing import Any
 from rookery.base.cores import usable_cores
 from rookery.base.registry import load
 from rookery.base.storage import atomic_write, explain
+from rookery.cluster.pool import Pool
 from rookery.nets.model_file import describe, model_bytes
 from rookery.runs.algorithms import ALGORITHMS
 from rookery.runs.checkpoint import MODEL, Counters, folder_name
 from rookery.runs.lock import FolderLock
 from rookery.runs.metrics import JsonLines, TensorBoard
+from rookery.runs.nodes import nodes_text, nodes_timing, write_nodes
 from rookery.runs.reader import RECIPE
 from rookery.runs.state import State, seed_of
 from rookery.training.budget import duration, parse_budget
@@ -118,10 +120,37 @@ class _Session:
         torch.set_num_threads(workers)
         keep_freed_memory()
         torch.manual_seed(seed_of(recipe.run.seed, TORCH_STREAM))
+        self.pool = self._open_pool()
         self.context: Context[Any] = Context(
-            recipe, folder.path, workers, stopping=self._must_give_up, log=folder.log
+            recipe,
+            folder.path,
+            workers,
+            stopping=self._must_give_up,
+            pool=self.pool,
+            log=folder.log,
         )
-        self.trainer: Trainer = load(ALGORITHMS.find(recipe.algorithm).trainer)(self.context)
+        try:
+            self.trainer: Trainer = load(ALGORITHMS.find(recipe.algorithm).trainer)(self.context)
+        except BaseException:
+            if self.pool is not None:
+                self.pool.close()
+            raise
+
+    def _open_pool(self) -> Pool | None:
+        """Connect to the cluster of the recipe, if it names one."""
+        run = self.recipe.run
+        if not run.cluster:
+            return None
+        pool = Pool(
+            run.cluster,
+            self.folder.log,
+            run.cluster_checks,
+            worker_count(run.workers),
+            on_status=lambda status: write_nodes(self.folder.path, status),
+        )
+        pool.wait_for_nodes()
+        self.folder.log(f"connected to the cluster {run.cluster}: {pool.slots} cores")
+        return pool
 
     # --- Beginning ---
 
@@ -305,6 +334,7 @@ class _Session:
                 metrics,
                 seconds,
                 rating_text(self.ratings),
+                "" if self.pool is None else nodes_text(self.pool.status),
             )
         )
 
@@ -333,6 +363,7 @@ class _Session:
             "samples_per_second": round(metrics.samples / max(seconds, 1e-9), 1),
             "games_per_second": round(metrics.games / max(seconds, 1e-9), 2),
             **{key: round(value, 6) for key, value in metrics.timing.items()},
+            **(nodes_timing(self.pool.status) if self.pool is not None else {}),
         }
         self.timing.append(clock)
         if self.tensorboard is not None:
@@ -471,6 +502,8 @@ class _Session:
         try:
             self.trainer.close()
         finally:
+            if self.pool is not None:
+                self.pool.close()
             self.metrics.close()
             self.timing.close()
             if self.tensorboard is not None:

@@ -27,6 +27,7 @@ from pydantic import AfterValidator, Field, ValidationError
 from rookery.base.registry import load
 from rookery.base.section import Section
 from rookery.base.toml import to_toml
+from rookery.cluster.pool import check_address
 from rookery.runs.algorithms import ALGORITHMS
 from rookery.training.budget import parse_budget
 from rookery.training.listing import NOT_MEASURED, SUFFIX, recipe_bytes, recipe_names
@@ -45,6 +46,10 @@ def _budget(text: str) -> str:
     return text
 
 
+def _cluster(address: str) -> str:
+    return check_address(address) if address else address
+
+
 class RunSettings(Section):
     """How the run is carried out, for every algorithm."""
 
@@ -54,6 +59,10 @@ class RunSettings(Section):
     """Total length of the run: 30m, 2h, 1000it (iterations), 500000samples or 2000games."""
     workers: int = Field(default=1, ge=0, le=4096)
     """Processor cores to use; 0: all. With 1, equal seeds give equal weights."""
+    cluster: Annotated[str, AfterValidator(_cluster)] = ""
+    """Ray cluster that plays the games: auto, local or HOST:PORT; empty: this machine plays."""
+    cluster_checks: float = Field(default=0.01, ge=0, le=1)
+    """Share of a cluster's pieces that two nodes play, to compare their results."""
     checkpoint_seconds: float = Field(default=30.0, gt=0, le=60)
     """Seconds of work between checkpoints, the most that a crash can lose."""
     keep_checkpoints: int = Field(default=3, ge=2)

@@ -27,6 +27,7 @@ def start(
     workers: int | None = None,
     settings: Sequence[str] = (),
     view: View | None = None,
+    cluster: str | None = None,
 ) -> Outcome:
     """Run a recipe in a new folder.
 
@@ -38,6 +39,7 @@ def start(
         workers: Cores to use; 0 means all.
         settings: Changes to the recipe as "key=value".
         view: Shows progress; chosen to fit standard error if None.
+        cluster: Ray cluster that plays the games: "auto", "local" or "HOST:PORT".
     """
     require_extra()
     from rookery.training.folder import RunFolder, free_run_path
@@ -47,7 +49,8 @@ def start(
 
     name, content = read_recipe(recipe)
     changes = parse_changes(settings, recipe_model(content, name))
-    changes |= _given({"run.budget": budget, "run.seed": seed, "run.workers": workers})
+    given = {"run.budget": budget, "run.seed": seed, "run.workers": workers}
+    changes |= _given({**given, "run.cluster": cluster})
     resolved = resolve(name, content, changes)
     worker_count(resolved.run.workers)
     path = Path(folder) if folder is not None else free_run_path(RUNS, name)
@@ -68,6 +71,7 @@ def resume(
     settings: Sequence[str] = (),
     accept_changes: bool = False,
     view: View | None = None,
+    cluster: str | None = None,
 ) -> Outcome:
     """Resume a run from its newest intact checkpoint.
 
@@ -78,6 +82,7 @@ def resume(
         settings: Changes to the recipe as "key=value"; need `accept_changes`.
         accept_changes: Resume although the recipe differs from that of the checkpoint.
         view: Shows progress; chosen to fit standard error if None.
+        cluster: Ray cluster that plays the games; "" for this machine, None as before.
     """
     require_extra()
     from rookery.training.budget import parse_budget
@@ -90,7 +95,7 @@ def resume(
         parse_budget(budget)
     run = RunFolder.open(Path(folder) if folder is not None else newest_run(RUNS))
     changes = parse_changes(settings, recipe_model(run.reader.recipe(), str(run.path)))
-    changes |= _given({"run.workers": workers})
+    changes |= _given({"run.workers": workers, "run.cluster": cluster})
     recipe = run.recipe(changes)
     return run_session(run, recipe, view or make_view(), budget or "", accept_changes)
 
