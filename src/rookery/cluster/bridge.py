@@ -5,7 +5,7 @@ trainer sees a closed socket, starts another bridge, and asks again for what it 
 the trainer ends, however it ends, the socket closes and the bridge leaves the cluster.
 
 Messages (see base/messages.py) from the trainer:
-    {"begin": {"address", "cores", "check_share", "facts"}}     once, first
+    {"begin": {"address", "cores", "check_share", "facts", "detailed"}}     once, first
     {"share": digest, "data": array}, {"unshare": digest}
     {"jobs": [{"name", "work", "content", "shared", "exact"}, ...]}, {"forget": [key, ...]}
 and to the trainer:
@@ -48,6 +48,7 @@ class Bridge:
         self.attempts: dict[Any, Attempt] = {}  # by handle
         self.data: dict[str, bytes] = {}  # shared, for disputes
         self.asked: dict[str, dict[str, Any]] = {}  # nodes that describe themselves now
+        self.detailed = bool(begin["detailed"])
         self._looked = self._told = 0.0
         self._ended = False
 
@@ -69,7 +70,8 @@ class Bridge:
             self.dispatcher.tick(now)
             if now - self._told > STATUS_EVERY:
                 self._told = now
-                self.send({"status": self.dispatcher.status(now)})
+                status = self.dispatcher.status(now, self.detailed)
+                self.send({"status": {**status, "unknown": len(self.asked)}})
 
     def send(self, content: Any) -> None:
         """Tell the trainer; if it is gone, so are we soon."""

@@ -364,8 +364,8 @@ class Dispatcher:
         for node in self.nodes.values():
             yield from node.running
 
-    def status(self, now: float) -> dict[str, Any]:
-        """Totals and nodes, for people and for metrics."""
+    def status(self, now: float, facts: bool = False) -> dict[str, Any]:
+        """Totals and nodes, for people and for metrics; `facts`: what each node has, too."""
         nodes = [
             {
                 "name": node.info.name,
@@ -378,6 +378,7 @@ class Dispatcher:
                 "cpu": node.cpu,
                 "refused": node.refused,
                 "kernel": "" if node.same_kernel else "another",
+                **({"facts": node.info.facts} if facts else {}),
             }
             for node in self.nodes.values()
         ]

@@ -56,6 +56,7 @@ class Pool:
         check_share: float = CHECK_SHARE,
         cores: int = 0,
         on_status: Callable[[dict[str, Any]], object] = lambda status: None,
+        detailed: bool = False,
     ) -> None:
         """Connect to `auto`, `local` or HOST:PORT.
 
@@ -65,6 +66,7 @@ class Pool:
             check_share: Share of the pieces that two nodes do, to compare their results.
             cores: Of `local`; 0: all that this process may use.
             on_status: Called with every new status, from another thread.
+            detailed: The status says what each node has.
         """
         self.address, self._log, self._on_status = check_address(address), log, on_status
         self._begin = {
@@ -72,6 +74,7 @@ class Pool:
             "cores": cores or usable_cores(),
             "check_share": check_share,
             "facts": node.facts(),
+            "detailed": detailed,
         }
         self.status: dict[str, Any] = {"nodes": [], "slots": 0}
         self.reconnections = 0
@@ -286,10 +289,8 @@ class Pool:
         if self._process is None:
             return
         self._closed = True
-        with contextlib.suppress(OSError):
-            # Wakes our reader and the bridge's; closing alone would do neither.
-            with socket.socket(fileno=os.dup(self._connection.fileno())) as end:
-                end.shutdown(socket.SHUT_RDWR)
+        with contextlib.suppress(OSError), _socket(self._connection) as end:
+            end.shutdown(socket.SHUT_RDWR)  # wakes both readers; closing alone would not
         self._reader.join(EXIT_SECONDS)
         self._end_process()
         self._connection.close()
@@ -302,6 +303,10 @@ class Pool:
     def __exit__(self, *error: object) -> None:
         """Close it."""
         self.close()
+
+
+def _socket(connection: Connection) -> socket.socket:
+    return socket.socket(fileno=os.dup(connection.fileno()))
 
 
 def check_address(address: str) -> str:

@@ -24,6 +24,8 @@ QUIET = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_DEDUP_LOGS": "0",
     "RAY_BACKEND_LOG_LEVEL": "error",
+    # Half a minute, Ray's own limit for the start of a node, is too little on a busy machine.
+    "RAY_raylet_start_wait_time_s": "240",
 }
 
 
@@ -125,7 +127,8 @@ def info_of(node_id: str, listed: dict[str, Any], described: dict[str, Any]) -> 
     """A node from what Ray and the node itself say."""
     slots = int(listed.get("Resources", {}).get("CPU", 0))
     name = f"{described['host']}/{node_id[:6]}"
-    return NodeInfo(node_id, name, slots, described["facts"])
+    facts = {**described["facts"], "processor": described.get("processor", "")}
+    return NodeInfo(node_id, name, slots, facts)
 
 
 def _perform(work: str, content: bytes, *shared: bytes) -> tuple[Any, ...]:

@@ -99,7 +99,7 @@ class ThreadCollector(_LocalCollector):
 
 
 class BatchCollector(_LocalCollector):
-    """Games with any network: one set after the other, in batches for which torch uses the cores."""
+    """Games with any network: sets in turn, in batches for which torch uses the cores."""
 
     def __init__(self, plan: TreePlan, hooks: Hooks) -> None:
         """Begin games."""

@@ -36,7 +36,7 @@ from rookery.training.folder import RunError, RunFolder
 from rookery.training.memory import keep_freed_memory
 from rookery.training.opponents import play_opponents
 from rookery.training.ratings import rating_row, rating_text
-from rookery.training.recipe import Recipe, differences, flatten
+from rookery.training.recipe import Recipe, differences, flatten, planned_changes, recipe_at
 from rookery.training.signals import StopRequest
 from rookery.training.trainer import Abandoned, Context, Metrics, Trainer
 from rookery.training.view import ReadView, Snapshot, View
@@ -66,14 +66,23 @@ class Outcome:
 
 
 def run_session(
-    folder: RunFolder, recipe: Recipe, view: View, budget: str = "", accept_changes: bool = False
+    folder: RunFolder,
+    recipe: Recipe,
+    view: View,
+    budget: str = "",
+    accept_changes: bool = False,
+    until: int | None = None,
 ) -> Outcome:
-    """Begin a run, or resume its newest intact checkpoint; see `rookery.training.session`."""
+    """Begin a run, or resume its newest intact checkpoint; see `rookery.training.session`.
+
+    `until` ends the session after so many iterations of the run, as if it had been stopped there.
+    """
     view = ReadView(view)
     with _explaining(folder), FolderLock(folder.path), StopRequest(view.message) as stop:
         folder.prepare()
         folder.listener = view.message
         session = _Session(folder, recipe, view, lambda: stop.requested or view.unread)
+        session.until = until
         try:
             session.restore(accept_changes, budget)
             return session.run()
@@ -115,6 +124,7 @@ class _Session:
         self.last_save = time.monotonic()
         self.last_iteration = 0.0  # seconds
         self.warned = False
+        self.until: int | None = None
         self.ratings: list[dict[str, Any]] = []
         workers = worker_count(recipe.run.workers)
         torch.set_num_threads(workers)
@@ -129,12 +139,22 @@ class _Session:
             pool=self.pool,
             log=folder.log,
         )
+        self.planned = planned_changes(recipe)
         try:
-            self.trainer: Trainer = load(ALGORITHMS.find(recipe.algorithm).trainer)(self.context)
+            for iteration in self.planned:
+                recipe_at(recipe, iteration)  # fail now rather than then
+            self.trainer = self._make_trainer()
         except BaseException:
             if self.pool is not None:
                 self.pool.close()
             raise
+
+    def _make_trainer(self) -> Trainer:
+        """A trainer with the recipe as it is at this iteration."""
+        if self.planned:
+            self.context.recipe = recipe_at(self.recipe, self.counters.iterations)
+        trainer: Trainer = load(ALGORITHMS.find(self.recipe.algorithm).trainer)(self.context)
+        return trainer
 
     def _open_pool(self) -> Pool | None:
         """Connect to the cluster of the recipe, if it names one."""
@@ -162,6 +182,9 @@ class _Session:
             changed = self._check_recipe(checkpoint.recipe, checkpoint.path.name, accept_changes)
             self.counters = checkpoint.counters
             self.saved = checkpoint.step
+            if self.planned:
+                self.trainer.close()
+                self.trainer = self._make_trainer()
             self._load(state)
             if changed:
                 self.folder.log(f"the recipe changes after {checkpoint.path.name}: {changed}")
@@ -264,7 +287,7 @@ class _Session:
         while True:
             self._evaluate_if_due()
             finished = self.progress() >= 1.0
-            if finished or self.stopping():
+            if finished or self.stopping() or self.counters.iterations == self.until:
                 break
             try:
                 self._iterate()
@@ -273,6 +296,8 @@ class _Session:
                 continue
             if self._save_is_due():
                 self._save()
+            if self.counters.iterations in self.planned:
+                self._change()
         if self.saved != self.counters.iterations:
             self._save()
         self._publish()
@@ -300,12 +325,25 @@ class _Session:
         """Undo an iteration that was given up: a new trainer in the state that was saved."""
         self.folder.log(f"iteration {self.counters.iterations + 1} was given up")
         self.trainer.close()
-        self.trainer = load(ALGORITHMS.find(self.recipe.algorithm).trainer)(self.context)
+        self.trainer = self._make_trainer()
         found = self.folder.checkpoints.newest()
         if found is None or found[0].step != self.saved:
             raise RunError(f"checkpoint {folder_name(self.saved)} of {self.folder.path} is gone")
         self._load(found[1])
         self._drop_lost_records()
+
+    def _change(self) -> None:
+        """Continue with other settings, as if the run had been resumed with them."""
+        import torch
+
+        with torch.random.fork_rng(devices=[]):
+            state = self.trainer.state()
+        state.tensors[TORCH_STREAM] = torch.get_rng_state()
+        self.trainer.close()
+        self.trainer = self._make_trainer()
+        self._load(state)
+        what = ", ".join(f"{k}={v}" for k, v in self.planned[self.counters.iterations].items())
+        self.folder.log(f"the settings change after {self.counters.iterations} iterations: {what}")
 
     def _iterate(self) -> None:
         self._update_context()

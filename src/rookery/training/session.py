@@ -28,6 +28,7 @@ def start(
     settings: Sequence[str] = (),
     view: View | None = None,
     cluster: str | None = None,
+    until: int | None = None,
 ) -> Outcome:
     """Run a recipe in a new folder.
 
@@ -40,6 +41,7 @@ def start(
         settings: Changes to the recipe as "key=value".
         view: Shows progress; chosen to fit standard error if None.
         cluster: Ray cluster that plays the games: "auto", "local" or "HOST:PORT".
+        until: Stop after so many iterations, for a later `resume`.
     """
     require_extra()
     from rookery.training.folder import RunFolder, free_run_path
@@ -56,7 +58,7 @@ def start(
     path = Path(folder) if folder is not None else free_run_path(RUNS, name)
     run = RunFolder.create(path, resolved)
     try:
-        return run_session(run, resolved, view or make_view())
+        return run_session(run, resolved, view or make_view(), until=until)
     except BaseException:
         # Remove the folder of a run that could not begin.
         if not run.checkpoints.steps():
@@ -72,6 +74,7 @@ def resume(
     accept_changes: bool = False,
     view: View | None = None,
     cluster: str | None = None,
+    until: int | None = None,
 ) -> Outcome:
     """Resume a run from its newest intact checkpoint.
 
@@ -83,6 +86,7 @@ def resume(
         accept_changes: Resume although the recipe differs from that of the checkpoint.
         view: Shows progress; chosen to fit standard error if None.
         cluster: Ray cluster that plays the games; "" for this machine, None as before.
+        until: Stop after so many iterations of the run.
     """
     require_extra()
     from rookery.training.budget import parse_budget
@@ -97,7 +101,7 @@ def resume(
     changes = parse_changes(settings, recipe_model(run.reader.recipe(), str(run.path)))
     changes |= _given({"run.workers": workers, "run.cluster": cluster})
     recipe = run.recipe(changes)
-    return run_session(run, recipe, view or make_view(), budget or "", accept_changes)
+    return run_session(run, recipe, view or make_view(), budget or "", accept_changes, until)
 
 
 def _given(options: dict[str, Any]) -> dict[str, Any]:
