@@ -86,7 +86,7 @@ format: $(VENV)/.dependencies ## Format Python and C++ in place
 constraints: ## Pin again, after a change to the requirements: newest versions that fit, in a new .venv
 	rm -rf $(VENV)
 	$(PYTHON) -m venv $(VENV)
-	scripts/pin.sh $(VENV) $(EXTRAS)
+	scripts/pin.sh $(VENV) $(EXTRAS) kubernetes
 
 web-assets: $(WEB)/.complete ## Fetch what the web page takes from npm: its board and its charts
 

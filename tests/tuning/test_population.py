@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import torch
 
+from rookery.cli import main
 from rookery.cluster.jobs import Job
 from rookery.cluster.node import perform
 from rookery.nets.model_file import load_model
@@ -138,6 +139,11 @@ def test_a_population_learns_and_its_best_member_is_a_plain_recipe(tmp_path: Pat
     assert stored["rounds"][2][best.member]["score"] == best.score
     assert Population.load(folder) == population
     assert chained or population.root(best.member) == best.member
+    page = tmp_path / "report.html"
+    assert main(["report", str(folder), "--out", str(page)]) == 0
+    text = page.read_text()
+    assert "Population tune" in text and "How the best member came to be" in text
+    assert f"The best is member {best.member}" in text and "ppo.learning_rate" in text
 
 
 def test_an_interrupted_tuning_ends_as_one_that_was_not(tmp_path: Path) -> None:

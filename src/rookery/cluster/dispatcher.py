@@ -23,6 +23,7 @@ from typing import Any, Protocol
 
 from rookery.cluster.jobs import Answer, Failed, Job, Lost, NodeInfo, Outcome
 
+TICK = 0.2  # seconds between two looks at late pieces
 AHEAD = 1  # pieces that wait on a node
 SLOW = 2.0  # times the usual duration, after which an idle node makes a copy
 SILENT = 10.0  # times the usual duration, after which a process counts as dead ...
@@ -125,6 +126,7 @@ class Dispatcher:
         )
         self._waiting: list[tuple[int, str]] = []
         self._number = 0
+        self._ticked = float("-inf")
         self._durations: dict[str, deque[float]] = {}
 
     # --- What happens ---
@@ -192,22 +194,32 @@ class Dispatcher:
             self._deliver(task, right)
 
     def tick(self, now: float) -> None:
-        """Some time has passed: give up what is silent, and fill the nodes."""
+        """Some time has passed: give up what is silent, fill the nodes, copy what is late."""
+        self.fill(now)
+        if now - self._ticked < TICK:
+            return
+        self._ticked = now
+        usual = {work: statistics.median(found) for work, found in self._durations.items()}
         for node in list(self.nodes.values()):
             for attempt in list(node.running):
-                if now - attempt.began > self._patience(attempt.key):
+                task = self.tasks.get(attempt.key)
+                known = usual.get(task.job.work) if task is not None else None
+                if known and now - attempt.began > max(SHORTEST_SILENCE, SILENT * known):
                     self._silent(node, attempt)
         self.fill(now)
+        self._copy(now, usual)
 
     def fill(self, now: float) -> None:
         """Give work to every node that has room for it."""
+        if not self._waiting:
+            return
         free = [node for node in self.nodes.values() if node.room > 0]
         # The emptiest first, in turns: pieces spread over the nodes.
         heap = [(len(n.running) / n.info.slots, i, n) for i, n in enumerate(free)]
         heapq.heapify(heap)
         while heap:
             _, place, node = heapq.heappop(heap)
-            task = self._next(node) or self._slow(node, now)
+            task = self._next(node)
             if task is None:
                 continue
             self._start(task, node, now)
@@ -233,22 +245,26 @@ class Dispatcher:
             heapq.heappush(self._waiting, entry)
         return found
 
-    def _slow(self, node: Node, now: float) -> Task | None:
-        """The oldest piece worth a copy on a node that has nothing else to do."""
-        if len(node.running) >= node.info.slots:
-            return None
-        for task in self.tasks.values():  # in the order in which they came
-            usual = self._usual(task.job.work)
-            if (
-                usual is not None
-                and len(task.attempts) == 1
-                and now - task.attempts[0].began > SLOW * usual
-                and not task.is_on(node.info.id)
-                and self._fits(node, task)
-            ):
-                self.totals["copies"] += 1
-                return task
-        return None
+    def _copy(self, now: float, usual: dict[str, float]) -> None:
+        """Copy the oldest late pieces to nodes that have nothing else to do."""
+        idle = [n for n in self.nodes.values() if n.room > 0 and len(n.running) < n.info.slots]
+        for task in list(self.tasks.values()) if idle else ():  # in the order in which they came
+            known = usual.get(task.job.work)
+            if known is None or len(task.attempts) != 1:
+                continue
+            if now - task.attempts[0].began <= SLOW * known:
+                continue
+            node = next(
+                (n for n in idle if not task.is_on(n.info.id) and self._fits(n, task)), None
+            )
+            if node is None:
+                continue
+            self.totals["copies"] += 1
+            self._start(task, node, now)
+            if len(node.running) >= node.info.slots:
+                idle.remove(node)
+                if not idle:
+                    return
 
     def _fits(self, node: Node, task: Task, others: bool = False) -> bool:
         """Whether a node may do a piece; `others`: not if it failed there and not yet elsewhere."""
@@ -258,15 +274,6 @@ class Dispatcher:
             return True
         usable = (each for each in self.nodes.values() if not each.refused)
         return all(each.info.id in task.failures or not self._fits(each, task) for each in usable)
-
-    def _usual(self, work: str) -> float | None:
-        """Median duration of this kind of work, from start to result."""
-        durations = self._durations.get(work)
-        return statistics.median(durations) if durations else None
-
-    def _patience(self, key: str) -> float:
-        usual = self._usual(self.tasks[key].job.work) if key in self.tasks else None
-        return float("inf") if usual is None else max(SHORTEST_SILENCE, SILENT * usual)
 
     # --- Attempts ---
 
