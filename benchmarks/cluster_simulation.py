@@ -74,6 +74,7 @@ class Simulation:
     _learner: float = 0.0
 
     def __post_init__(self) -> None:
+        """Let the nodes join."""
         self.random = random.Random(1)
         self.dispatcher = Dispatcher(self, self.site.checks)
         self.slowness: dict[str, float] = {}
@@ -171,10 +172,9 @@ class Simulation:
         self._at(self._bridge, "over", item)
 
     def _over(self, item: tuple[Attempt, Job]) -> None:
-        attempt, job = item
         digest = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
         answer = Answer(b"", digest, round(self.work.positions), self.work.node_seconds)
-        self.dispatcher.finish(attempt, answer, self.now)
+        self.dispatcher.finish(item[0], answer, self.now)
 
     def _tick(self, item: None) -> None:
         self.dispatcher.tick(self.now)

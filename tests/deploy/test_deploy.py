@@ -12,15 +12,15 @@ from typing import Any
 
 import pytest
 
+from rookery.cli import make_parser
+from support.paths import PROJECT as ROOT
+from support.ray_schema import SCHEMAS
+
 yaml = pytest.importorskip("yaml", reason="PyYAML is not installed")
 jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is not installed")
 kubernetes_validate = pytest.importorskip(
     "kubernetes_validate", reason="kubernetes-validate is not installed"
 )
-
-from rookery.cli import make_parser
-from support.paths import PROJECT as ROOT
-from support.ray_schema import SCHEMAS
 
 DEPLOY = ROOT / "deploy"
 MANIFESTS = sorted((DEPLOY / "kuberay").glob("*.yaml"))

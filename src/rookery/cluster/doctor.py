@@ -52,7 +52,5 @@ def report_cluster(found: dict[str, Any]) -> str:
         if each["refused"]:
             lines.append(f"           {each['refused']}")
         elif each["kernel"]:
-            lines.append(
-                "           another processor or build: only work that is exact in integers"
-            )
+            lines.append("           another processor or build: gets only work in integers")
     return "\n".join(lines)
