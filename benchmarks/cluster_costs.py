@@ -107,7 +107,8 @@ def alphazero_learning(recipe: Any, content: bytes, shared: tuple[bytes, ...]) -
     began = time.process_time()
     for _ in range(ROUNDS):
         learn_step(network, optimizer, minibatch, recipe.learn, 0.0)
-    return (time.process_time() - began) / (ROUNDS * size) * float(recipe.replay.passes)
+    each = (time.process_time() - began) / (ROUNDS * size)
+    return float(each * recipe.replay.passes)
 
 
 def cpu_of(pid: int) -> float:

@@ -106,7 +106,7 @@ def compare(args: argparse.Namespace) -> dict[str, bool]:
     states = [Checkpoints(run / "checkpoints").read(step).read(STATE) for run in (there, here)]
     rows = [(run / "metrics.jsonl").read_bytes() for run in (there, here)]
     samples = [
-        {path.name: path.read_bytes() for path in (run / "replay").iterdir()}
+        {path.name: path.read_bytes() for path in (run / "replay").glob("*.*")}
         for run in (there, here)
     ]
     return {

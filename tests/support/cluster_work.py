@@ -29,3 +29,10 @@ def die(shared: tuple[bytes, ...], content: bytes) -> tuple[bytes, int]:
         with open(marker, "w"):
             os._exit(1)
     return b"survived", 0
+
+
+def simulated(shared: tuple[bytes, ...], content: bytes) -> tuple[bytes, int]:
+    """A piece that takes as many seconds and returns as many bytes as its content says."""
+    seconds, size, _ = content.split()
+    time.sleep(float(seconds))
+    return content * (int(size) // len(content)), 100

@@ -33,7 +33,7 @@ class LoopbackCluster:
             "node_ip_address": LOOPBACK,
             "_system_config": system,
         }
-        self._cluster = Cluster(initialize_head=True, head_node_args=head)
+        self._cluster: Any = Cluster(initialize_head=True, head_node_args=head)
         self.address: str = self._cluster.address
         self.nodes = [self.add(**options) for _ in range(nodes)]
 

@@ -105,16 +105,10 @@ def ship(text: str) -> tuple[str, dict[str, bytes]]:
 
 def _record(content: dict[str, Any]) -> PlayedGame:
     """A record from what `unpack` returns."""
-    opening = content.pop("opening")
-    faults = {key: content.pop(key) for key in ("fault", "other_fault")}
-    return PlayedGame(
-        **{
-            key: tuple(value) if isinstance(value, list) else value
-            for key, value in content.items()
-        },
-        opening=_opening(opening),
-        **{key: None if found is None else Fault(**found) for key, found in faults.items()},
-    )
+    found = {k: tuple(v) if isinstance(v, list) else v for k, v in content.items()}
+    for key in ("fault", "other_fault"):
+        found[key] = None if content[key] is None else Fault(**content[key])
+    return PlayedGame(**{**found, "opening": _opening(content["opening"])})
 
 
 def _opening(content: dict[str, Any]) -> Opening:
@@ -132,8 +126,7 @@ def play(shared: tuple[bytes, ...], content: bytes) -> Done:
     data, specs = iter(shared), []
     for player in message["players"]:
         specs.append(_unpacked(player["spec"], {name: next(data) for name in player["files"]}))
-    players = [cached(("player", spec, side), lambda s=spec: make_player(s))
-               for side, spec in enumerate(specs)]  # fmt: skip
+    players = [_player(spec, side) for side, spec in enumerate(specs)]
     limits = MatchLimits(**{**message["limits"], "time_control": None})
     adjudication = Adjudication(**message["adjudication"])
     tables = cached("tables", find_tablebases) if adjudication.tablebase else None
@@ -157,6 +150,11 @@ def play(shared: tuple[bytes, ...], content: bytes) -> Done:
         comments = tuple(_TIME.sub("", comment) for comment in record.comments)
         games.append(replace(record, seconds=0.0, comments=comments))
     return pack(games), sum(len(game.moves) for game in games)
+
+
+def _player(spec: str, side: int) -> Player:
+    """A player of this process; each side has its own."""
+    return cached(("player", spec, side), lambda: make_player(spec))
 
 
 def _unpacked(spec: str, files: dict[str, bytes]) -> str:

@@ -52,7 +52,13 @@ def connect(address: str, cores: int) -> Any:
     quiet = {"logging_level": "error", "log_to_driver": False, "configure_logging": True}
     try:
         if address == "local":
-            ray.init(num_cpus=cores, include_dashboard=False, _node_ip_address="127.0.0.1", **quiet)
+            ray.init(
+                address="local",
+                num_cpus=cores,
+                include_dashboard=False,
+                _node_ip_address="127.0.0.1",
+                **quiet,
+            )
         else:
             ray.init(address=address, namespace="rookery", **quiet)
     except (ConnectionError, RuntimeError, ValueError) as error:

@@ -11,7 +11,12 @@ from __future__ import annotations
 import argparse
 import sys
 
+from typing import TYPE_CHECKING
+
 from rookery.commands._common import add_cluster_option, check_numbers, print_result
+
+if TYPE_CHECKING:
+    from rookery.tuning.population import Population
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -98,7 +103,7 @@ def run(args: argparse.Namespace) -> int:
     return print_result(args, result, text)
 
 
-def population_of(args: argparse.Namespace):  # type: ignore[no-untyped-def]
+def population_of(args: argparse.Namespace) -> Population:
     """The population that the arguments ask for."""
     from rookery.training.budget import parse_budget
     from rookery.training.recipe import load_recipe, parse_changes, read_recipe, recipe_model

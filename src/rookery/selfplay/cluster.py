@@ -79,7 +79,7 @@ class ClusterCollector(Collector[Any, Any]):
         further = [getattr(order, name) for name in self.split.weights]
         blobs = [weights.data, *(each.data for each in further if each is not None)]
         order = replace(order, **dict.fromkeys(self.split.weights))
-        common = {"kind": self.kind, "backend": self.backend}
+        common: dict[str, Any] = {"kind": self.kind, "backend": self.backend}
         common["further"] = [each is not None for each in further]
         if not self.sets:
             plan = self.split.alone(self.plan)

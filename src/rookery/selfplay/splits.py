@@ -163,11 +163,11 @@ class LeafSplit(Numbered):
         arrays = ("roots", "leaves", "next", "actions", "values", "ends", "decided", "unrelated")
         counts = ("white_wins", "draws", "black_wins", "nodes")
         endings = sum((Counter(each.endings) for each in harvests), Counter())
-        return LeafHarvest(
-            **{name: np.concatenate([getattr(each, name) for each in harvests]) for name in arrays},
-            **{name: sum(getattr(each, name) for each in harvests) for name in counts},
-            endings=dict(sorted(endings.items())),
-        )
+        found: dict[str, Any] = {
+            name: np.concatenate([getattr(each, name) for each in harvests]) for name in arrays
+        }
+        found |= {name: sum(getattr(each, name) for each in harvests) for name in counts}
+        return LeafHarvest(**found, endings=dict(sorted(endings.items())))
 
     def positions(self, harvest: LeafHarvest) -> int:
         """Leaves."""
