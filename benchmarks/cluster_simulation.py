@@ -51,8 +51,8 @@ class Site:
 
 # Measured with benchmarks/cluster_costs.py; docs/cluster.md says where and when.
 INPUTS = {
-    "engine": Work(1.0, 500.0, 17e3, 500.0, 3e-3, 0.02),
-    "alphazero": Work(5.0, 500.0, 400e3, 400e3, 5e-3, 0.5),
+    "engine": Work(0.405, 1569, 50_620, 231, 3e-3, 0.0195),
+    "alphazero": Work(1.71, 541, 1_251_659, 491_069, 5e-3, 0.0726),
 }
 
 

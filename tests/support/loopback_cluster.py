@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ TESTS = str(Path(__file__).resolve().parents[1])
 os.environ["PYTHONPATH"] = os.pathsep.join([TESTS, os.environ.get("PYTHONPATH", "")]).strip(":")
 
 LOOPBACK = "127.0.0.1"
+MOST_ATTEMPTS = 4
 
 
 class LoopbackCluster:
@@ -33,14 +35,16 @@ class LoopbackCluster:
             "node_ip_address": LOOPBACK,
             "_system_config": system,
         }
-        self._cluster: Any = Cluster(initialize_head=True, head_node_args=head)
+        self._cluster: Any = patiently(lambda: Cluster(initialize_head=True, head_node_args=head))
         self.address: str = self._cluster.address
         self.nodes = [self.add(**options) for _ in range(nodes)]
 
     def add(self, cores: int = 1, **options: Any) -> Any:
         """Another node."""
-        return self._cluster.add_node(
-            wait=False, num_cpus=cores, node_ip_address=LOOPBACK, **options
+        return patiently(
+            lambda: self._cluster.add_node(
+                wait=False, num_cpus=cores, node_ip_address=LOOPBACK, **options
+            )
         )
 
     def kill(self, node: Any) -> None:
@@ -63,6 +67,17 @@ class LoopbackCluster:
     def __exit__(self, *error: object) -> None:
         """End everything."""
         self.close()
+
+
+def patiently(start: Callable[[], Any]) -> Any:
+    """Start something of Ray again if it took too long, as it may on a busy machine."""
+    for _ in range(MOST_ATTEMPTS - 1):
+        try:
+            return start()
+        except Exception as error:
+            if "timed out during startup" not in str(error):
+                raise
+    return start()
 
 
 def all_processes() -> list[int]:

@@ -125,6 +125,7 @@ class Dispatcher:
             ("pieces", "retries", "copies", "late", "checked", "disputes", "joined", "left"), 0
         )
         self._waiting: list[tuple[int, str]] = []
+        self._roomy: dict[str, None] = {}  # nodes that may have room; all others are full
         self._number = 0
         self._ticked = float("-inf")
         self._durations: dict[str, deque[float]] = {}
@@ -150,6 +151,7 @@ class Dispatcher:
     def join(self, info: NodeInfo, now: float, refused: str = "", same_kernel: bool = True) -> None:
         """A node is there; `refused` says why it must not be used."""
         self.nodes[info.id] = Node(info, now, same_kernel, refused)
+        self._roomy[info.id] = None
         self.totals["joined"] += 1
         if refused:
             self.reports.log(f"node {info.name} is not used: {refused}")
@@ -213,7 +215,9 @@ class Dispatcher:
         """Give work to every node that has room for it."""
         if not self._waiting:
             return
-        free = [node for node in self.nodes.values() if node.room > 0]
+        known = (self.nodes.get(node_id) for node_id in self._roomy)
+        free = [node for node in known if node is not None and node.room > 0]
+        self._roomy = {node.info.id: None for node in free}
         # The emptiest first, in turns: pieces spread over the nodes.
         heap = [(len(n.running) / n.info.slots, i, n) for i, n in enumerate(free)]
         heapq.heapify(heap)
@@ -291,6 +295,7 @@ class Dispatcher:
         node, task = self.nodes.get(attempt.node), self.tasks.get(attempt.key)
         if node is not None and attempt in node.running:
             node.running.remove(attempt)
+            self._roomy[attempt.node] = None
         if task is not None and attempt in task.attempts:
             task.attempts.remove(attempt)
             return task
@@ -346,10 +351,11 @@ class Dispatcher:
         durations = self._durations.setdefault(task.job.work, deque(maxlen=REMEMBERED))
         durations.append(now - attempt.began)
         task.answers[attempt.node] = answer
-        usable = sum(1 for n in self.nodes.values() if not n.refused and self._fits(n, task))
-        if len(task.answers) < min(task.wanted, max(1, usable)):
-            self._wait(task)
-            return
+        if len(task.answers) < task.wanted:
+            usable = sum(1 for n in self.nodes.values() if not n.refused and self._fits(n, task))
+            if len(task.answers) < min(task.wanted, usable):
+                self._wait(task)
+                return
         if len(task.answers) > 1:
             self.totals["checked"] += 1
             if len({each.digest for each in task.answers.values()}) > 1:

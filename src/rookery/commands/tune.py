@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-
 from typing import TYPE_CHECKING
 
 from rookery.commands._common import add_cluster_option, check_numbers, print_result
