@@ -14,6 +14,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rookery.base.json_output import write_json
+from rookery.commands._common import add_board_option
+
+# What to do with a finished run.
+NEXT = (
+    ("play it", "play {run}"),
+    ("rate it", "rate {run}"),
+    ("report", "report {run} --out report.html"),
+    ("go on", "resume {run} --budget +1h"),
+)
 
 if TYPE_CHECKING:
     from rookery.training.loop import Outcome
@@ -39,6 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--seeds", metavar="N,N,...", type=seed_list, help="one run after the other for each seed"
     )
     add_settings(parser)
+    add_board_option(parser, None)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
@@ -66,16 +76,22 @@ def run(args: argparse.Namespace) -> int:
 
     if args.seeds:
         return run_seeds(args)
+    settings = settings_of(args)
     outcome = start(
         args.recipe,
         args.folder,
         args.budget,
         args.seed,
         args.workers,
-        args.settings,
+        settings,
         cluster=args.cluster,
     )
     return report(outcome, args.json)
+
+
+def settings_of(args: argparse.Namespace) -> list[str]:
+    """The changes of --set and --board."""
+    return args.settings + ([f"board={args.board}"] if args.board else [])
 
 
 def seed_list(text: str) -> list[int]:
@@ -103,7 +119,7 @@ def run_seeds(args: argparse.Namespace) -> int:
             args.budget,
             seed,
             args.workers,
-            args.settings,
+            settings_of(args),
             cluster=args.cluster,
         )
         outcomes.append(outcome)
@@ -139,6 +155,7 @@ def _print(outcome: Outcome, as_json: bool) -> None:
     stream = sys.stderr if as_json else sys.stdout
     if outcome.finished:
         print(f"finished: {outcome.run}/model.safetensors", file=stream)
-        print(f"to train longer: rookery resume {outcome.run} --budget +1h", file=stream)
+        for what, command in NEXT:
+            print(f"{what:9} rookery {command.format(run=outcome.run)}", file=stream)
     else:
         print(f"saved; resume with: rookery resume {outcome.run}", file=stream)

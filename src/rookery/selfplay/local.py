@@ -107,7 +107,7 @@ class BatchCollector(_LocalCollector):
 
     def begin(self, weights: Weights, order: TreeOrder) -> Callable[[], TreeHarvest]:
         """Load the weights; the games are played when the result is called."""
-        evaluator = evaluator_of(weights, self.plan.workers, self.plan.precision)
+        evaluator = evaluator_of(weights, self.plan.workers, self.plan.precision, self.plan.device)
         for play in self.plays:
             prepare(play, order)
         quota = order.share(len(self.plays))

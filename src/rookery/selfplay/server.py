@@ -108,6 +108,10 @@ class ServerCollector(Collector[TreeOrder, TreeHarvest]):
 
     def __init__(self, plan: TreePlan, hooks: Hooks) -> None:
         """Start the processes."""
+        if not hasattr(os, "fork"):  # as on Windows, where descriptors cannot be passed on
+            raise PredictionError(
+                "this system has no self-play processes; set selfplay.processes=0"
+            )
         self.plan, self.hooks = plan, hooks
         self.games = games_of(plan)
         self.peers: list[Peer] = []
@@ -120,7 +124,7 @@ class ServerCollector(Collector[TreeOrder, TreeHarvest]):
 
     def begin(self, weights: Weights, order: TreeOrder) -> Callable[[], TreeHarvest]:
         """Load the weights; the games are played when the result is called."""
-        evaluator = evaluator_of(weights, self.plan.workers, self.plan.precision)
+        evaluator = evaluator_of(weights, self.plan.workers, self.plan.precision, self.plan.device)
         command = {"order": order, "quota": order.share(GROUPS * self.plan.processes)}
 
         def finish() -> TreeHarvest:

@@ -31,6 +31,7 @@ from rookery.runs.metrics import JsonLines, TensorBoard
 from rookery.runs.nodes import nodes_text, nodes_timing, write_nodes
 from rookery.runs.reader import RECIPE
 from rookery.runs.state import State, seed_of
+from rookery.runs.tracking import Wandb
 from rookery.training.budget import duration, parse_budget
 from rookery.training.folder import RunError, RunFolder
 from rookery.training.memory import keep_freed_memory
@@ -105,6 +106,20 @@ def _explaining(folder: RunFolder) -> Iterator[None]:
         ) from error
 
 
+def _device(recipe: Recipe) -> str:
+    """Where torch computes; algorithms that learn in C++ have only the CPU."""
+    from rookery.nets.device import choose_device
+
+    if ALGORITHMS.find(recipe.algorithm).devices:
+        return str(choose_device(recipe.run.device))
+    if recipe.run.device in ("auto", "cpu"):
+        return "cpu"
+    raise RunError(
+        f"run.device is {recipe.run.device!r}, but {recipe.algorithm} learns on the CPU only; "
+        "set it to auto or cpu"
+    )
+
+
 class _Session:
     """A run while this process works on it."""
 
@@ -117,7 +132,7 @@ class _Session:
         self.content = recipe.model_dump(mode="json", exclude_none=True)
         self.metrics = JsonLines(folder.path / "metrics.jsonl")
         self.timing = JsonLines(folder.path / "timing.jsonl")
-        self.tensorboard: TensorBoard | None = None
+        self.mirrors: list[TensorBoard | Wandb] = []  # what else gets the numbers
         self.counters = Counters()
         self.budget = parse_budget(recipe.run.budget)
         self.saved = -1  # step of the newest checkpoint
@@ -135,6 +150,7 @@ class _Session:
             recipe,
             folder.path,
             workers,
+            _device(recipe),
             stopping=self._must_give_up,
             pool=self.pool,
             log=folder.log,
@@ -209,8 +225,11 @@ class _Session:
             self.counters.evaluated = self._evaluations_due()
         self._update_context()
         path, first = self.folder.path / "tensorboard", self.counters.iterations + 1
-        self.tensorboard = TensorBoard(path, first)
-        self.tensorboard.write_settings(flatten(self.content))
+        self.mirrors = [TensorBoard(path, first)]
+        if self.recipe.run.track == "wandb":
+            self.mirrors.append(Wandb(self.folder.path, self.folder.log))
+        for mirror in self.mirrors:
+            mirror.write_settings(flatten(self.content))
         self.view.start(self.folder.path, self.recipe, self.budget)
         if found is None:
             self.folder.log(f"begins: {self.recipe.name}, seed {self.recipe.run.seed}")
@@ -404,7 +423,7 @@ class _Session:
             **(nodes_timing(self.pool.status) if self.pool is not None else {}),
         }
         self.timing.append(clock)
-        if self.tensorboard is not None:
+        if self.mirrors:
             scalars = {f"losses/{key}": float(value) for key, value in metrics.losses.items()}
             scalars |= {f"values/{key}": float(value) for key, value in metrics.values.items()}
             scalars["speed/samples_per_second"] = clock["samples_per_second"]
@@ -412,7 +431,8 @@ class _Session:
                 counts = row[key]
                 total = max(1, sum(counts.values()))
                 scalars |= {f"{key}/{name}": count / total for name, count in counts.items()}
-            self.tensorboard.write(counters.iterations, scalars)
+            for mirror in self.mirrors:
+                mirror.write(counters.iterations, scalars)
 
     def _save_is_due(self) -> bool:
         """Whether the work since the last checkpoint would be too much after one more iteration."""
@@ -500,7 +520,9 @@ class _Session:
             scores = [*self.trainer.evaluate(self.context.generator("evaluation", step))]
             if run.opponents:
                 model = self.folder.path / "checkpoints" / folder_name(self.saved) / MODEL
-                scores += play_opponents(model, run, self.context.seed("opponents", step))
+                scores += play_opponents(
+                    model, run, self.context.seed("opponents", step), self.recipe.board
+                )
         if not scores:
             return
         self.counters.rounds += 1
@@ -508,9 +530,8 @@ class _Session:
             row = rating_row(score, self.counters)
             self.ratings.append(row)
             self.metrics.append({"evaluation": {k: v for k, v in row.items() if k != "seconds"}})
-            if self.tensorboard is not None:
-                tag = f"score/{score.opponent}"
-                self.tensorboard.write(step, {tag: float(row["score"])})
+            for mirror in self.mirrors:
+                mirror.write(step, {f"score/{score.opponent}": float(row["score"])})
             if score.games:
                 name = "".join(c if c.isalnum() else "-" for c in score.opponent)
                 self.folder.save_games(f"{folder_name(step)}-{name}", score.games)
@@ -544,8 +565,8 @@ class _Session:
                 self.pool.close()
             self.metrics.close()
             self.timing.close()
-            if self.tensorboard is not None:
-                self.tensorboard.close()
+            for mirror in self.mirrors:
+                mirror.close()
             self.view.close()
 
 

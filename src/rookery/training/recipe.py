@@ -20,10 +20,11 @@ import tomllib
 import typing
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, Field, ValidationError
+from pydantic import AfterValidator, Field, ValidationError, model_validator
 
+from rookery._core import STANDARD_BOARD, Game
 from rookery.base.registry import load
 from rookery.base.section import Section
 from rookery.base.toml import to_toml
@@ -65,10 +66,15 @@ class RunSettings(Section):
     """Ray cluster that plays the games: auto, local or HOST:PORT; empty: this machine plays."""
     cluster_checks: float = Field(default=0.01, ge=0, le=1)
     """Share of a cluster's pieces that two nodes play, to compare their results."""
+    device: Literal["auto", "cpu", "cuda", "mps"] = "cpu"
+    """Where torch learns and evaluates batches; auto: a GPU if torch finds one. Algorithms that
+    learn in C++ accept only the CPU. On a GPU equal seeds need not give equal weights."""
     checkpoint_seconds: float = Field(default=30.0, gt=0, le=60)
     """Seconds of work between checkpoints, the most that a crash can lose."""
     keep_checkpoints: int = Field(default=3, ge=2)
     """Newest checkpoints to keep for resuming; of older ones only the milestones are kept."""
+    track: Literal["", "wandb"] = ""
+    """Where else the numbers go, besides TensorBoard: wandb (Weights & Biases, offline)."""
     evaluations: int = Field(default=10, ge=0)
     """Evaluations at equal intervals, besides one at the start; their checkpoints are kept."""
     evaluation_share: float = Field(default=0.25, ge=0, le=1)
@@ -124,7 +130,19 @@ class Recipe(Section):
     """What the recipe is for, in one sentence."""
     result: str = NOT_MEASURED
     """The measured result, and how it was measured."""
+    board: str = STANDARD_BOARD
+    """What the games are played on: a name such as gardner, or a description (docs/boards.md)."""
     run: RunSettings = RunSettings()
+
+    ANY_BOARD: ClassVar[bool] = False
+    """Whether the algorithm trains on boards other than the standard one."""
+
+    @model_validator(mode="after")
+    def _check_board(self) -> Recipe:
+        Game(board=self.board)  # raises for an unknown board, or one without a start position
+        if self.board != STANDARD_BOARD and not self.ANY_BOARD:
+            raise ValueError(f"{self.algorithm} trains on the standard board only")
+        return self
 
 
 def load_recipe(source: str, changes: Mapping[str, Any] | None = None) -> Recipe:

@@ -71,6 +71,7 @@ class Context(Generic[AnyRecipe]):
     recipe: AnyRecipe
     folder: Path  # of the run; replay/ belongs to the algorithm
     workers: int = 1  # cores to use; torch's threads are already set
+    device: str = "cpu"  # where torch computes; not "auto"
     iteration: int = 0  # finished so far
     samples: int = 0
     games: int = 0
