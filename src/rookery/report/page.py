@@ -35,8 +35,10 @@ GROUPS = {"losses": "Losses", "values": "Measures", "results": "Results", "endin
 SHARES = ("results", "endings")  # counts, shown as shares of their sum
 
 
-def make_page(runs: Sequence[RunData], title: str = "Training report") -> str:
-    """The whole page as HTML."""
+def make_page(
+    runs: Sequence[RunData], title: str = "Training report", sections: Sequence[str] = ()
+) -> str:
+    """The whole page as HTML; `sections` come before those of the runs."""
     style, script = _asset("style.css"), _asset("script.js")
     policy = (
         f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
@@ -50,6 +52,7 @@ def make_page(runs: Sequence[RunData], title: str = "Training report") -> str:
         "".join(map(paragraph, sentences)),
         legend(colours),
         wide(figure) if figure else "",
+        *sections,
         *_studies(runs, groups, colours),
         section("Runs", _summary(runs)),
         section("Evaluation", _evaluation(runs)),

@@ -21,6 +21,7 @@ from rookery.training.recipe import Recipe
 if TYPE_CHECKING:
     import torch
 
+    from rookery.cluster.pool import Pool
     from rookery.nets import Network
 
 
@@ -77,6 +78,7 @@ class Context(Generic[AnyRecipe]):
     progress: float = 0.0  # share of the budget used, [0, 1]; constant during an iteration
     # Whether an iteration should give up: the run was asked to stop, or its time is over.
     stopping: Callable[[], bool] = lambda: False
+    pool: Pool | None = None  # the cluster that plays the games, if there is one; for `Hooks`
     log: Callable[[str], None] = lambda text: None  # write a line to log.txt and the display
 
     def check_stop(self) -> None:
