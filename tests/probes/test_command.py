@@ -12,8 +12,8 @@ import pytest
 
 from rookery.cli import main
 from rookery.nets.evaluator import load_network
-from rookery.probes.concepts import CONCEPTS
 from rookery.probes.boards import Boards
+from rookery.probes.concepts import CONCEPTS
 from rookery.probes.positions import random_games
 from rookery.probes.saved import ProbeFileError, load_probes, probe_file, probes_of
 

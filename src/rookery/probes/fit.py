@@ -131,9 +131,7 @@ def _descend(
 # --- Scores ---
 
 
-def accuracy_score(
-    logits: NDArray[np.float32], labels: NDArray[np.int8]
-) -> NDArray[np.float32]:
+def accuracy_score(logits: NDArray[np.float32], labels: NDArray[np.int8]) -> NDArray[np.float32]:
     """2 * (balanced accuracy - 0.5) of logits and labels [N, C], for each concept [C]."""
     right = (logits > 0) == (labels == 1)
     shares = [

@@ -115,7 +115,11 @@ class Study:
 
 
 def ask(
-    concepts: Sequence[Concept], count: int, seed: int, endings: Sequence[str] = (), say: Say = print
+    concepts: Sequence[Concept],
+    count: int,
+    seed: int,
+    endings: Sequence[str] = (),
+    say: Say = print,
 ) -> Question:
     """Play and choose `count` positions; with `endings`, positions of these endings alone."""
     rng = np.random.default_rng([seed, 6])
@@ -188,9 +192,7 @@ def study(subjects: Sequence[Subject], question: Question, say: Say = print) -> 
 Layer = tuple[list[Score], Probe, NDArray[np.float32]]
 
 
-def _layers(
-    subject: Subject, labels: NDArray[np.int8], question: Question
-) -> dict[str, Layer]:
+def _layers(subject: Subject, labels: NDArray[np.int8], question: Question) -> dict[str, Layer]:
     """Scores, probes and held-out logits of each layer."""
     observations = observe(question.positions.games, subject.network.observation)
     test = question.part("test")

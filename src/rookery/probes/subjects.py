@@ -1,4 +1,4 @@
-"""The networks to probe: one, or the checkpoints of a run, and an untrained one of the same shape."""
+"""The networks to probe: one or a run's checkpoints, and untrained ones of the same shapes."""
 
 from __future__ import annotations
 

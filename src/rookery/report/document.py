@@ -1,4 +1,4 @@
-"""One self-contained HTML page; its policy allows only its own style and script, by their hashes."""
+"""One self-contained HTML page that allows only its own style and script, by their hashes."""
 
 from __future__ import annotations
 

@@ -53,6 +53,11 @@ export class Board {
     this.ground.setAutoShapes(bounds().width ? shapes : []);
   }
 
+  /** Colour squares: a map from squares to classes of the style sheet. */
+  colour(classes) {
+    this.ground.set({ highlight: { custom: classes } });
+  }
+
   moved(from, to, metadata) {
     const piece = this.ground.state.pieces.get(to);
     const promotes = piece && piece.role === "pawn" && (to[1] === "8" || to[1] === "1");
