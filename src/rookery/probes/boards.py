@@ -18,12 +18,13 @@ from rookery._core import Game, encode_batch
 
 Squares = NDArray[Any]  # [N, 8, 8]
 Labels = NDArray[np.bool_]  # [N]
+Steps = tuple[tuple[int, int], ...]
 
 PAWN, KNIGHT, BISHOP, ROOK, QUEEN, KING = range(1, 7)
 WORTH = (0, 1, 3, 3, 5, 9, 0)  # pawns, by piece; a king is not material
-STRAIGHT = ((-1, 0), (1, 0), (0, -1), (0, 1))  # (rows, columns)
-DIAGONAL = ((-1, -1), (-1, 1), (1, -1), (1, 1))
-JUMPS = ((-2, -1), (-2, 1), (-1, -2), (-1, 2), (1, -2), (1, 2), (2, -1), (2, 1))
+STRAIGHT: Steps = ((-1, 0), (1, 0), (0, -1), (0, 1))  # (rows, columns)
+DIAGONAL: Steps = ((-1, -1), (-1, 1), (1, -1), (1, 1))
+JUMPS: Steps = ((-2, -1), (-2, 1), (-1, -2), (-1, 2), (1, -2), (1, 2), (2, -1), (2, 1))
 AROUND = STRAIGHT + DIAGONAL
 OPPONENT = 6  # added to a piece's code
 
@@ -59,7 +60,7 @@ class Boards:
     def balance(self) -> NDArray[np.int64]:
         """Own material minus the opponent's [N], in pawns."""
         worth = np.array([*WORTH, *(-pawns for pawns in WORTH[1:])])
-        return worth[self.codes].sum((1, 2))
+        return np.asarray(worth[self.codes].sum((1, 2)))
 
     @cached_property
     def rays(self) -> dict[tuple[int, int], tuple[Squares, Squares]]:
@@ -85,13 +86,13 @@ class Boards:
         return self._attackers(OPPONENT, forward=1)
 
     def _attackers(self, side: int, forward: int) -> Squares:
-        pawns = self.codes == PAWN + side
-        total = sum(shifted(pawns, (-forward, column)).astype(np.int8) for column in (-1, 1))
-        for steps, kind in ((JUMPS, KNIGHT), (AROUND, KING)):
-            pieces = self.codes == kind + side
-            total += sum(shifted(pieces, step).astype(np.int8) for step in steps)
-        for steps, kind in ((STRAIGHT, ROOK), (DIAGONAL, BISHOP)):
+        total = np.zeros(self.codes.shape, np.int8)
+        pawn_steps = ((-forward, -1), (-forward, 1))  # to the pawns that attack a square
+        for steps, kind in ((pawn_steps, PAWN), (JUMPS, KNIGHT), (AROUND, KING)):
             for step in steps:
+                total += shifted(self.codes, step) == kind + side
+        for directions, kind in ((STRAIGHT, ROOK), (DIAGONAL, BISHOP)):
+            for step in directions:
                 total += np.isin(self.rays[step][0], (kind + side, QUEEN + side))
         return total
 
