@@ -20,7 +20,14 @@ from rookery._core import Game
 from rookery.base.extras import how_to_install
 from rookery.encodings import ACTIONS, OBSERVATIONS
 from rookery.nets import ActionValueNetwork, PolicyValueNetwork
-from rookery.nets.model_file import KEY, ModelFileError, parse_info, parse_model, require_layouts
+from rookery.nets.model_file import (
+    KEY,
+    ModelFileError,
+    board_of,
+    parse_info,
+    parse_model,
+    require_layouts,
+)
 
 Array = NDArray[Any]
 Floats = NDArray[np.float32]
@@ -62,6 +69,7 @@ class TorchEvaluator:
         self.observation = network.observation
         self.actions = network.actions
         self.bounded = network.bounded
+        self.board = board_of(network)
         self._module: Any = network  # the protocols do not require a torch module
         self._answer = network.action_values if isinstance(network, ActionValueNetwork) else network
 
@@ -114,6 +122,7 @@ class OnnxEvaluator:
         self.name = path.stem
         self.observation = self.info.observation
         self.actions = self.info.actions
+        self.board = self.info.board
         self.bounded = metadata.get("bounded") == "true"
         self._path = path
         # A graph can be sound and not fit its metadata; ask once instead of failing in a game.

@@ -24,6 +24,7 @@ from rookery.nets.evaluator import (
     check_answer,
     check_batch,
 )
+from rookery.nets.model_file import board_of
 from rookery.nets.registry import FAMILIES
 
 if TYPE_CHECKING:
@@ -89,6 +90,7 @@ class CoreEvaluator:
         self.observation = network.observation
         self.actions = network.actions
         self.bounded = network.bounded
+        self.board = board_of(network)
         self.native: Any = native
         bytes_fit = "uint8" in OBSERVATIONS[network.observation].dtypes
         self._dtype = np.uint8 if bytes_fit else np.float32
