@@ -1,4 +1,4 @@
-"""The examples of docs/envs.md, docs/measuring.md and docs/probes.md run, each in a process of its own.
+"""The examples of docs/envs.md, docs/measuring.md and docs/probes.md run, each on its own.
 
 That of RLlib is run by tests/envs/test_rllib.py.
 """

@@ -26,7 +26,7 @@ FAMILIES = {
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_family_shows_its_layers(family: str) -> None:
     network = make_network(family, *FAMILIES[family], {}, torch.Generator().manual_seed(1)).eval()
-    games = random_games(8, "", np.random.default_rng(1)).games
+    games = random_games(8, np.random.default_rng(1)).games
     found = activations_of(require_layers(network, family), observe(games, network.observation))
     assert found
     for layer, activations in found.items():
@@ -37,7 +37,7 @@ def test_a_family_shows_its_layers(family: str) -> None:
 @pytest.mark.parametrize("name", ["alphazero", "pepper", "giraffe"])
 def test_the_last_layer_is_what_the_value_is_made_of(name: str) -> None:
     network = load_network(name)
-    games = random_games(20, "", np.random.default_rng(2)).games
+    games = random_games(20, np.random.default_rng(2)).games
     observations = observe(games, network.observation)
     last = list(activations_of(network, observations).values())[-1]
     with torch.inference_mode():

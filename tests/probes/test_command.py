@@ -53,7 +53,7 @@ def test_saved_probes_recognise_the_concept(probed: Path) -> None:
     saved = probes_of(str(model), model.read_bytes())
     assert saved is not None
     network = load_network(str(model))
-    games = random_games(200, "", np.random.default_rng(9)).games
+    games = random_games(200, np.random.default_rng(9)).games
     truth = CONCEPTS["material_advantage"].answers(Boards(games))
     seen = []
     for game in games:

@@ -14,7 +14,7 @@ from rookery.probes.positions import random_games
 
 @pytest.fixture(scope="module")
 def played() -> Boards:
-    return Boards(random_games(400, "", np.random.default_rng(3)).games)
+    return Boards(random_games(400, np.random.default_rng(3)).games)
 
 
 def test_attackers_are_those_of_python_chess(played: Boards) -> None:

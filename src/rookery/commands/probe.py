@@ -62,13 +62,15 @@ def run(args: argparse.Namespace) -> int:
     if args.out is not None and Path(args.out).suffix != ".html":
         raise ValueError(f"--out {args.out!r} must end in .html")
     began = time.monotonic()
-    concepts, left_out = usable(find_concepts(args.concepts.split(",") if args.concepts else []))
+    wanted = find_concepts(args.concepts.split(",") if args.concepts else [])
     subjects, info = find_subjects(args.player, args.checkpoints)
+    concepts, left_out = usable(wanted, info.board)
 
     def say(text: str) -> None:
         print(f"{time.monotonic() - began:5.0f} s  {text}", file=sys.stderr)
 
-    question = ask(concepts, args.positions, args.seed, endings_of(info), say)
+    last = subjects[-1].network
+    question = ask(concepts, args.positions, args.seed, endings_of(info), say, info.board, last)
     found = study(subjects, question, say)
     found.left_out.update(left_out)
     if args.out is not None:
@@ -79,6 +81,7 @@ def run(args: argparse.Namespace) -> int:
         save_probes(found, network_file(args.player)[1], kept)
     result = {
         "player": args.player,
+        "board": info.board,
         "seed": args.seed,
         **found.to_json(),
         "out": args.out,

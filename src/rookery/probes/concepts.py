@@ -264,7 +264,8 @@ def _passed(game: Game) -> Game | None:
     """The position with the other side to move; None if that is no legal position."""
     board, side, castling, _, *rest = game.fen().split()
     try:
-        return Game(" ".join([board, "b" if side == "w" else "w", castling, "-", *rest]))
+        fen = " ".join([board, "b" if side == "w" else "w", castling, "-", *rest])
+        return Game(fen, board=game.board)
     except FenError:
         return None
 

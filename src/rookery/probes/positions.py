@@ -1,7 +1,7 @@
 """Positions to probe with: played by different players, chosen so that rare concepts occur.
 
-A third each comes from random moves, from bots against each other, and from the policy of the
-shipped AlphaZero network drawn at temperature 1. Positions with rare concepts are more likely to be
+A third each comes from random moves, from bots against each other, and from the policy of a network
+drawn at temperature 1. Positions with rare concepts are more likely to be
 kept. Positions of one game are alike, so each remembers its game: whole games are held out.
 """
 
@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rookery._core import (
+    STANDARD_BOARD,
     Game,
     bot_names,
     encode_batch,
@@ -77,21 +78,21 @@ def joined(parts: Sequence[Positions]) -> Positions:
 # --- Sources ---
 
 
-def random_games(count: int, start: str, rng: Rng) -> Positions:
+def random_games(count: int, rng: Rng, board: str = STANDARD_BOARD) -> Positions:
     """Positions of games of random moves."""
-    return _bot_games(count, start, ("random",), rng)
+    return _bot_games(count, rng, board, ("random",))
 
 
-def bot_games(count: int, start: str, rng: Rng) -> Positions:
+def bot_games(count: int, rng: Rng, board: str = STANDARD_BOARD) -> Positions:
     """Positions of games between all bots."""
-    return _bot_games(count, start, tuple(bot_names()), rng)
+    return _bot_games(count, rng, board, tuple(bot_names()))
 
 
-def _bot_games(count: int, start: str, names: Sequence[str], rng: Rng) -> Positions:
+def _bot_games(count: int, rng: Rng, board: str, names: Sequence[str]) -> Positions:
     found: list[Positions] = []
     while (missing := count - sum(len(part.games) for part in found)) > 0:
         number = max(4, missing * EVERY // 40)
-        starts = [opened(start, rng) for _ in range(number)]
+        starts = [opened(board, rng) for _ in range(number)]
         white, black = ([str(rng.choice(names)) for _ in starts] for _ in range(2))
         seeds = [int(seed) for seed in rng.integers(0, 1 << 62, number)]
         played = play_bot_games(starts, white, black, seeds, LONGEST)
@@ -100,10 +101,10 @@ def _bot_games(count: int, start: str, names: Sequence[str], rng: Rng) -> Positi
     return joined(found)
 
 
-def opened(start: str, rng: Rng) -> Game:
-    """A game from `start` ("" for the standard position) after a few random plies."""
+def opened(board: str, rng: Rng) -> Game:
+    """A game on a board after a few random plies."""
     while True:
-        game = Game(start) if start else Game()
+        game = Game(board=board)
         play_random_plies(game, int(rng.integers(*OPENING)), int(rng.integers(1 << 62)))
         if game.outcome() is None:
             return game
@@ -123,11 +124,13 @@ def _sampled(starts: Sequence[Game], lines: Sequence[Sequence[str]], rng: Rng) -
     return Positions(games, np.array(origins, np.int64), np.zeros(len(games), bool))
 
 
-def policy_games(count: int, start: str, evaluator: Evaluator, rng: Rng) -> Positions:
+def policy_games(
+    count: int, rng: Rng, evaluator: Evaluator, board: str = STANDARD_BOARD
+) -> Positions:
     """Positions of games that a network plays against itself by its policy, without search."""
     games, origins, first = [], [], 0
     while len(games) < count:
-        playing = {first + number: opened(start, rng) for number in range(BATCH)}
+        playing = {first + number: opened(board, rng) for number in range(BATCH)}
         first += BATCH
         for _ in range(LONGEST):
             playing = {n: game for n, game in playing.items() if game.outcome(True) is None}

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rookery.nets.evaluator import load_evaluator
+from rookery._core import STANDARD_BOARD
+from rookery.nets import HiddenLayers, PolicyValueNetwork, ValueNetwork
+from rookery.nets.evaluator import Evaluator, TorchEvaluator, load_evaluator
 from rookery.probes.activations import activations_of, observe
 from rookery.probes.concepts import RANDOM, Concept, have_tables
 from rookery.probes.fit import Probe, Score, enough, fit_probe, scores_of
@@ -120,8 +122,21 @@ def ask(
     seed: int,
     endings: Sequence[str] = (),
     say: Say = print,
+    board: str = STANDARD_BOARD,
+    network: HiddenLayers | None = None,
 ) -> Question:
-    """Play and choose `count` positions; with `endings`, positions of these endings alone."""
+    """Play and choose `count` positions.
+
+    Args:
+        concepts: To ask about.
+        count: Of positions.
+        seed: Of the games.
+        endings: If not empty, positions of these endings alone.
+        say: Is told what happens.
+        board: To play on.
+        network: Whose policy plays a third of the games on other boards than the standard one,
+            for which no network is shipped; if it has one.
+    """
     rng = np.random.default_rng([seed, 6])
     if endings:
         concepts = [replace(concept, endings=True) for concept in concepts]
@@ -129,13 +144,10 @@ def ask(
         return Question(positions, concepts, labels_of(positions, concepts, seed), seed)
     say("playing positions")
     offered = -(-CANDIDATES * count // 3)
-    played = joined(
-        [
-            random_games(offered, "", rng),
-            bot_games(offered, "", rng),
-            policy_games(offered, "", load_evaluator(PLAYER), rng),
-        ]
-    )
+    sources = [random_games(offered, rng, board), bot_games(offered, rng, board)]
+    if (evaluator := _player(board, network)) is not None:
+        sources.append(policy_games(offered, rng, evaluator, board))
+    played = joined(sources)
     quick = [concept for concept in concepts if not (concept.slow or concept.endings)]
     say("asking concepts")
     kept = played.take(chosen(labels_of(played, quick, seed), count, rng))
@@ -144,13 +156,25 @@ def ask(
     return Question(kept, concepts, labels_of(kept, concepts, seed), seed)
 
 
-def usable(concepts: Sequence[Concept]) -> tuple[list[Concept], dict[str, str]]:
-    """The concepts that can be asked here, and why others cannot."""
-    if have_tables():
-        return list(concepts), {}
-    kept = [concept for concept in concepts if concept.name != "tablebase_win"]
-    missing = {"tablebase_win": "no endgame tables are installed"} if kept != concepts else {}
-    return kept, missing
+def _player(board: str, network: HiddenLayers | None) -> Evaluator | None:
+    """The network that plays a third of the games."""
+    if board == STANDARD_BOARD:
+        return load_evaluator(PLAYER)
+    has_policy = network is not None and not isinstance(network, ValueNetwork)
+    return TorchEvaluator(cast(PolicyValueNetwork, network)) if has_policy else None
+
+
+def usable(
+    concepts: Sequence[Concept], board: str = STANDARD_BOARD
+) -> tuple[list[Concept], dict[str, str]]:
+    """The concepts that can be asked on a board, and why others cannot."""
+    left_out = {}
+    for concept in concepts:
+        if concept.standard and board != STANDARD_BOARD:
+            left_out[concept.name] = f"is about standard chess, not {board}"
+        elif concept.name == "tablebase_win" and not have_tables():
+            left_out[concept.name] = "no endgame tables are installed"
+    return [concept for concept in concepts if concept.name not in left_out], left_out
 
 
 def study(subjects: Sequence[Subject], question: Question, say: Say = print) -> Study:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
-import chess
 import chess.svg
+
+SQUARE = 45  # width of a square, that of python-chess's pieces
 
 
 def board(placement: str) -> str:
@@ -18,9 +19,12 @@ def board(placement: str) -> str:
 
 def small_board(fen: str, text: str) -> str:
     """A board among several; the page holds `piece_shapes()` once. `text` is for screen readers."""
+    placement = fen.split()[0]
+    rows = _rows(placement)
+    size = f"0 0 {SQUARE * len(rows[0])} {SQUARE * len(rows)}"
     return (
-        f'<svg class="board small" viewBox="0 0 360 360" role="img" aria-label="{text}">'
-        f"{_squares()}{_pieces(fen.split()[0])}</svg>"
+        f'<svg class="board small" viewBox="{size}" role="img" aria-label="{text}">'
+        f"{_squares(len(rows), len(rows[0]))}{_pieces(placement)}</svg>"
     )
 
 
@@ -29,20 +33,31 @@ def piece_shapes() -> str:
     return f"<defs>{''.join(map(_piece, 'PNBRQKpnbrqk'))}</defs>"
 
 
-def _squares() -> str:
+def _squares(rows: int = 8, columns: int = 8) -> str:
+    # The lower left square is dark.
     return "".join(
-        f'<rect class="{"light" if (row + column) % 2 == 0 else "dark"}" '
-        f'x="{45 * column}" y="{45 * row}" width="45" height="45"/>'
-        for row in range(8)
-        for column in range(8)
+        f'<rect class="{"light" if (rows - row + column) % 2 == 0 else "dark"}" '
+        f'x="{SQUARE * column}" y="{SQUARE * row}" width="{SQUARE}" height="{SQUARE}"/>'
+        for row in range(rows)
+        for column in range(columns)
     )
 
 
 def _pieces(placement: str) -> str:
     return "".join(
-        f'<use href="#piece-{piece}" x="{45 * (square % 8)}" y="{45 * (7 - square // 8)}"/>'
-        for square, piece in chess.BaseBoard(placement).piece_map().items()
+        f'<use href="#piece-{piece}" x="{SQUARE * column}" y="{SQUARE * row}"/>'
+        for row, pieces in enumerate(_rows(placement))
+        for column, piece in enumerate(pieces)
+        if piece
     )
+
+
+def _rows(placement: str) -> list[list[str]]:
+    """The pieces of a FEN's first field, row by row, "" for an empty square; of any size."""
+    return [
+        [piece for word in row for piece in ([""] * int(word) if word.isdigit() else [word])]
+        for row in placement.split("/")
+    ]
 
 
 def _piece(letter: str) -> str:
