@@ -153,11 +153,16 @@ def main() -> None:
     for method, run in runs.items():
         if not (run / TIMES).is_file():
             train(method, run, options.seconds, options.budget, options.seed)
-    question: Question = ask(usable(find_concepts([]))[0], options.positions, options.seed)
+
+    def say(text: str) -> None:
+        print(text, file=sys.stderr)
+
+    concepts, _ = usable(find_concepts([]))
+    question: Question = ask(concepts, options.positions, options.seed, say=say)
     charts, rows = [], 0
     for method, run in runs.items():
         subjects = subjects_at(run, [float(word) for word in options.times.split(",")])
-        found = study(subjects, question)
+        found = study(subjects, question, say)
         times = [subject.name for subject in subjects]
         print(table(method, found, times), end="\n\n", flush=True)
         added = gains(found)

@@ -16,7 +16,7 @@ from typing import Any
 import chess
 import numpy as np
 
-from rookery._core import FenError, Game
+from rookery._core import STANDARD_BOARD, FenError, Game
 from rookery.encodings import OBSERVATIONS
 from rookery.nets.evaluator import read_model
 from rookery.nets.model_file import ModelFileError
@@ -28,7 +28,6 @@ from rookery.report.alphabeta_tree import alphabeta_tree
 from rookery.report.tree import Drawn, most_visited
 from rookery.web.choices import NETWORKS, Choice
 
-MOST_MOVES = 8  # of a policy
 MOST_FEATURES = 12
 MOST_NETWORKS = 4  # side by side
 TREE_NODES, TREE_PLIES = 60, 8
@@ -71,6 +70,8 @@ class Insights:
             raise ValueError(f"{choice.title[:60]} has no network to look into")
         if game.outcome() is not None:
             raise ValueError("the game is over in this position")
+        if game.board != STANDARD_BOARD:
+            raise ValueError(f"search trees are shown for standard chess, not for {game.board}")
         with self._lock:
             root = search_tree(choice.spec, game)
         return node_json(root, chess.Board(game.fen()), "")
@@ -90,7 +91,7 @@ class _Loaded:
         """What it makes of a position."""
         sign = 1.0 if game.turn else -1.0
         values, shares = self.evaluate([game])
-        plain = Game(game.fen())  # pieces are taken off positions without a history
+        plain = Game(game.fen(), board=game.board)  # pieces are taken off positions without a history
         return {
             "value": points(sign * values[0]),
             "policy": policy_json(game, shares),
@@ -123,6 +124,8 @@ class _Loaded:
 
     def pieces(self, game: Game) -> dict[str, float]:
         """What each piece but the kings is worth to its owner, by square; {} if unknown."""
+        if game.board != STANDARD_BOARD:  # python-chess, which takes the pieces off, knows no other
+            return {}
         games, squares = [game], []
         board = chess.Board(game.fen())
         for square, piece in board.piece_map().items():
