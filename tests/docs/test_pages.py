@@ -1,4 +1,4 @@
-"""The examples of docs/envs.md and docs/measuring.md run, each in a process of its own.
+"""The examples of docs/boards.md, docs/envs.md and docs/measuring.md run, each in a process of its own.
 
 That of RLlib is run by tests/envs/test_rllib.py.
 """
@@ -20,7 +20,7 @@ DOCS = PROJECT / "docs"
 NEEDS = {"aec": "pettingzoo", "sb3_contrib": "sb3_contrib", "torch": "torch"}
 BLOCKS = [
     pytest.param(code, id=f"{name}-{number}")
-    for name in ("envs", "measuring")
+    for name in ("boards", "envs", "measuring")
     for number, code in enumerate(
         re.findall(r"^```python\n(.*?)^```$", (DOCS / f"{name}.md").read_text(), re.M | re.S)
     )
@@ -46,6 +46,6 @@ def test_example_runs(code: str, tmp_path: Path) -> None:
 
 
 def test_every_example_is_found() -> None:
-    texts = [(DOCS / f"{name}.md").read_text() for name in ("envs", "measuring")]
+    texts = [(DOCS / f"{name}.md").read_text() for name in ("boards", "envs", "measuring")]
     fences = sum(len(re.findall(r"^```python$", text, re.M)) for text in texts)
     assert len(BLOCKS) == fences - 1 >= 9
