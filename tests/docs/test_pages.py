@@ -1,4 +1,4 @@
-"""The examples of docs/envs.md, docs/measuring.md and docs/probes.md run, each on its own.
+"""The examples of some pages of docs/ run, each in a process of its own.
 
 That of RLlib is run by tests/envs/test_rllib.py.
 """
@@ -16,7 +16,7 @@ import pytest
 from support.paths import PROJECT
 
 DOCS = PROJECT / "docs"
-PAGES = ("envs", "measuring", "probes")
+PAGES = ("boards", "envs", "measuring", "probes")
 # Packages that an example needs, by a word in its code.
 NEEDS = {"aec": "pettingzoo", "sb3_contrib": "sb3_contrib", "torch": "torch"}
 BLOCKS = [

@@ -21,6 +21,10 @@ class SmallBoard(chess.Board):
 
     board: ClassVar[Board]
 
+    def __init__(self, fen: str | None = "", *, chess960: bool = False) -> None:
+        """Begin with a FEN, an empty board (None) or the start position."""
+        super().__init__(type(self).starting_fen if fen == "" else fen, chess960=chess960)
+
     def _set_board_fen(self, fen: str) -> None:
         rows = fen.strip().split("/")
         missing = 8 - self.board.files
@@ -41,7 +45,11 @@ class SmallBoard(chess.Board):
         self.set_fen(type(self).starting_fen)
 
     def _game(self) -> Game:
-        return Game(self.fen(), board=self.board.rules)
+        return Game(self.fen(en_passant="fen"), board=self.board.rules)
+
+    def has_legal_en_passant(self) -> bool:
+        """Whether a pawn may capture en passant; python-chess knows only its own ranks."""
+        return self.ep_square is not None and any(map(self.is_en_passant, self.legal_moves))
 
     def generate_legal_moves(
         self, from_mask: chess.Bitboard = chess.BB_ALL, to_mask: chess.Bitboard = chess.BB_ALL

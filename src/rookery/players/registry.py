@@ -86,7 +86,7 @@ KINDS = Registry(
             "rookery.players.solver:solver_player",
             (
                 Option("moves", kinds.positive_int, "longest mate to look for (8)"),
-                Option("nodes", kinds.positive_int, "limit of each proof (1000000)"),
+                Option("nodes", kinds.positive_int, "limit of each proof (300000)"),
             ),
             offered=False,  # on the standard board it proves next to nothing
         ),

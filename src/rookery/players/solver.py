@@ -23,11 +23,14 @@ Rank = tuple[int, int]  # the higher, the better for the mover
 class SolverPlayer:
     """Plays the moves that the solver proves best."""
 
-    def __init__(self, name: str = "solver", moves: int = 8, nodes: int = 1_000_000) -> None:
-        """Look for mates in at most `moves`, with `nodes` for each position."""
+    def __init__(self, name: str = "solver", moves: int = 8, nodes: int = 300_000) -> None:
+        """Look for mates in at most `moves`, with `nodes` for each position.
+
+        Endings with at most a tenth as many positions are judged exactly, draws included.
+        """
         self.name = name
         self.capabilities = Capabilities(memoryless=True, boards=None)
-        self._solver = Solver(moves, nodes, positions=200_000)
+        self._solver = Solver(moves, nodes, positions=max(1, nodes // 10))
         self._known: dict[int, Rank] = {}  # by key of the position after the move
 
     def choose(self, game: Game, rng: Generator, limits: Limits | None = None) -> Decision:
