@@ -91,7 +91,8 @@ class _Loaded:
         """What it makes of a position."""
         sign = 1.0 if game.turn else -1.0
         values, shares = self.evaluate([game])
-        plain = Game(game.fen(), board=game.board)  # pieces are taken off positions without a history
+        # Pieces are taken off positions without a history.
+        plain = Game(game.fen(), board=game.board)
         return {
             "value": points(sign * values[0]),
             "policy": policy_json(game, shares),
