@@ -79,7 +79,7 @@ def play_game(name: str) -> str:
 
 def play_uci() -> int:
     """Some moves of `rookery uci` through python-chess."""
-    with chess.engine.SimpleEngine.popen_uci([ROOKERY, "uci"]) as engine:
+    with chess.engine.SimpleEngine.popen_uci([ROOKERY, "uci"], timeout=120) as engine:
         board = chess.Board()
         while board.ply() < 20 and not board.is_game_over():
             move = engine.play(board, chess.engine.Limit(nodes=2000)).move
