@@ -126,7 +126,8 @@ void bind_knowledge(nb::module_& m) {
         .def(
             "__init__",
             [](Knowledge* self, bool white, const std::string& fen) {
-                new (self) Knowledge(color_of_bool(white), blind::board_of(parse_fen(fen)));
+                new (self) Knowledge(color_of_bool(white),
+                                     blind::board_of(parse_fen(fen, false, BoardRules())));
             },
             "white"_a, "fen"_a = std::string(STARTING_FEN))
         .def(
@@ -207,7 +208,8 @@ void bind_game_class(nb::module_& m) {
             "__init__",
             [](Game* self, const std::string& fen, std::uint32_t move_limit,
                std::uint32_t turn_limit) {
-                new (self) Game(blind::board_of(parse_fen(fen)), {move_limit, turn_limit});
+                new (self) Game(blind::board_of(parse_fen(fen, false, BoardRules())),
+                                {move_limit, turn_limit});
             },
             "fen"_a = std::string(STARTING_FEN), "move_limit"_a = 100, "turn_limit"_a = 0,
             "move_limit: half-move clock that draws; turn_limit: full turns; 0: none.")

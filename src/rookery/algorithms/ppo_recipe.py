@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from rookery._core import random_position
+from rookery._core import STANDARD_BOARD, random_position
 from rookery.base.section import Section
 from rookery.encodings import require_observation
 from rookery.nets.mlp import MlpSizes
@@ -137,6 +137,8 @@ class PPORecipe(Recipe):
     network: NetworkSettings = NetworkSettings()
     evaluation: EvaluationSettings = EvaluationSettings()
 
+    ANY_BOARD: ClassVar[bool] = True
+
     @model_validator(mode="after")
     def _check(self) -> PPORecipe:
         require_observation(self.game.observation, "game.observation")
@@ -145,6 +147,8 @@ class PPORecipe(Recipe):
             raise ValueError("game.random_plies must be [low, high] with 0 <= low <= high")
         if self.network.family == "resnet" and self.network.resnet.norm == "batch":
             raise ValueError("network.resnet.norm=batch does not work with PPO; use group or none")
+        if self.board != STANDARD_BOARD and (self.game.book or self.game.tablebase):
+            raise ValueError("game.book and game.tablebase are for the standard board")
         for material in self.game.endings:
             random_position(material, 0)  # raises for an invalid material signature
         return self

@@ -19,6 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
+from rookery._core import STANDARD_BOARD
 from rookery.arena.game import PlayedGame, play_game
 from rookery.arena.limits import Adjudication, MatchLimits
 from rookery.arena.load import LoadMonitor
@@ -29,7 +30,7 @@ from rookery.arena.sprt import Sprt
 from rookery.data.openings import OpeningBook, load_openings, split_plies
 from rookery.data.tablebases import Tablebases, find_tablebases
 from rookery.engines.workers import run_workers
-from rookery.players.base import Player, capabilities_of
+from rookery.players.base import Player, capabilities_of, require_board
 
 PlayerFactory = Callable[[], Player]  # called once per worker: players need not be thread-safe
 
@@ -40,6 +41,7 @@ class MatchSettings:
 
     games: int = 100  # two make a pair; an odd last one stays single
     openings: str = "balanced:8"  # see `openings.load_openings`
+    board: str = STANDARD_BOARD
     seed: int = 0
     concurrency: int = 0  # games at once; 0: by the number of cores
     limits: MatchLimits = field(default_factory=MatchLimits)
@@ -92,6 +94,7 @@ class MatchResult:
         return found | {
             "seed": self.settings.seed,
             "openings": self.settings.openings,
+            "board": self.settings.board,
             "opening_count": self.opening_count,
             "limits": self.settings.limits.describe(),
             "adjudication": self.settings.adjudication.describe(),
@@ -122,7 +125,7 @@ def run_match(
 
     `progress` is called after every game with the result so far, `on_game` with its record.
     """
-    book = load_openings(settings.openings, settings.seed)
+    book = load_openings(settings.openings, settings.seed, board=settings.board)
     return _Match((first, second), settings, names, book, progress, on_game).run()
 
 
@@ -166,6 +169,8 @@ class _Match:
             self._tasks = iter(tasks)
             if tasks and not self._decided():
                 samples = [factory() for factory in self._factories]
+                for name, player in zip(self._names, samples, strict=True):
+                    require_board(name, capabilities_of(player).boards, settings.board)
                 bots = native_bots(samples, settings.adjudication)
                 workers = settings.workers(samples)
                 for player in samples:
@@ -302,6 +307,8 @@ def fingerprint(names: tuple[str, str], settings: MatchSettings) -> str:
     if path.is_file():
         openings = hashlib.sha256(path.read_bytes()).hexdigest()
         openings += "" if plies is None else f":{plies}"
+    if settings.board != STANDARD_BOARD:
+        openings += f" on {settings.board}"
     text = json.dumps(
         [*names, openings, settings.seed, asdict(settings.limits), asdict(settings.adjudication)],
         sort_keys=True,

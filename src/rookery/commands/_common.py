@@ -66,6 +66,17 @@ def check_numbers(args: argparse.Namespace, **least: int) -> None:
             raise ValueError(f"--{option} is {value}; it must be {low} or more")
 
 
+def add_board_option(parser: argparse.ArgumentParser, default: str | None = "standard") -> None:
+    """Add --board."""
+    parser.add_argument(
+        "--board",
+        default=default,
+        metavar="NAME",
+        help="4x4, 4x5, gardner (5x5), losalamos (6x6), standard, or a start FEN with rules, such "
+        "as 'rqkr/pppp/4/4/PPPP/RQKR w - - 0 1; double-step; promote=qr'",
+    )
+
+
 def add_limit_options(parser: argparse.ArgumentParser) -> None:
     """Add the clock and the limits per move."""
     group = parser.add_argument_group(

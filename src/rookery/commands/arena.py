@@ -15,6 +15,7 @@ from rookery.base.json_output import write_json
 from rookery.commands._common import (
     ProgressLine,
     add_adjudication_options,
+    add_board_option,
     add_limit_options,
     adjudication_of,
     check_numbers,
@@ -60,6 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--pgn", metavar="FILE", help="write the games here; resume if it exists")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="random seed")
+    add_board_option(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     add_limit_options(parser)
     add_adjudication_options(parser)
@@ -78,6 +80,7 @@ def run(args: argparse.Namespace) -> int:
     settings = MatchSettings(
         games=args.games,
         openings=args.openings,
+        board=args.board,
         seed=args.seed,
         concurrency=1 if any(name.startswith("human") for name in names) else args.concurrency,
         limits=limits_of(args),

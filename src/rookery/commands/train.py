@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rookery.base.json_output import write_json
+from rookery.commands._common import add_board_option
 
 # What to do with a finished run.
 NEXT = (
@@ -47,6 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--seeds", metavar="N,N,...", type=seed_list, help="one run after the other for each seed"
     )
     add_settings(parser)
+    add_board_option(parser, None)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
@@ -69,8 +71,14 @@ def run(args: argparse.Namespace) -> int:
 
     if args.seeds:
         return run_seeds(args)
-    outcome = start(args.recipe, args.folder, args.budget, args.seed, args.workers, args.settings)
+    settings = settings_of(args)
+    outcome = start(args.recipe, args.folder, args.budget, args.seed, args.workers, settings)
     return report(outcome, args.json)
+
+
+def settings_of(args: argparse.Namespace) -> list[str]:
+    """The changes of --set and --board."""
+    return args.settings + ([f"board={args.board}"] if args.board else [])
 
 
 def seed_list(text: str) -> list[int]:
@@ -92,7 +100,7 @@ def run_seeds(args: argparse.Namespace) -> int:
     outcomes = []
     for seed in args.seeds:
         folder = f"{name}-seed{seed}"
-        outcome = start(args.recipe, folder, args.budget, seed, args.workers, args.settings)
+        outcome = start(args.recipe, folder, args.budget, seed, args.workers, settings_of(args))
         outcomes.append(outcome)
         if not args.json:
             report(outcome, as_json=False)

@@ -24,6 +24,7 @@ from rookery.nets import ActionValueNetwork, PolicyValueNetwork
 from rookery.nets.model_file import (
     KEY,
     ModelFileError,
+    board_of,
     info_of,
     parse_info,
     parse_model,
@@ -71,6 +72,7 @@ class TorchEvaluator:
         self.observation = network.observation
         self.actions = network.actions
         self.bounded = network.bounded
+        self.board = board_of(network)
         self._module: Any = network  # the protocols do not require a torch module
         self._answer = network.action_values if isinstance(network, ActionValueNetwork) else network
 
@@ -123,6 +125,7 @@ class OnnxEvaluator:
         self.name = path.stem
         self.observation = self.info.observation
         self.actions = self.info.actions
+        self.board = self.info.board
         self.bounded = metadata.get("bounded") == "true"
         self._path = path
         # A graph can be sound and not fit its metadata; ask once instead of failing in a game.
@@ -220,7 +223,7 @@ def without_torch(source: str, threads: int = 1) -> Any:
         raise ModelFileError(f"{origin}: {error}") from None
     if native is None:
         return None
-    return CoreEvaluator(native, info.observation, info.actions, short_name(source), threads)
+    return CoreEvaluator(native, info, short_name(source), threads)
 
 
 def short_name(source: str) -> str:

@@ -60,7 +60,7 @@ def network_evaluator(
     native = native_network(network)
     if native is None:
         return TorchEvaluator(network, name)
-    return CoreEvaluator(native, network.observation, network.actions, name, threads)
+    return CoreEvaluator(native, describe(network), name, threads)
 
 
 def squares_net(weights: Weights, info: ModelInfo) -> SquaresNet | None:
@@ -105,19 +105,15 @@ class CoreEvaluator:
     bounded = True
 
     def __init__(
-        self,
-        native: NativeNetwork,
-        observation: str,
-        actions: str,
-        name: str = "network",
-        threads: int = 1,
+        self, native: NativeNetwork, info: ModelInfo, name: str = "network", threads: int = 1
     ) -> None:
-        """Use `native`, whose network has these layouts."""
+        """Use `native`; `info` has its layouts and its board."""
         self.name = name
-        self.observation = observation
-        self.actions = actions
+        self.observation = info.observation
+        self.actions = info.actions
+        self.board = info.board
         self.native: Any = native
-        bytes_fit = "uint8" in OBSERVATIONS[observation].dtypes
+        bytes_fit = "uint8" in OBSERVATIONS[info.observation].dtypes
         self._dtype = np.uint8 if bytes_fit else np.float32
         self._threads = threads
         self._pool = ThreadPoolExecutor(threads) if threads > 1 else None

@@ -29,7 +29,7 @@ from rookery._core import (
 )
 from rookery._core import SearchResult as CoreResult
 from rookery.base.scales import value_of_score
-from rookery.players.base import Capabilities, Decision, Limits
+from rookery.players.base import Capabilities, Decision, Limits, require_board
 from rookery.players.lateness import Lateness
 from rookery.players.levels import (
     HIGHEST_ELO,
@@ -239,6 +239,7 @@ class AlphaBetaPlayer:
 
     def _arguments(self, game: Game, limits: Limits) -> dict[str, Any]:
         """Limits as arguments of the core; the player's own override the match's."""
+        require_board(self.name, self.capabilities.boards, game.board)
         arguments: dict[str, Any] = {}
         depth, nodes = self._depth, self._nodes
         if depth is None and nodes is None and self._movetime is None:

@@ -14,7 +14,14 @@ from numpy.random import Generator
 
 from rookery._core import BatchEvaluator, Game, PlainSearch, PositionEvaluator
 from rookery.players.alphabeta import AlphaBetaPlayer
-from rookery.players.base import Capabilities, Decision, Limits, Player, legal_moves
+from rookery.players.base import (
+    Capabilities,
+    Decision,
+    Limits,
+    Player,
+    legal_moves,
+    require_board,
+)
 from rookery.players.spec import PlayerSpec, SpecError
 
 DEFAULT_DEPTH = 2
@@ -42,6 +49,7 @@ class PlainPlayer:
 
     def choose(self, game: Game, rng: Generator, limits: Limits | None = None) -> Decision:
         """Search to the fixed depth; `limits` are ignored."""
+        require_board(self.name, self.capabilities.boards, game.board)
         legal_moves(game)  # raises if the game is over
         line, value, leaves = self._search.search(game, self._depth)
         details = {"leaves": leaves, "depth": self._depth}

@@ -455,7 +455,9 @@ class _Session:
             scores = [*self.trainer.evaluate(self.context.generator("evaluation", step))]
             if run.opponents:
                 model = self.folder.path / "checkpoints" / folder_name(self.saved) / MODEL
-                scores += play_opponents(model, run, self.context.seed("opponents", step))
+                scores += play_opponents(
+                    model, run, self.context.seed("opponents", step), self.recipe.board
+                )
         if not scores:
             return
         self.counters.rounds += 1

@@ -20,10 +20,11 @@ import tomllib
 import typing
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, Field, ValidationError
+from pydantic import AfterValidator, Field, ValidationError, model_validator
 
+from rookery._core import STANDARD_BOARD, Game
 from rookery.base.registry import load
 from rookery.base.section import Section
 from rookery.base.toml import to_toml
@@ -93,7 +94,19 @@ class Recipe(Section):
     """What the recipe is for, in one sentence."""
     result: str = NOT_MEASURED
     """The measured result, and how it was measured."""
+    board: str = STANDARD_BOARD
+    """What the games are played on: a name such as gardner, or a description (docs/boards.md)."""
     run: RunSettings = RunSettings()
+
+    ANY_BOARD: ClassVar[bool] = False
+    """Whether the algorithm trains on boards other than the standard one."""
+
+    @model_validator(mode="after")
+    def _check_board(self) -> Recipe:
+        Game(board=self.board)  # raises for an unknown board, or one without a start position
+        if self.board != STANDARD_BOARD and not self.ANY_BOARD:
+            raise ValueError(f"{self.algorithm} trains on the standard board only")
+        return self
 
 
 def load_recipe(source: str, changes: Mapping[str, Any] | None = None) -> Recipe:

@@ -44,6 +44,7 @@ from rookery.web.records import (
     destinations,
     fens_of,
     game_of_moves,
+    standard_game,
     thought_to_json,
 )
 from rookery.web.thinking import Searches, Wish
@@ -74,7 +75,9 @@ class Analysis:
             raise ValueError("a message must be a JSON object")
         match message.get("type"):
             case "position":
-                game = game_of_moves(message.get("start", ""), message.get("moves", []))
+                game = standard_game(
+                    game_of_moves(message.get("start", ""), message.get("moves", []))
+                )
                 if isinstance(typed := message.get("typed"), str):
                     game.push(read_move(chess.Board(game.fen()), typed))
                 self._game = game
@@ -85,7 +88,9 @@ class Analysis:
                 self._lines = min(MOST_LINES, max(0, lines)) if isinstance(lines, int) else 0
                 self._think_again()
             case "review":
-                game = game_of_moves(message.get("start", ""), message.get("moves", []))
+                game = standard_game(
+                    game_of_moves(message.get("start", ""), message.get("moves", []))
+                )
                 if game.ply > MOST_REVIEWED:
                     raise ValueError(f"a game of more than {MOST_REVIEWED} plies is not reviewed")
                 self._stop_review()

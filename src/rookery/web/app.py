@@ -54,7 +54,7 @@ from rookery.web.library import VISITOR, Library, summary
 from rookery.web.outbox import Outbox
 from rookery.web.pgn_tree import Node, tree_of_pgn
 from rookery.web.quota import Buckets, Clamps, QuotaError, Quotas
-from rookery.web.records import LONGEST_PGN, start_game
+from rookery.web.records import LONGEST_PGN, standard_game, start_game
 from rookery.web.rooms import Rooms
 from rookery.web.runs import Runs
 from rookery.web.shelf import Shelf
@@ -320,7 +320,7 @@ class Server:
         """Return a PGN game with its comments and variations as a tree; or one position."""
         sent = await _json_object(request)
         if "fen" in sent:
-            start = Node(-1, fen=start_game(sent["fen"]).fen())
+            start = Node(-1, fen=standard_game(start_game(sent["fen"])).fen())
             return JSONResponse({"headers": {}, "nodes": [start.to_json()]})
         text = sent.get("pgn")
         if not isinstance(text, str) or len(text) > LONGEST_PGN:

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from rookery._core import STANDARD_BOARD, find_board
 from rookery.data.starts import start_positions
 from rookery.nets.model_file import read_info
 from rookery.players.levels import is_calibrated
@@ -55,7 +56,7 @@ class Choice:
     group: str
     spec: str  # for `make_player`; never sent to a browser
     levels: Levels
-    start: str = ""  # FEN to start from if no other is chosen: of a player that knows one ending
+    start: str = ""  # FEN to start from if no other is chosen: of its board, or its only ending
     rating: NetworkRating | None = None  # measured, at full strength
 
     def level(self, wanted: str) -> Level:
@@ -126,7 +127,7 @@ def named_choice(kind: PlayerKind) -> Choice:
     levels, start = kind.levels, ""
     path = NETWORKS / f"{kind.name}.safetensors"
     if path.is_file():
-        start = ending_start(path)
+        start = usual_start(path)
         if levels == ENGINE and is_calibrated(path.read_bytes()):
             levels = RATED_ENGINE
     return Choice(
@@ -134,12 +135,15 @@ def named_choice(kind: PlayerKind) -> Choice:
     )
 
 
-def ending_start(model: Path) -> str:
-    """Return a position of the first ending that a network plays; "" if it plays whole games."""
+def usual_start(model: Path) -> str:
+    """Return the start of a network's board, or a position of its ending; "" if standard."""
     try:
-        endings = read_info(model).sizes.get("endings")
+        info = read_info(model)
     except (ValueError, OSError):
         return ""
+    if info.board != STANDARD_BOARD:
+        return find_board(info.board).start
+    endings = info.sizes.get("endings")
     return ending_fen(str(endings[0])) if isinstance(endings, list) and endings else ""
 
 
@@ -198,7 +202,7 @@ def run_choices(run: Path) -> list[Choice]:
     if not files:
         return []
     first = next(iter(files.values()))[1]
-    kind, start = _kind(first), ending_start(first)  # all networks of a run are of one kind
+    kind, start = _kind(first), usual_start(first)  # all networks of a run are of one kind
     ratings = choice_ratings(run)
     return [
         Choice(

@@ -18,6 +18,7 @@ import chess
 
 from rookery._core import Game
 from rookery.data.notation import read_move
+from rookery.data.small_board import chess_board
 from rookery.players.base import Decision
 from rookery.players.offered_levels import FULL
 from rookery.players.thinking import Thought
@@ -62,7 +63,7 @@ class Table:
         self._task: asyncio.Task[None] | None = None
         self._hint: asyncio.Task[None] | None = None
         self._flag: asyncio.TimerHandle | None = None
-        self._board = chess.Board(self.game.start_fen)
+        self._board = chess_board(self.game, self.game.start_fen)
         for uci in self.game.moves():
             self._record(uci, None)
         self._notice_end()

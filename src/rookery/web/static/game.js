@@ -255,6 +255,7 @@ export class GameView {
       live: atEnd && state.result === "*" && people.length > 0,
       mover: people.length === 2 ? state.turn : people[0],
       dests: state.dests,
+      promotions: state.promotions,
     });
     this.renderBars();
     this.renderMoves();

@@ -131,6 +131,7 @@ async function main() {
   $("note").textContent = session.start.note || "";
   $("note").hidden = !session.start.note;
   if (session.start.player) setup.choose(session.start.player, session.start.level);
+  if (session.start.position) setup.suggest(session.start.position);
   const color = session.start.color;
   if (color) setup.form.elements.color.value = color;
   await route();
