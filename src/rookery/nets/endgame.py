@@ -105,8 +105,8 @@ class Endgame(nn.Module):
         self, observations: Tensor, legal: Tensor, rows: Tensor
     ) -> tuple[Tensor, Tensor]:
         """Q values [L] of the legal actions, and values [B]: the expected result."""
-        arrays = (array.detach().cpu().numpy() for array in (observations, legal, rows))
-        q_values, values = self.meaning.action_values(*arrays, self.logits)
+        planes, actions, places = (t.detach().cpu().numpy() for t in (observations, legal, rows))
+        q_values, values = self.meaning.action_values(planes, actions, places, self.logits)
         return torch.from_numpy(q_values), torch.from_numpy(values)
 
     def dense(self, observations: Tensor) -> tuple[Tensor, Tensor]:
