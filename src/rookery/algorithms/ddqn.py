@@ -107,7 +107,7 @@ class DdqnTrainer(Trainer):
         new = self.memory.add(transitions)
         self.memory.judge(new, self._judge, learn.gamma, self.lambda_)
         values = values_of(self.online, self.memory.positions[new])
-        self.memory.prioritise(new, values, learn.priority)
+        self.memory.prioritise(new, self._online, learn.priority)
         leaves, positions = self.memory.leaves[new], self.memory.positions[new]
         chosen = judge_leaves(positions, leaves, lambda samples: values_of(chooser, samples))
         count = max(1, len(positions))
@@ -142,7 +142,7 @@ class DdqnTrainer(Trainer):
         self._copy_weights()
         self.lambda_ = learn.lambda_ + (learn.final_lambda - learn.lambda_) * self.context.progress
         self.memory.judge(ALL, self._judge, learn.gamma, self.lambda_)
-        self.memory.prioritise(ALL, self._online(self.memory.positions), learn.priority)
+        self.memory.prioritise(ALL, self._online, learn.priority)
 
     # --- Learn ---
 
@@ -161,9 +161,8 @@ class DdqnTrainer(Trainer):
         rates = np.full(steps, low + falling * (high - low), dtype=np.float32)
         samples = self.memory.samples(places)
         loss = self.online.train(samples, 0, learn.minibatch, 0, rates, 0.0, 2.0)
-        drawn = np.unique(places)
-        values = self._online(self.memory.positions[drawn])
-        self.memory.prioritise(drawn, values, learn.priority)
+        if learn.priority:
+            self.memory.prioritise(np.unique(places), self._online, learn.priority)
         return 4.0 * loss, len(places)  # of values in [-1, 1] instead of scores in [0, 1]
 
     # --- Publishing, measuring ---
@@ -210,7 +209,7 @@ class DdqnTrainer(Trainer):
         whole = self.memory.get(state)
         self.memory.judge(ALL, self._judge, learn.gamma, self.lambda_)
         if not whole:
-            self.memory.prioritise(ALL, self._online(self.memory.positions), learn.priority)
+            self.memory.prioritise(ALL, self._online, learn.priority)
 
     def close(self) -> None:
         """Close the collector."""
