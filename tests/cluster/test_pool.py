@@ -85,7 +85,11 @@ def test_a_lost_connection_is_made_again(pool: Pool) -> None:
 def test_a_node_with_another_version_is_named_and_refused(
     pool: Pool, cluster: LoopbackCluster, tmp_path: Path
 ) -> None:
-    (tmp_path / "sitecustomize.py").write_text("import rookery\nrookery.__version__ = '0.0.9'\n")
+    (tmp_path / "sitecustomize.py").write_text(
+        "from rookery.cluster import node\n"
+        "known = node._version\n"
+        "node._version = lambda name: '0.0.9' if name == 'rookery' else known(name)\n"
+    )
     path = os.pathsep.join([str(tmp_path), os.environ["PYTHONPATH"]])
     other = cluster.add(env_vars={"PYTHONPATH": path})
     try:

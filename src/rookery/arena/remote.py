@@ -105,10 +105,13 @@ def ship(text: str) -> tuple[str, dict[str, bytes]]:
 
 def _record(content: dict[str, Any]) -> PlayedGame:
     """A record from what `unpack` returns."""
-    found = {k: tuple(v) if isinstance(v, list) else v for k, v in content.items()}
+    found: dict[str, Any] = {
+        key: tuple(value) if isinstance(value, list) else value for key, value in content.items()
+    }
     for key in ("fault", "other_fault"):
         found[key] = None if content[key] is None else Fault(**content[key])
-    return PlayedGame(**{**found, "opening": _opening(content["opening"])})
+    found["opening"] = _opening(content["opening"])
+    return PlayedGame(**found)
 
 
 def _opening(content: dict[str, Any]) -> Opening:

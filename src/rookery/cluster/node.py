@@ -17,8 +17,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, TypeVar
 
-import rookery
-from rookery import _core
+from rookery._core import __file__ as core_file
 from rookery.base.registry import load
 
 T = TypeVar("T")
@@ -54,13 +53,13 @@ def perform(work: str, content: bytes, shared: tuple[bytes, ...]) -> tuple[Any, 
 def facts() -> dict[str, str]:
     """What decides whether this node's results are those of another one."""
     return {
-        "rookery": rookery.__version__,
+        "rookery": _version("rookery"),
         "sources": _sources(),
         "python": ".".join(map(str, sys.version_info[:2])),
         "numpy": _version("numpy"),
         "torch": _version("torch"),
         "machine": platform.machine(),
-        "core": hashlib.sha256(Path(str(_core.__file__)).read_bytes()).hexdigest()[:16],
+        "core": hashlib.sha256(Path(str(core_file)).read_bytes()).hexdigest()[:16],
         "features": " ".join(name for name in FEATURES if name in _flags()),
     }
 
@@ -88,7 +87,7 @@ def describe() -> dict[str, Any]:
 
 def _sources() -> str:
     """Hash of the package's Python files and recipes."""
-    summary, root = hashlib.sha256(), Path(rookery.__file__).parent
+    summary, root = hashlib.sha256(), Path(__file__).resolve().parents[1]
     for path in sorted([*root.rglob("*.py"), *root.rglob("*.toml")]):
         summary.update(str(path.relative_to(root)).encode())
         summary.update(path.read_bytes())
