@@ -58,9 +58,9 @@ const Games& require_games(const Games& games) {
     return games;
 }
 
-std::vector<Position> parse_fens(const std::vector<std::string>& fens) {
+std::vector<Position> parse_fens(const std::vector<std::string>& fens, BoardRules rules) {
     std::vector<Position> positions;
-    for (const std::string& fen : fens) positions.push_back(parse_fen(fen));
+    for (const std::string& fen : fens) positions.push_back(parse_fen(fen, false, rules));
     return positions;
 }
 

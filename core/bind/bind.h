@@ -113,7 +113,8 @@ template <class Class, class Batch> void bind_leaves(Class& bound, Batch&& batch
 using Games = std::vector<const Game*>;
 const Games& require_games(const Games& games);
 
-[[nodiscard]] std::vector<Position> parse_fens(const std::vector<std::string>& fens);
+[[nodiscard]] std::vector<Position> parse_fens(const std::vector<std::string>& fens,
+                                               BoardRules rules = {});
 
 [[nodiscard]] inline nb::bytes bytes_of(const std::string& state) {
     return nb::bytes(state.data(), state.size());
@@ -143,6 +144,8 @@ void set_option(mcts::TreeOptions& options, nb::handle name, nb::handle value);
 // --- The parts of the module, one file each ---
 
 void bind_rules(nb::module_& m);
+void bind_boards(nb::module_& m);
+void bind_solve(nb::module_& m);
 void bind_game(nb::module_& m);
 void bind_bots(nb::module_& m);
 void bind_vector_games(nb::module_& m);

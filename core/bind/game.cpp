@@ -6,6 +6,7 @@
 #include "encode/actions.h"
 #include "encode/encode.h"
 #include "nnue/network.h"
+#include "rules/boards.h"
 #include "rules/movegen.h"
 #include "rules/san.h"
 
@@ -14,6 +15,13 @@ namespace rookery::bind {
 namespace {
 
 using Outcome = std::pair<std::string, std::optional<bool>>;
+
+Position make_start(const std::optional<nb::str>& fen, bool chess960,
+                    const std::optional<std::string>& name) {
+    if (!name) return fen ? parse_fen(text_of(*fen), chess960) : start_position();
+    const Board board = find_board(*name);
+    return fen ? parse_fen(text_of(*fen), chess960, board.rules) : start_position(board);
+}
 
 void push_action(Game& game, std::int64_t action, std::string_view space) {
     const auto move = encode::move_of(encode::find_action_space(space), game, action);
@@ -99,10 +107,13 @@ void bind_game(nb::module_& m) {
     nb::class_<Game>(m, "Game", "A position with its history.")
         .def(
             "__init__",
-            [](Game* self, const nb::str& fen, bool chess960) {
-                new (self) Game(parse_fen(text_of(fen), chess960));
+            [](Game* self, const std::optional<nb::str>& fen, bool chess960,
+               const std::optional<std::string>& board) {
+                new (self) Game(make_start(fen, chess960, board));
             },
-            "fen"_a = STARTING_FEN, "chess960"_a = false)
+            "fen"_a = nb::none(), "chess960"_a = false, "board"_a = nb::none(),
+            "Without a FEN the start position of the board. Without a board, the size of the FEN "
+            "tells which of the known ones it is.")
         .def(
             "fen", [](const Game& g) { return to_fen(g.now()); },
             "FEN, with an en passant square only if a capture is legal.")
@@ -112,6 +123,9 @@ void bind_game(nb::module_& m) {
         .def_prop_ro(
             "turn", [](const Game& g) { return g.now().side == WHITE; },
             "True if White is to move.")
+        .def_prop_ro(
+            "board", [](const Game& g) { return board_name(g.now().rules); },
+            "Name of the board, or the description of its rules if it has none.")
         .def_prop_ro("chess960", [](const Game& g) { return g.now().chess960; })
         .def_prop_ro(
             "halfmove_clock", [](const Game& g) { return g.now().halfmove_clock; },

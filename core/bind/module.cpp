@@ -8,7 +8,9 @@ NB_MODULE(_core, m) {
     nb::set_leak_warnings(false);
     m.doc() = "Chess rules, encodings, searches and hot loops, in C++; core/README.md is the map.";
     bind_rules(m);
+    bind_boards(m);
     bind_game(m);
+    bind_solve(m);
     bind_bots(m);
     bind_vector_games(m);
     bind_nets(m);

@@ -3,6 +3,7 @@
 #include <nanobind/stl/function.h>
 
 #include "bind/bind.h"
+#include "rules/boards.h"
 #include "rules/mate.h"
 #include "rules/movegen.h"
 #include "rules/perft.h"
@@ -82,11 +83,13 @@ void bind_rules(nb::module_& m) {
           "limit or `stopping`, called every few milliseconds, ended it first.");
     m.def(
         "random_position",
-        [](const std::string& material, std::uint64_t seed, std::string_view side) {
+        [](const std::string& material, std::uint64_t seed, std::string_view side,
+           std::string_view board) {
             Random random(seed);
-            return to_fen(random_position(material, find_start_side(side), random));
+            const BoardRules rules = find_board(board).rules;
+            return to_fen(random_position(material, find_start_side(side), random, rules));
         },
-        "material"_a, "seed"_a, "side"_a = "white",
+        "material"_a, "seed"_a, "side"_a = "white", "board"_a = STANDARD_BOARD,
         "FEN of a uniformly random open position with this material, such as KRvK.");
 }
 

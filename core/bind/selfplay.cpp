@@ -2,6 +2,7 @@
 
 #include "mcts/selfplay.h"
 #include "bind/bind.h"
+#include "rules/boards.h"
 
 namespace rookery::bind {
 
@@ -16,7 +17,8 @@ void init(SelfPlay* self, int games, std::string observation, std::uint64_t seed
           double late_temperature, int temperature_plies, int max_plies, double random_share,
           std::pair<int, int> random_plies, const std::vector<std::string>& start_fens,
           double starts_share, double resign_below, int resign_moves, double resign_check_share,
-          int judge_from, int judge_every, std::size_t cache_megabytes, const nb::dict& tree) {
+          int judge_from, int judge_every, std::size_t cache_megabytes, const nb::dict& tree,
+          std::string_view board) {
     mcts::SelfPlayOptions o;
     o.games = games;
     o.observation = std::move(observation);
@@ -31,7 +33,8 @@ void init(SelfPlay* self, int games, std::string observation, std::uint64_t seed
     o.max_plies = max_plies;
     o.random_share = random_share;
     std::tie(o.min_random_plies, o.max_random_plies) = random_plies;
-    o.starts = parse_fens(start_fens);
+    o.start = start_position(find_board(board));
+    o.starts = parse_fens(start_fens, o.start.rules);
     o.starts_share = starts_share;
     o.resign_below = resign_below;
     o.resign_moves = resign_moves;
@@ -113,7 +116,7 @@ void bind_selfplay(nb::module_& m) {
              "random_plies"_a = std::pair{0, 0}, "start_fens"_a = std::vector<std::string>(),
              "starts_share"_a = 0.0, "resign_below"_a = -2.0, "resign_moves"_a = 3,
              "resign_check_share"_a = 0.1, "judge_from"_a = 0, "judge_every"_a = 0,
-             "cache_megabytes"_a = 32, "tree"_a = nb::dict())
+             "cache_megabytes"_a = 32, "tree"_a = nb::dict(), "board"_a = STANDARD_BOARD)
         .def("gather", &SelfPlay::gather, nb::call_guard<nb::gil_scoped_release>(),
              "Advances every game until it needs the network; returns the number of leaves.")
         .def("apply", &apply, "logits"_a, "values"_a,

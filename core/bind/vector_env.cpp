@@ -3,6 +3,7 @@
 #include "env/vector_env.h"
 #include "base/choose.h"
 #include "bind/bind.h"
+#include "rules/boards.h"
 
 namespace rookery::bind {
 
@@ -14,7 +15,8 @@ void init_vector_games(env::VectorGames* self, int num_games, std::string observ
                        std::string_view on_illegal, int max_plies, int draw_after_plies,
                        bool promotion_wins, const std::vector<std::string>& start_fens,
                        std::string material, std::string_view material_side,
-                       std::pair<int, int> random_plies, std::string_view dtype, int threads) {
+                       std::pair<int, int> random_plies, std::string_view dtype, int threads,
+                       std::string_view board) {
     env::VectorOptions o;
     o.num_games = num_games;
     o.observation = std::move(observation);
@@ -26,7 +28,8 @@ void init_vector_games(env::VectorGames* self, int num_games, std::string observ
     o.max_plies = max_plies;
     o.draw_after_plies = draw_after_plies;
     o.promotion_wins = promotion_wins;
-    o.starts = parse_fens(start_fens);
+    o.start = start_position(find_board(board));
+    o.starts = parse_fens(start_fens, o.start.rules);
     o.material = std::move(material);
     o.material_side = find_start_side(material_side);
     std::tie(o.min_random_plies, o.max_random_plies) = random_plies;
@@ -89,13 +92,14 @@ void bind_vector_games(nb::module_& m) {
              "draw_after_plies"_a = 0, "promotion_wins"_a = false,
              "start_fens"_a = std::vector<std::string>(), "material"_a = "",
              "material_side"_a = "white", "random_plies"_a = std::pair{0, 0}, "dtype"_a = "float32",
-             "threads"_a = 1, "Start `num_games` games; ValueError for contradictory options.")
+             "threads"_a = 1, "board"_a = STANDARD_BOARD,
+             "Start `num_games` games; ValueError for contradictory options.")
         .def("__len__", &env::VectorGames::size, "Number of games.")
         .def(
             "reset",
             [](env::VectorGames& g, std::optional<std::uint64_t> seed,
                const std::vector<std::string>& fens) {
-                const std::vector<Position> starts = parse_fens(fens);
+                const auto starts = parse_fens(fens, g.options().start.rules);
                 const nb::gil_scoped_release release;
                 if (seed) g.seed(*seed);
                 g.reset(starts);

@@ -40,8 +40,8 @@ int az_action(const Position& position, Move move) {
     Square to = move.to();
     if (move.kind() == Move::CASTLING && !position.chess960)
         to = castled_king(us, to > move.from());
-    const Square from = oriented(move.from(), us);
-    to = oriented(to, us);
+    const Square from = position.rules.oriented(move.from(), us);
+    to = position.rules.oriented(to, us);
     int plane = PLANES[std::size_t(from)][std::size_t(to)];
     if (move.kind() == Move::PROMOTION && move.promotion() != QUEEN)
         plane = FIRST_UNDERPROMOTION + 3 * (move.promotion() - KNIGHT) +

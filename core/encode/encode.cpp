@@ -15,13 +15,13 @@ template <class T> void fill(T* out, std::size_t planes, T value) {
     std::fill(out, out + planes * SQUARES, value);
 }
 // Ones on the squares of a set in one side's view; the plane must be zero.
-template <class T> void mark(T* plane, Bitboard set, Color view) {
-    while (set) plane[oriented(pop_square(set), view)] = T(1);
+template <class T> void mark(T* plane, Bitboard set, Color view, BoardRules rules) {
+    while (set) plane[rules.oriented(pop_square(set), view)] = T(1);
 }
 // Six planes of one colour's pieces, P N B R Q K.
 template <class T> void mark_pieces(T* out, const Position& p, Color color, Color view) {
     for (int type = PAWN; type <= KING; ++type)
-        mark(out + std::size_t(type) * SQUARES, p.pieces(color, PieceType(type)), view);
+        mark(out + std::size_t(type) * SQUARES, p.pieces(color, PieceType(type)), view, p.rules);
 }
 
 bool has_right(const Position& p, Color color, bool kingside) {
@@ -44,7 +44,7 @@ template <class T> void encode_squares(const Position& p, T* out) {
         const Piece piece = p.board[square];
         T value = 0;
         if (piece != NO_PIECE) value = T(1 + type_of(piece) + (color_of(piece) == p.side ? 0 : 6));
-        out[oriented(square, p.side) ^ 56] = value;
+        out[p.rules.oriented(square, p.side) ^ 56] = value;
     }
 }
 
@@ -104,7 +104,8 @@ template <class T> void encode_planes12(const EncodeView& view, T* out) {
 
 Bitboard attacked_by_pawns(const Position& p, Color color) {
     const Bitboard pawns = p.pieces(color, PAWN);
-    return color == WHITE ? pawn_attacks<WHITE>(pawns) : pawn_attacks<BLACK>(pawns);
+    return p.rules.squares() &
+           (color == WHITE ? pawn_attacks<WHITE>(pawns) : pawn_attacks<BLACK>(pawns));
 }
 // By pieces other than pawns.
 Bitboard attacked_by_pieces(const Position& p, Bitboard pieces) {
@@ -113,7 +114,7 @@ Bitboard attacked_by_pieces(const Position& p, Bitboard pieces) {
         const Square square = pop_square(pieces);
         attacked |= piece_attacks(type_of(p.board[square]), square, p.occupied());
     }
-    return attacked;
+    return attacked & p.rules.squares();
 }
 Bitboard attacked_by(const Position& p, Color color) {
     return attacked_by_pawns(p, color) | attacked_by_pieces(p, p.pieces(color) & ~p.by_type[PAWN]);
@@ -130,15 +131,15 @@ Bitboard attacked_twice_by(const Position& p, Color color) {
         twice |= once & attacked;
         once |= attacked;
     }
-    return twice;
+    return twice & p.rules.squares();
 }
 
 template <class T> void encode_planes14(const EncodeView& view, T* out) {
     const Position& p = view.now();
     encode_planes12(view, out);
     fill(out + SQUARES * 12, 2, T(0));
-    mark(out + SQUARES * 12, attacked_by(p, p.side), p.side);
-    mark(out + SQUARES * 13, attacked_by(p, ~p.side), p.side);
+    mark(out + SQUARES * 12, attacked_by(p, p.side), p.side, p.rules);
+    mark(out + SQUARES * 13, attacked_by(p, ~p.side), p.side, p.rules);
 }
 
 void encode_planes22(const EncodeView& view, float* out) {
@@ -147,15 +148,16 @@ void encode_planes22(const EncodeView& view, float* out) {
     encode_planes12(view, out);
     fill_castling(out + SQUARES * 12, p);
     fill(out + SQUARES * 16, 6, 0.0f);
-    if (p.en_passant != NO_SQUARE) out[SQUARES * 16 + std::size_t(oriented(p.en_passant, us))] = 1;
+    if (p.en_passant != NO_SQUARE)
+        out[SQUARES * 16 + std::size_t(p.rules.oriented(p.en_passant, us))] = 1;
     fill(out + SQUARES * 17, 1, float(p.halfmove_clock) / 100.0f);
     if (p.repetitions >= 1) fill(out + SQUARES * 18, 1, 1.0f);
     if (p.repetitions >= 2) fill(out + SQUARES * 19, 1, 1.0f);
     if (const Move last = p.last_move) {
         Square to = last.to();
         if (last.kind() == Move::CASTLING) to = castled_king(~us, to > last.from());
-        out[SQUARES * 20 + std::size_t(oriented(last.from(), us))] = 1;
-        out[SQUARES * 21 + std::size_t(oriented(to, us))] = 1;
+        out[SQUARES * 20 + std::size_t(p.rules.oriented(last.from(), us))] = 1;
+        out[SQUARES * 21 + std::size_t(p.rules.oriented(to, us))] = 1;
     }
 }
 
@@ -172,7 +174,7 @@ template <class T> void encode_tactical70(const EncodeView& view, T* out) {
         attacked_by_pieces(p, p.pieces(them) & (p.by_type[KNIGHT] | p.by_type[BISHOP]));
     const auto add = [&](Bitboard set, int amount) {
         while (set) {
-            T& value = out[oriented(pop_square(set), us) ^ 56];
+            T& value = out[p.rules.oriented(pop_square(set), us) ^ 56];
             value = T(value + T(amount));
         }
     };

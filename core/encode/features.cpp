@@ -55,8 +55,8 @@ class FeatureWriter {
     };
 
     FeatureWriter(const Position& position, float* out) : p_(position), out_(out) {
-        const bool flip = p_.side == BLACK;
-        const auto seen = [flip](Bitboard set) { return flip ? __builtin_bswap64(set) : set; };
+        const Bitboard squares = p_.rules.squares();
+        const auto seen = [this](Bitboard set) { return p_.rules.oriented(set, p_.side); };
         for (const int who : {MOVER, OPPONENT}) own_[who] = seen(p_.pieces(color(who)));
         const Bitboard occupied = own_[MOVER] | own_[OPPONENT];
         for (const int who : {MOVER, OPPONENT}) {
@@ -66,12 +66,13 @@ class FeatureWriter {
                 const Bitboard pawns = !pieces        ? 0
                                        : who == MOVER ? pawn_attacks<WHITE>(pieces)
                                                       : pawn_attacks<BLACK>(pieces);
-                if (type == PAWN) attacks_[who][PAWN] = pawns;
+                if (type == PAWN) attacks_[who][PAWN] = pawns & squares;
                 // Lowest square first; pieces beyond the slots (promotions) only attack.
                 for (int i = 0; pieces; ++i) {
                     const Square square = pop_square(pieces);
                     const Bitboard attacks =
-                        type == PAWN ? 0 : piece_attacks(PieceType(type), square, occupied);
+                        type == PAWN ? 0
+                                     : piece_attacks(PieceType(type), square, occupied) & squares;
                     attacks_[who][type] |= attacks;
                     if (i < SLOTS[type]) slots_[who][type][std::size_t(i)] = {square, attacks};
                 }

@@ -153,11 +153,12 @@ void VectorGames::start(Slot& slot) {
     const VectorOptions& o = options_;
     for (int attempt = 0; attempt < START_ATTEMPTS; ++attempt) {
         if (!o.material.empty())
-            start_at(slot, random_position(o.material, o.material_side, slot.random));
+            start_at(slot,
+                     random_position(o.material, o.material_side, slot.random, o.start.rules));
         else if (!o.starts.empty())
             start_at(slot, o.starts[slot.random.below(std::uint32_t(o.starts.size()))]);
         else
-            start_at(slot, start_position());
+            start_at(slot, o.start);
         const int extra = o.max_random_plies - o.min_random_plies;
         int random_plies =
             o.min_random_plies + (extra ? int(slot.random.below(std::uint32_t(extra + 1))) : 0);

@@ -39,7 +39,8 @@ struct VectorOptions {
     int max_plies = 0;         // truncation after this many steps of a game; 0: never
     int draw_after_plies = 0;  // a draw after this many plies of a game; 0: never
     bool promotion_wins = false;  // KPK: a promoted piece wins unless it can be captured at once
-    std::vector<Position> starts;  // empty: the standard start position
+    Position start = start_position();  // of the board
+    std::vector<Position> starts;       // on the same board; empty: its start position
     std::string material;          // instead of starts: random positions such as KRvK
     StartSide material_side = StartSide::WHITE_MOVES;
     int min_random_plies = 0, max_random_plies = 0;  // played before a game begins

@@ -91,12 +91,12 @@ void SelfPlay::start_game(Slot& slot) {
     Random& random = slot.random;
     slot.number = next_game_++;
     const double kind = random.uniform();
-    slot.game = Game(start_position());
+    slot.game = Game(o.start);
     if (kind < o.starts_share) {
         slot.game = Game(o.starts[random.below(std::uint32_t(o.starts.size()))]);
     } else if (kind < o.starts_share + o.random_share) {
         do {
-            slot.game = Game(start_position());
+            slot.game = Game(o.start);
             const int span = o.max_random_plies - o.min_random_plies + 1;
             play_random(slot.game, o.min_random_plies + int(random.below(std::uint32_t(span))),
                         random);

@@ -37,6 +37,7 @@ struct SelfPlayOptions {
     // Openings: shares of the games that start with random plies, or from given positions.
     double random_share = 0.0;
     int min_random_plies = 0, max_random_plies = 0;
+    Position start = start_position();  // of the board
     std::vector<Position> starts;
     double starts_share = 0.0;
     // A side resigns after resign_moves of its moves with a value below resign_below; a share of

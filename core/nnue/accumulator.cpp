@@ -22,7 +22,7 @@ Changes changes_of(const Position& position, Move move) {
     if (position.board[to] != NO_PIECE)
         changes.remove(position.board[to], to);
     else if (move.kind() == Move::EN_PASSANT)
-        changes.remove(make_piece(~us, PAWN), to ^ 8);
+        changes.remove(make_piece(~us, PAWN), en_passant_victim(to, us));
     changes.add(move.kind() == Move::PROMOTION ? make_piece(us, move.promotion()) : piece, to);
     return changes;
 }

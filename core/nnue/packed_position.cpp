@@ -47,9 +47,10 @@ void require_castling(Position& position, Color color, bool kingside) {
 }  // namespace
 
 PackedSample pack(const Position& position, int score, SampleResult result, unsigned game) {
-    if (position.chess960)
-        throw std::invalid_argument("samples hold standard chess, not Chess960: '" +
-                                    to_fen(position) + "'");
+    if (position.chess960 || !position.rules.standard())
+        throw std::invalid_argument(
+            "samples hold standard chess, not Chess960 or another board: '" + to_fen(position) +
+            "'");
     if (count_bits(position.occupied()) > MAX_PIECES || position.halfmove_clock > 255 ||
         position.fullmove_number > 65535)
         throw std::invalid_argument("'" + to_fen(position) +

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 
+#include "rules/boards.h"
 #include "rules/position.h"
 
 namespace rookery {
@@ -22,7 +23,7 @@ std::string quoted(std::string_view text) {
 [[noreturn]] void fail(const std::string& what) { throw FenError("bad FEN: " + what); }
 
 struct Fields {
-    std::array<std::string_view, 6> text;
+    std::array<std::string_view, 7> text;
     int count = 0;
 };
 
@@ -36,7 +37,9 @@ Fields split(std::string_view fen) {
         if (c < ' ' || c > '~') fail("unprintable character in " + quoted(fen));
     while ((i = fen.find_first_not_of(' ', i)) < fen.size()) {
         const std::size_t end = std::min(fen.find(' ', i), fen.size());
-        if (fields.count == 6) fail("more than six fields in " + quoted(fen));
+        // The seventh names a board of one's own.
+        if (fields.count == 7 || (fields.count == 6 && !is_board_size(fen.substr(i, 3))))
+            fail("more than six fields in " + quoted(fen));
         fields.text[std::size_t(fields.count++)] = fen.substr(i, end - i);
         i = end;
     }
@@ -45,15 +48,19 @@ Fields split(std::string_view fen) {
     return fields;
 }
 
+std::string squares_text(int count) { return std::to_string(count) + " squares"; }
+
 void read_placement(std::string_view text, Position& position) {
-    int rank = 7, file = 0;
+    const int files = position.rules.files(), ranks = position.rules.ranks();
+    int rank = ranks - 1, file = 0;
     bool digit_before = false;
     for (const char c : text) {
         if (c == '/') {
-            if (file != 8)
-                fail("rank " + std::to_string(rank + 1) + " has " + std::to_string(file) +
-                     " squares instead of 8 in " + quoted(text));
-            if (--rank < 0) fail("more than 8 ranks in " + quoted(text));
+            if (file != files)
+                fail("rank " + std::to_string(rank + 1) + " has " + squares_text(file) +
+                     " instead of " + std::to_string(files) + " in " + quoted(text));
+            if (--rank < 0)
+                fail("more than " + std::to_string(ranks) + " ranks in " + quoted(text));
             file = 0;
             digit_before = false;
         } else if (c >= '1' && c <= '8') {
@@ -63,16 +70,17 @@ void read_placement(std::string_view text, Position& position) {
         } else {
             const char* letter = std::strchr(PIECE_LETTERS, c);
             if (!letter || !c) fail("unknown piece " + quoted({&c, 1}) + " in " + quoted(text));
-            if (file < 8) position.put(make_square(file, rank), Piece(letter - PIECE_LETTERS));
+            if (file < files) position.put(make_square(file, rank), Piece(letter - PIECE_LETTERS));
             ++file;
             digit_before = false;
         }
-        if (file > 8)
-            fail("rank " + std::to_string(rank + 1) + " has more than 8 squares in " +
-                 quoted(text));
+        if (file > files)
+            fail("rank " + std::to_string(rank + 1) + " has more than " + squares_text(files) +
+                 " in " + quoted(text));
     }
-    if (rank != 0 || file != 8)
-        fail("the placement " + quoted(text) + " does not fill 8 ranks of 8 squares");
+    if (rank != 0 || file != files)
+        fail("the placement " + quoted(text) + " does not fill " + std::to_string(ranks) +
+             " ranks of " + squares_text(files));
 }
 
 void check_placement(const Position& position) {
@@ -85,7 +93,8 @@ void check_placement(const Position& position) {
         const int pawns = count_bits(position.pieces(color, PAWN));
         if (pawns > 8) fail(name + " has " + std::to_string(pawns) + " pawns, at most 8");
     }
-    const Bitboard stuck = position.by_type[PAWN] & (rank_mask(0) | rank_mask(7));
+    const Bitboard ends = position.rules.last_rank(WHITE) | position.rules.last_rank(BLACK);
+    const Bitboard stuck = position.by_type[PAWN] & ends;
     if (stuck) fail("a pawn stands on " + square_name(first_square(stuck)));
 }
 
@@ -107,6 +116,8 @@ Square castling_rook_square(const Position& p, Color color, char letter) {
 
 void read_castling(std::string_view text, Position& position) {
     if (text == "-") return;
+    if (!position.rules.full_size())
+        fail("castling rights " + quoted(text) + " need the board of 8x8 squares");
     for (const char c : text) {
         const bool upper = c >= 'A' && c <= 'Z';
         const char letter = upper ? char(c - 'A' + 'a') : c;
@@ -137,8 +148,8 @@ Square read_en_passant(std::string_view text, const Position& position) {
         fail("en passant square " + quoted(text) + " is neither '-' nor a square");
     const Square target = make_square(text[0] - 'a', text[1] - '1');
     const Color us = position.side;
-    if (rank_of(target) != (us == WHITE ? 5 : 2)) return NO_SQUARE;
-    const Square pushed = target ^ 8;
+    if (!(position.rules.double_step_rank(~us) & bit(target))) return NO_SQUARE;
+    const Square pushed = en_passant_victim(target, us);
     const Square origin = us == WHITE ? target + 8 : target - 8;
     const bool possible = (position.pieces(~us, PAWN) & bit(pushed)) &&
                           !(position.occupied() & (bit(target) | bit(origin)));
@@ -175,10 +186,25 @@ std::string castling_text(const Position& position) {
     return text.empty() ? "-" : text;
 }
 
-Position parse_fields(std::string_view fen, bool chess960) {
+// The rules that the FEN itself tells, which must fit those that are given.
+BoardRules rules_of(const Fields& fields, std::optional<BoardRules> given) {
+    const auto [files, ranks] = size_of_placement(fields.text[0]);
+    const std::optional<BoardRules> known = rules_of_size(files, ranks);
+    const bool named = fields.count > 6;
+    const BoardRules told = named ? find_board(fields.text[6]).rules : known.value_or(BoardRules());
+    if (!given) return told;
+    const bool fits = named ? told == *given : files == given->files() && ranks == given->ranks();
+    if (!fits && (named || known))
+        fail("it is a position of board '" + board_name(told) + "', not of '" + board_name(*given) +
+             "'");
+    return *given;
+}
+
+Position parse_fields(std::string_view fen, bool chess960, std::optional<BoardRules> rules) {
     const Fields fields = split(fen);
     Position position = empty_board();
     position.chess960 = chess960;
+    position.rules = rules_of(fields, rules);
 
     read_placement(fields.text[0], position);
     check_placement(position);
@@ -198,9 +224,9 @@ Position parse_fields(std::string_view fen, bool chess960) {
 
 }  // namespace
 
-Position parse_fen(std::string_view fen, bool chess960) {
+Position parse_fen(std::string_view fen, bool chess960, std::optional<BoardRules> rules) {
     try {
-        return parse_fields(fen, chess960);
+        return parse_fields(fen, chess960, rules);
     } catch (const FenError& error) {
         // Add the whole FEN to errors that quote only one field.
         const std::string what = error.what();
@@ -211,13 +237,13 @@ Position parse_fen(std::string_view fen, bool chess960) {
 
 std::string to_epd(const Position& position) {
     std::string text;
-    for (int rank = 7; rank >= 0; --rank) {
+    for (int rank = position.rules.ranks() - 1; rank >= 0; --rank) {
         int empty = 0;
         const auto flush = [&] {
             if (empty) text += char('0' + empty);
             empty = 0;
         };
-        for (int file = 0; file < 8; ++file) {
+        for (int file = 0; file < position.rules.files(); ++file) {
             const Piece piece = position.board[make_square(file, rank)];
             if (piece == NO_PIECE) {
                 ++empty;
@@ -236,8 +262,10 @@ std::string to_epd(const Position& position) {
 }
 
 std::string to_fen(const Position& position) {
+    const BoardRules rules = position.rules;
+    const bool known = rules_of_size(rules.files(), rules.ranks()) == rules;
     return to_epd(position) + ' ' + std::to_string(position.halfmove_clock) + ' ' +
-           std::to_string(position.fullmove_number);
+           std::to_string(position.fullmove_number) + (known ? "" : ' ' + board_name(rules));
 }
 
 std::string to_uci(const Position& position, Move move) {

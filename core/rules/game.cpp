@@ -104,13 +104,23 @@ std::vector<Piece> parse_material(const std::string& text) {
     return pieces;
 }
 
+// Squares of the board, or those that pawns may stand on.
+std::vector<Square> squares_of(BoardRules rules, bool pawns) {
+    Bitboard set = rules.squares();
+    if (pawns) set &= ~(rules.last_rank(WHITE) | rules.last_rank(BLACK));
+    std::vector<Square> squares;
+    while (set) squares.push_back(pop_square(set));
+    return squares;
+}
+
 }  // namespace
 
 StartSide find_start_side(std::string_view name) {
     return choose<StartSide>("side", name, {"white", "black", "random"});
 }
 
-Position random_position(const std::string& text, StartSide side, Random& random) {
+Position random_position(const std::string& text, StartSide side, Random& random,
+                         BoardRules rules) {
     std::vector<Piece> pieces = parse_material(text);
     // Pawns first: then the number of free squares does not depend on earlier pieces, and all
     // placements are equally likely.
@@ -119,12 +129,19 @@ Position random_position(const std::string& text, StartSide side, Random& random
     // Rejection sampling keeps the result uniform. Dead material is never accepted, hence the
     // limit.
     constexpr int PLACEMENTS = 100'000;
+    const std::vector<Square> all = squares_of(rules, false), of_pawns = squares_of(rules, true);
+    const auto pawns = std::size_t(
+        std::ranges::count_if(pieces, [](Piece piece) { return type_of(piece) == PAWN; }));
+    if (pieces.size() > all.size() || pawns > of_pawns.size())
+        throw std::invalid_argument("bad material '" + text + "': too many pieces for the board");
     for (int attempt = 0; attempt < PLACEMENTS; ++attempt) {
         Position position = empty_board();
+        position.rules = rules;
         for (const Piece piece : pieces) {
+            const std::vector<Square>& choice = type_of(piece) == PAWN ? of_pawns : all;
             Square square;
             do {
-                square = type_of(piece) == PAWN ? 8 + int(random.below(48)) : int(random.below(64));
+                square = choice[random.below(std::uint32_t(choice.size()))];
             } while (position.board[square] != NO_PIECE);
             position.put(square, piece);
         }

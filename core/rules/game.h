@@ -92,7 +92,8 @@ enum class Claims : std::uint8_t {
 // std::invalid_argument for a malformed or dead signature.
 enum class StartSide : std::uint8_t { WHITE_MOVES, BLACK_MOVES, EITHER };
 [[nodiscard]] StartSide find_start_side(std::string_view name);  // white, black, random
-[[nodiscard]] Position random_position(const std::string& material, StartSide side, Random& random);
+[[nodiscard]] Position random_position(const std::string& material, StartSide side, Random& random,
+                                       BoardRules rules = {});
 
 struct MoveError : std::runtime_error {
     using std::runtime_error::runtime_error;

@@ -10,7 +10,7 @@ namespace rookery {
 namespace {
 
 constexpr std::uint64_t STOP_MASK = (1 << 14) - 1;       // nodes between two calls of `stopping`
-constexpr std::size_t MOST_REFUTED = std::size_t(1) << 22;  // entries of the table, about 250 MB
+constexpr std::size_t MOST_REMEMBERED = std::size_t(1) << 22;  // entries of a table, about 250 MB
 
 }  // namespace
 
@@ -26,10 +26,12 @@ bool MateSearch::attack(const Position& position, int moves, Move* best,
     // The clock and castling rights are part of what decides, but only the rights of the key; near
     // the fifty-move limit nothing is remembered.
     const bool remember = !best && position.halfmove_clock + 2 * moves < FIFTY_MOVES_PLIES;
-    if (remember)
-        if (const auto known = refuted_.find(position.key);
-            known != refuted_.end() && known->second >= moves)
-            return false;
+    if (remember) {
+        const auto known = refuted_.find(position.key);
+        if (known != refuted_.end() && known->second >= moves) return false;
+        const auto proof = proven_.find(position.key);
+        if (proof != proven_.end() && proof->second <= moves) return true;
+    }
     // Checks first; the last move must be one.
     for (const bool checking : {true, false}) {
         if (!checking && moves == 1) break;
@@ -41,11 +43,15 @@ bool MateSearch::attack(const Position& position, int moves, Move* best,
             if (!count_node()) return false;
             if (defend(next, moves - 1)) {
                 if (best) *best = move;
+                if (remember && proven_.size() < MOST_REMEMBERED) {
+                    int& fewest = proven_.try_emplace(position.key, moves).first->second;
+                    fewest = std::min(fewest, moves);
+                }
                 return true;
             }
         }
     }
-    if (remember && !stopped_ && refuted_.size() < MOST_REFUTED) {
+    if (remember && !stopped_ && refuted_.size() < MOST_REMEMBERED) {
         int& most = refuted_[position.key];
         most = std::max(most, moves);
     }
@@ -73,20 +79,29 @@ void MateSearch::add_line(const Position& position, int moves, std::vector<Move>
     line.push_back(best);
     Position next = position;
     next.make(best);
-    // The reply after which the mate takes longest.
+    add_reply(next, moves - 1, line);
+}
+
+void MateSearch::add_reply(const Position& position, int moves, std::vector<Move>& line) {
     Move longest;
     Position after;
     int left = 0;
-    for (const Move reply : legal_moves(next)) {
-        Position here = next;
+    for (const Move reply : legal_moves(position)) {
+        Position here = position;
         here.make(reply);
         int need = 1;
-        while (need < moves - 1 && !attack(here, need)) ++need;
+        while (need < moves && !attack(here, need)) ++need;
         if (need > left) longest = reply, after = here, left = need;
     }
     if (!longest) return;
     line.push_back(longest);
     add_line(after, left, line, {});
+}
+
+std::vector<Move> MateSearch::resist(const Position& position, int moves) {
+    std::vector<Move> line;
+    add_reply(position, moves, line);
+    return line;
 }
 
 std::vector<Move> MateSearch::find(const Position& position, int moves,

@@ -1,201 +1,14 @@
 #include "rules/movegen.h"
 
+#include "rules/generate.h"
+
 namespace rookery {
 
-namespace {
-
-// A sink receives moves in groups; `shift` is destination minus origin.
-struct ListSink {
-    MoveList& list;
-    void from_square(Square from, Bitboard targets) {
-        while (targets) list.add(Move(from, pop_square(targets)));
-    }
-    void by_shift(Bitboard targets, int shift) {
-        while (targets) {
-            const Square to = pop_square(targets);
-            list.add(Move(to - shift, to));
-        }
-    }
-    void promotions(Bitboard targets, int shift) {
-        while (targets) {
-            const Square to = pop_square(targets);
-            for (PieceType type : {QUEEN, ROOK, BISHOP, KNIGHT})
-                list.add(Move(to - shift, to, Move::PROMOTION, type));
-        }
-    }
-    void en_passant(Square from, Square to) { list.add(Move(from, to, Move::EN_PASSANT)); }
-    void castling(Square king, Square rook) { list.add(Move(king, rook, Move::CASTLING)); }
-};
-
-struct CountSink {
-    int count = 0;
-    void from_square(Square, Bitboard targets) { count += count_bits(targets); }
-    void by_shift(Bitboard targets, int) { count += count_bits(targets); }
-    void promotions(Bitboard targets, int) { count += 4 * count_bits(targets); }
-    void en_passant(Square, Square) { ++count; }
-    void castling(Square, Square) { ++count; }
-};
-
-// Squares attacked by the enemy; `occupied` is without our king, which cannot block a ray.
-template <Color Them> Bitboard attacked_squares(const Position& p, Bitboard occupied) {
-    Bitboard attacked = pawn_attacks<Them>(p.pieces(Them, PAWN)) | king_attacks(p.king(Them));
-    for (Bitboard b = p.pieces(Them, KNIGHT); b;) attacked |= knight_attacks(pop_square(b));
-    for (Bitboard b = p.pieces(Them) & (p.by_type[BISHOP] | p.by_type[QUEEN]); b;)
-        attacked |= bishop_attacks(pop_square(b), occupied);
-    for (Bitboard b = p.pieces(Them) & (p.by_type[ROOK] | p.by_type[QUEEN]); b;)
-        attacked |= rook_attacks(pop_square(b), occupied);
-    return attacked;
-}
-
-template <Color Us, class Sink>
-void generate_castling(const Position& p, Bitboard attacked, Sink& sink) {
-    const Square king = p.king(Us);
-    for (const bool kingside : {true, false}) {
-        const int index = castling_bit(Us, kingside);
-        if (!(p.castling >> index & 1)) continue;
-        const Square rook = p.castling_rook[index];
-        const Square king_to = castled_king(Us, kingside);
-        const Square rook_to = castled_rook(Us, kingside);
-        const Bitboard movers = bit(king) | bit(rook);
-        const Bitboard king_path = between(king, king_to) | bit(king_to);
-        const Bitboard rook_path = between(rook, rook_to) | bit(rook_to);
-        const Bitboard others = p.occupied() & ~movers;
-        if (others & (king_path | rook_path)) continue;
-        if (attacked & king_path & ~bit(king)) continue;
-        // Chess960: the castling rook may have shielded the king's destination.
-        const Bitboard after = others | bit(king_to) | bit(rook_to);
-        const Bitboard rooks = p.pieces(~Us) & (p.by_type[ROOK] | p.by_type[QUEEN]);
-        if (p.chess960 && (rook_attacks(king_to, after) & rooks)) continue;
-        sink.castling(king, rook);
-    }
-}
-
-// Pawns that are not pinned, all at once.
-template <Color Us, class Sink>
-void generate_pawns(const Position& p, Bitboard pawns, Bitboard check_mask, Sink& sink) {
-    constexpr int UP = Us == WHITE ? 8 : -8;
-    constexpr Bitboard LAST = Us == WHITE ? rank_mask(7) : rank_mask(0);
-    constexpr Bitboard THIRD = Us == WHITE ? rank_mask(2) : rank_mask(5);
-    const auto shift = [](Bitboard b, int by) { return by > 0 ? b << by : b >> -by; };
-    const Bitboard empty = ~p.occupied();
-    const Bitboard targets = p.pieces(~Us) & check_mask;
-
-    const Bitboard one = shift(pawns, UP) & empty;
-    const Bitboard two = shift(one & THIRD, UP) & empty & check_mask;
-    const Bitboard west = shift(pawns & ~FILE_A, UP - 1) & targets;
-    const Bitboard east = shift(pawns & ~FILE_H, UP + 1) & targets;
-    sink.by_shift(one & check_mask & ~LAST, UP);
-    sink.by_shift(two, 2 * UP);
-    sink.by_shift(west & ~LAST, UP - 1);
-    sink.by_shift(east & ~LAST, UP + 1);
-    if (((one & check_mask) | west | east) & LAST) {
-        sink.promotions(one & check_mask & LAST, UP);
-        sink.promotions(west & LAST, UP - 1);
-        sink.promotions(east & LAST, UP + 1);
-    }
-}
-
-template <Color Us, class Sink> void generate(const Position& p, Sink& sink) {
-    constexpr Color Them = ~Us;
-    const Bitboard occupied = p.occupied();
-    const Bitboard ours = p.pieces(Us), theirs = p.pieces(Them);
-    const Square king = p.king(Us);
-    const Bitboard their_diagonal = theirs & (p.by_type[BISHOP] | p.by_type[QUEEN]);
-    const Bitboard their_straight = theirs & (p.by_type[ROOK] | p.by_type[QUEEN]);
-
-    const Bitboard attacked = attacked_squares<Them>(p, occupied ^ bit(king));
-    sink.from_square(king, king_attacks(king) & ~ours & ~attacked);
-
-    // Checkers, and our pieces that shield the king from a slider.
-    Bitboard checkers = (pawn_attacks(Us, king) & p.pieces(Them, PAWN)) |
-                        (knight_attacks(king) & p.pieces(Them, KNIGHT));
-    Bitboard pinned = 0;
-    Bitboard snipers = (rook_attacks(king, theirs) & their_straight) |
-                       (bishop_attacks(king, theirs) & their_diagonal);
-    while (snipers) {
-        const Square sniper = pop_square(snipers);
-        const Bitboard shield = between(king, sniper) & ours;
-        if (!shield)
-            checkers |= bit(sniper);
-        else if (!(shield & (shield - 1)))
-            pinned |= shield;
-    }
-
-    // Targets of other pieces: any, or the single checker and the squares between.
-    Bitboard check_mask = ~Bitboard(0);
-    if (checkers) {
-        if (checkers & (checkers - 1)) return;
-        check_mask = checkers | between(king, first_square(checkers));
-    } else if (p.castling & (Us == WHITE ? 3 : 12)) {
-        generate_castling<Us>(p, attacked, sink);
-    }
-    const Bitboard allowed = check_mask & ~ours;
-
-    for (Bitboard b = p.pieces(Us, KNIGHT) & ~pinned; b;) {
-        const Square from = pop_square(b);
-        sink.from_square(from, knight_attacks(from) & allowed);
-    }
-    const Bitboard diagonal = ours & (p.by_type[BISHOP] | p.by_type[QUEEN]);
-    const Bitboard straight = ours & (p.by_type[ROOK] | p.by_type[QUEEN]);
-    for (Bitboard b = diagonal & ~pinned; b;) {
-        const Square from = pop_square(b);
-        sink.from_square(from, bishop_attacks(from, occupied) & allowed);
-    }
-    for (Bitboard b = straight & ~pinned; b;) {
-        const Square from = pop_square(b);
-        sink.from_square(from, rook_attacks(from, occupied) & allowed);
-    }
-    generate_pawns<Us>(p, p.pieces(Us, PAWN) & ~pinned, check_mask, sink);
-
-    // A pinned piece stays on the line of its pin; a pinned knight has no move.
-    for (Bitboard b = pinned; b;) {
-        const Square from = pop_square(b);
-        const Bitboard pin_mask = line(king, from) & check_mask;
-        if (diagonal & bit(from))
-            sink.from_square(from, bishop_attacks(from, occupied) & allowed & pin_mask);
-        if (straight & bit(from))
-            sink.from_square(from, rook_attacks(from, occupied) & allowed & pin_mask);
-        if (p.by_type[PAWN] & bit(from)) generate_pawns<Us>(p, bit(from), pin_mask, sink);
-    }
-    if (p.en_passant != NO_SQUARE) {
-        Bitboard capturers = pawn_attacks(Them, p.en_passant) & p.pieces(Us, PAWN);
-        while (capturers) {
-            const Square from = pop_square(capturers);
-            if (p.en_passant_is_legal(from, p.en_passant)) sink.en_passant(from, p.en_passant);
-        }
-    }
-}
-
-template <class Sink> void generate_for_side(const Position& position, Sink& sink) {
-    if (position.side == WHITE)
-        generate<WHITE>(position, sink);
-    else
-        generate<BLACK>(position, sink);
-}
-
-template <Color Us> std::uint64_t perft_of(const Position& position, int depth) {
-    if (depth == 1) {
-        CountSink sink;
-        generate<Us>(position, sink);
-        return std::uint64_t(sink.count);
-    }
-    MoveList list;
-    ListSink sink{list};
-    generate<Us>(position, sink);
-    std::uint64_t nodes = 0;
-    for (const Move move : list) {
-        Position next = position;
-        next.make(move);
-        nodes += perft_of<~Us>(next, depth - 1);
-    }
-    return nodes;
-}
-
-}  // namespace
-
 void generate_legal(const Position& position, MoveList& list) {
-    ListSink sink{list};
-    generate_for_side(position, sink);
+    if (!position.rules.standard()) [[unlikely]]
+        return generate_on_board(position, list);
+    generator::ListSink sink{list};
+    generator::generate_for_side(position, StandardRules{}, sink);
 }
 
 MoveList legal_moves(const Position& position) {
@@ -205,8 +18,10 @@ MoveList legal_moves(const Position& position) {
 }
 
 int count_legal(const Position& position) {
-    CountSink sink;
-    generate_for_side(position, sink);
+    if (!position.rules.standard()) [[unlikely]]
+        return count_on_board(position);
+    generator::CountSink sink;
+    generator::generate_for_side(position, StandardRules{}, sink);
     return sink.count;
 }
 
@@ -225,8 +40,8 @@ Move find_uci(const Position& position, std::string_view text) {
 
 std::uint64_t perft(const Position& position, int depth) {
     if (depth <= 0) return 1;
-    return position.side == WHITE ? perft_of<WHITE>(position, depth)
-                                  : perft_of<BLACK>(position, depth);
+    return position.rules.standard() ? generator::perft_for_side(position, StandardRules{}, depth)
+                                     : perft_on_board(position, depth);
 }
 
 }  // namespace rookery

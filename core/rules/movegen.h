@@ -15,6 +15,11 @@ void generate_legal(const Position& position, MoveList& list);
 [[nodiscard]] int count_legal(const Position& position);
 [[nodiscard]] bool has_legal_move(const Position& position);
 
+// The same on boards other than the standard one (movegen_boards.cpp); the others call these.
+void generate_on_board(const Position& position, MoveList& list);
+[[nodiscard]] int count_on_board(const Position& position);
+[[nodiscard]] std::uint64_t perft_on_board(const Position& position, int depth);
+
 // The legal move with this UCI text, or no move. Castling may be the king's two-square step or king
 // takes rook.
 [[nodiscard]] Move find_uci(const Position& position, std::string_view text);

@@ -23,6 +23,11 @@ void generate_quiet(const Position& position, const NodeInfo& info, MoveList& li
 
 // For any 16-bit value, such as a move from a hash table.
 [[nodiscard]] bool is_legal(const Position& position, const NodeInfo& info, Move move);
+// The same on boards other than the standard one (movegen_boards.cpp); the others call these.
+void generate_noisy_on_board(const Position& position, const NodeInfo& info, MoveList& list);
+void generate_quiet_on_board(const Position& position, const NodeInfo& info, MoveList& list);
+[[nodiscard]] bool is_legal_on_board(const Position& position, const NodeInfo& info, Move move);
+
 // For a legal move.
 [[nodiscard]] bool gives_check(const Position& position, const NodeInfo& info, Move move);
 

@@ -82,6 +82,9 @@ void Position::remove(Square square) {
 }
 
 void Position::finish_setup(Square en_passant_candidate) {
+    // The same pieces on another board are another position.
+    std::uint64_t salt = rules.bits();
+    if (!rules.standard()) key ^= splitmix64(salt);
     if (side == WHITE) key ^= zobrist.white_to_move;
     key ^= zobrist.castling[castling];
     en_passant = en_passant_pseudo = NO_SQUARE;
@@ -105,7 +108,7 @@ void Position::drop_castling_rights(Move move, Color us) {
 // The capture removes two pawns from one rank, so pins alone do not decide: look at the board
 // after it.
 bool Position::en_passant_is_legal(Square from, Square target) const {
-    const Square captured = target ^ 8;
+    const Square captured = en_passant_victim(target, side);
     const Bitboard after = (occupied() ^ bit(from) ^ bit(captured)) | bit(target);
     const Bitboard attackers = attackers_to(king(side), after);
     return !(attackers & pieces(~side) & ~bit(captured));
@@ -157,13 +160,13 @@ void Position::make(Move move) {
         remove(to);
         halfmove_clock = 0;
     } else if (move.kind() == Move::EN_PASSANT) {
-        remove(to ^ 8);
+        remove(en_passant_victim(to, us));
     }
     remove(from);
     put(to, move.kind() == Move::PROMOTION ? make_piece(us, move.promotion()) : piece);
     if (type_of(piece) == PAWN) {
         halfmove_clock = 0;
-        if ((from ^ to) == 16) set_en_passant((from + to) / 2);
+        if (to - from == 16 || from - to == 16) set_en_passant((from + to) / 2);
     }
 }
 

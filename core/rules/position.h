@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "rules/attacks.h"
+#include "rules/board_rules.h"
 #include "rules/types.h"
 
 namespace rookery {
@@ -46,6 +48,7 @@ struct Position {
     bool chess960;
     std::uint8_t repetitions;  // earlier occurrences, at most 255; set by make_with_history
     Move last_move;            // the move that led here, if any
+    BoardRules rules;          // size of the board and what pawns may do
 
     // --- Queries ---
     [[nodiscard]] Bitboard occupied() const { return by_color[WHITE] | by_color[BLACK]; }
@@ -116,7 +119,10 @@ struct FenError : std::runtime_error {
 // Accepts four to six fields; castling rights as KQkq, X-FEN or Shredder letters. Throws for rights
 // without king or rook on their squares (in standard chess e1/e8 and the corners). Drops an en
 // passant square without a legal capture.
-[[nodiscard]] Position parse_fen(std::string_view fen, bool chess960 = false);
+// The size of the placement tells which of the known boards it is (boards.h); a board of one's own
+// is named in a seventh field, as to_fen writes it, or given as `rules`.
+[[nodiscard]] Position parse_fen(std::string_view fen, bool chess960 = false,
+                                 std::optional<BoardRules> rules = {});
 [[nodiscard]] std::string to_fen(const Position& position);
 [[nodiscard]] std::string to_epd(const Position& position);
 // UCI; castling is e1g1, or king takes rook in a Chess960 position.
@@ -124,7 +130,7 @@ struct FenError : std::runtime_error {
 // Of consecutive moves from `position`.
 [[nodiscard]] std::vector<std::string> to_uci(Position position, std::span<const Move> line);
 [[nodiscard]] const Position& start_position();
-// An empty board with White to move and move number 1, to put pieces on.
+// An empty standard board with White to move and move number 1, to put pieces on.
 [[nodiscard]] Position empty_board();
 // White's pieces, then Black's, each from king to pawn: "KRvK".
 [[nodiscard]] std::string material_signature(const Position& position);

@@ -15,7 +15,7 @@ int static_exchange(const Position& p, Move move) {
     PieceType standing = type_of(p.board[move.from()]);
     if (move.kind() == Move::EN_PASSANT) {
         gains[0] = PIECE_VALUE[PAWN];
-        occupied ^= bit(target ^ 8);
+        occupied ^= bit(en_passant_victim(target, p.side));
     } else if (move.kind() == Move::PROMOTION) {
         standing = move.promotion();
         gains[0] += PIECE_VALUE[standing] - PIECE_VALUE[PAWN];
@@ -55,7 +55,7 @@ bool exchange_at_least(const Position& p, Move move, int threshold) {
     int gained = PIECE_VALUE[type_of(p.board[target])];
     if (move.kind() == Move::EN_PASSANT) {
         gained = PIECE_VALUE[PAWN];
-        occupied ^= bit(target ^ 8);
+        occupied ^= bit(en_passant_victim(target, p.side));
     } else if (move.kind() == Move::PROMOTION) {
         standing = move.promotion();
         gained += PIECE_VALUE[standing] - PIECE_VALUE[PAWN];

@@ -41,6 +41,10 @@ inline constexpr char PIECE_LETTERS[] = "PNBRQKpnbrqk";
 [[nodiscard]] constexpr Square oriented(Square square, Color view) {
     return square ^ (view == WHITE ? 0 : 56);
 }
+// Where the pawn stands that a capture by `us` en passant on `target` removes.
+[[nodiscard]] constexpr Square en_passant_victim(Square target, Color us) {
+    return us == WHITE ? target - 8 : target + 8;
+}
 
 [[nodiscard]] constexpr Bitboard bit(Square square) { return Bitboard(1) << square; }
 [[nodiscard]] constexpr int count_bits(Bitboard set) { return std::popcount(set); }

@@ -47,6 +47,7 @@ inline int report(const char* program) {
 }
 
 void test_blind();     // blind_test.cpp
+void test_boards();    // board_test.cpp
 void test_endings();   // ending_test.cpp
 void test_engine();    // engine_test.cpp
 void test_mcts();      // mcts_test.cpp

@@ -59,7 +59,7 @@ class AlphaZeroTrainer(Trainer):
         """Make the network, the optimiser, the games and the window."""
         self.context = context
         recipe = context.recipe
-        self.network = self._new_network()
+        self.network = self._new_network().to(context.device)
         # The candidate: the learner's weights, or a moving average of them.
         self.average = copy.deepcopy(self.network) if recipe.learn.average else self.network
         # The network that plays: the candidate, or the last one that passed the gate.
@@ -74,7 +74,10 @@ class AlphaZeroTrainer(Trainer):
         )
         self.labels = self._read_labels()
         self.collector: Collector[TreeOrder, TreeHarvest] = make_collector(
-            "trees", self._backend(), self._plan(), Hooks(context.log, context.check_stop)
+            "trees",
+            self._backend(),
+            self._plan(),
+            Hooks(context.log, context.check_stop, pool=context.pool),
         )
         if self.collector.overlaps:
             torch.set_num_threads(1)  # the other cores play games
@@ -84,6 +87,11 @@ class AlphaZeroTrainer(Trainer):
         self.session, self.collected, self.steps_left = 0, 0, 0
 
     def _new_network(self) -> Any:
+        network = self._first_network()
+        network.board = self.context.recipe.board
+        return network
+
+    def _first_network(self) -> Any:
         settings = self.context.recipe.network
         if not self.context.recipe.initial:
             return new_network(settings, self.context.torch_generator("weights"))
@@ -119,6 +127,7 @@ class AlphaZeroTrainer(Trainer):
         shared = {"simulations", "fast_simulations", "full_share", "reuse"}
         options = {
             "observation": self.context.recipe.network.observation,
+            "board": self.context.recipe.board,
             "start_fens": self._start_fens(),
             "random_plies": (play.random_plies[0], play.random_plies[1]),
             "judge_from": judge.first,
@@ -137,9 +146,11 @@ class AlphaZeroTrainer(Trainer):
             options=options,
             games=play.games,
             seed=self.context.recipe.run.seed,
+            sets=play.sets,
             workers=self.context.workers,
             processes=play.processes,
             precision=play.precision,
+            device=self.context.device,
             judge=JudgePlan(judge.engine, judge.nodes, judge.pawns) if judge.every else None,
         )
 
@@ -148,7 +159,14 @@ class AlphaZeroTrainer(Trainer):
         if not play.starts_share:
             return []
         rng = self.context.generator("starts")
-        return start_fens(play.start_file, play.start_themes, play.endings, rng, self.context.log)
+        return start_fens(
+            play.start_file,
+            play.start_themes,
+            play.endings,
+            rng,
+            self.context.log,
+            self.context.recipe.board,
+        )
 
     # --- One iteration ---
 
@@ -268,7 +286,8 @@ class AlphaZeroTrainer(Trainer):
             return
         new, old = (search_player(each, gate.simulations) for each in (self.average, self.best))
         rng = self.context.generator("gate", number)
-        games = play_pairs(new, old, gate.games, rng, GATE_OPENING_PLIES)
+        board = self.context.recipe.board
+        games = play_pairs(new, old, gate.games, rng, GATE_OPENING_PLIES, board)
         score = sum(1 + game.result for game in games) / (2 * len(games))
         passed = score >= gate.score
         verdict = "plays from now on" if passed else "keeps learning"
@@ -332,17 +351,19 @@ class AlphaZeroTrainer(Trainer):
 
     def evaluate(self, rng: np.random.Generator) -> list[MatchScore]:
         """Matches against simple players, with search or with the policy alone."""
-        settings = self.context.recipe.evaluation
+        settings, board = self.context.recipe.evaluation, self.context.recipe.board
         self.best.eval()
         if not settings.simulations:
             return [
-                policy_match(self.best, bot, settings.games, int(rng.integers(1 << 62)))
+                policy_match(
+                    self.best, bot, settings.games, int(rng.integers(1 << 62)), board=board
+                )
                 for bot in settings.opponents
             ]
         player = search_player(self.best, settings.simulations)
         values = {"simulations": float(settings.simulations)}
         return [
-            player_match(player, BotPlayer(bot), settings.games, rng, values)
+            player_match(player, BotPlayer(bot), settings.games, rng, values, board)
             for bot in settings.opponents
         ]
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field, model_validator
 
+from rookery._core import STANDARD_BOARD
 from rookery.base.section import Section
 from rookery.encodings import require_observation
 from rookery.learning.policy_value import LearnSettings, NetworkSettings
@@ -62,6 +63,9 @@ class SelfPlaySettings(Section):
     """Parallel games per core."""
     samples: int = Field(default=4096, ge=1)
     """New samples per iteration."""
+    sets: int = Field(default=0, ge=0, le=65536)
+    """Sets of so many games, which a cluster plays at once; 0: one per worker, or a single one if
+    the network runs in torch. With several, the learner learns while games are played."""
     temperature: float = Field(default=1.0, ge=0)
     """Temperature of the moves at the start of a game (with Gumbel: scale of its noise)."""
     late_temperature: float = Field(default=0.25, ge=0)
@@ -176,7 +180,9 @@ class AlphaZeroRecipe(Recipe):
     gate: GateSettings = GateSettings()
     evaluation: EvaluationSettings = EvaluationSettings()
     initial: str = ""
-    """A model file or run folder with the initial weights; empty: random weights."""
+    """A model file or run folder with the initial weights, of any board; empty: random weights."""
+
+    ANY_BOARD: ClassVar[bool] = True
 
     @model_validator(mode="after")
     def _check(self) -> AlphaZeroRecipe:
@@ -188,6 +194,8 @@ class AlphaZeroRecipe(Recipe):
         has_starts = bool(self.selfplay.start_file or self.selfplay.endings)
         if self.selfplay.starts_share and not has_starts:
             raise ValueError("selfplay.starts_share needs selfplay.start_file or endings")
+        if self.board != STANDARD_BOARD and (self.selfplay.start_file or self.judge.every):
+            raise ValueError("selfplay.start_file and judge.every are for the standard board")
         if self.judge.every and self.selfplay.processes:
             raise ValueError("judge.every needs selfplay.processes = 0")
         require_observation(self.network.observation, "network.observation")

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-from rookery._core import STARTING_FEN
+from rookery._core import Game
 from rookery.algorithms.mlp_update import Factors, MlpUpdate
 from rookery.algorithms.ppo_recipe import PPORecipe
 from rookery.data.starts import random_endings
@@ -213,7 +213,10 @@ class PPOTrainer(Trainer):
         self.kl_coefficient = settings.kl_coefficient
         self.rng = context.generator("learn")
         hooks = Hooks(
-            context.log, context.check_stop, lambda boards: write_live(context.folder, boards)
+            context.log,
+            context.check_stop,
+            lambda boards: write_live(context.folder, boards),
+            context.pool,
         )
         self.collector: Collector[RolloutOrder, Rollout] = make_collector(
             "rollouts", "batches", self._plan(), hooks
@@ -223,12 +226,15 @@ class PPOTrainer(Trainer):
         network, game = self.context.recipe.network, self.context.recipe.game
         sizes = getattr(network, network.family)
         generator = self.context.torch_generator("weights")
-        return make_network(network.family, game.observation, game.actions, sizes, generator)
+        made = make_network(network.family, game.observation, game.actions, sizes, generator)
+        made.board = self.context.recipe.board
+        return made
 
     def _plan(self) -> RolloutPlan:
         recipe, game = self.context.recipe, self.context.recipe.game
         games = {
             "num_games": recipe.ppo.games,
+            "board": recipe.board,
             "claims": "action" if game.actions == "az4673" else "automatic",
             "random_plies": (game.random_plies[0], game.random_plies[1]),
             "start_fens": self._start_fens(),
@@ -247,6 +253,7 @@ class PPOTrainer(Trainer):
             rival_share=recipe.opponent.rival_share,
             book=game.book,
             tablebase=game.tablebase,
+            sets=recipe.ppo.sets,
         )
 
     def _start_fens(self) -> list[str]:
@@ -254,9 +261,10 @@ class PPOTrainer(Trainer):
         game = self.context.recipe.game
         if not game.endings or not game.endings_share:
             return []
-        fens = random_endings(game.endings, self.context.generator("endings"))
+        board = self.context.recipe.board
+        fens = random_endings(game.endings, self.context.generator("endings"), board)
         standard = round(len(fens) * (1 - game.endings_share) / game.endings_share)
-        return fens + [STARTING_FEN] * standard
+        return fens + [Game(board=board).fen()] * standard
 
     def iterate(self) -> Metrics:
         """Collect a rollout, compute its targets, learn from it."""
@@ -348,6 +356,7 @@ class PPOTrainer(Trainer):
                 int(rng.integers(1 << 62)),
                 settings.temperature,
                 self.context.recipe.game.draw_after_plies,
+                self.context.recipe.board,
             )
             for bot in settings.opponents
         ]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from rookery._core import random_position
+from rookery._core import STANDARD_BOARD, random_position
 from rookery.base.section import Section
 from rookery.encodings import require_observation
 from rookery.nets.mlp import MlpSizes
@@ -20,6 +20,8 @@ class PPOSettings(Section):
 
     games: int = Field(default=256, ge=1)
     """Games played in parallel."""
+    sets: int = Field(default=1, ge=1, le=65536)
+    """Equal parts of the games, each with its own random stream; a cluster plays them at once."""
     plies: int = Field(default=128, ge=4)
     """Plies of each game per iteration; with fewer than four the learner might not move."""
     passes: int = Field(default=2, ge=1)
@@ -137,14 +139,20 @@ class PPORecipe(Recipe):
     network: NetworkSettings = NetworkSettings()
     evaluation: EvaluationSettings = EvaluationSettings()
 
+    ANY_BOARD: ClassVar[bool] = True
+
     @model_validator(mode="after")
     def _check(self) -> PPORecipe:
         require_observation(self.game.observation, "game.observation")
         low, high = self.game.random_plies
         if not 0 <= low <= high:
             raise ValueError("game.random_plies must be [low, high] with 0 <= low <= high")
+        if self.ppo.games % self.ppo.sets:
+            raise ValueError("ppo.games must be a multiple of ppo.sets")
         if self.network.family == "resnet" and self.network.resnet.norm == "batch":
             raise ValueError("network.resnet.norm=batch does not work with PPO; use group or none")
+        if self.board != STANDARD_BOARD and (self.game.book or self.game.tablebase):
+            raise ValueError("game.book and game.tablebase are for the standard board")
         for material in self.game.endings:
             random_position(material, 0)  # raises for an invalid material signature
         return self

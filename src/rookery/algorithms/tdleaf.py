@@ -21,7 +21,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from rookery._core import LeafGames, LeafSegments, NnueNetwork
 from rookery.algorithms.tdleaf_networks import (
     GiraffeLeaves,
     Learner,
@@ -43,6 +42,9 @@ from rookery.nets import ValueNetwork
 from rookery.players.alphabeta import AlphaBetaPlayer
 from rookery.players.bots import BotPlayer
 from rookery.runs.state import State
+from rookery.selfplay.collector import Collector, Hooks, Piece, make_collector
+from rookery.selfplay.leaves import LeafHarvest, LeafOrder, LeafPlan
+from rookery.selfplay.networks import weights_of
 from rookery.training.trainer import Context, MatchScore, Metrics, Trainer
 
 # Of one search: an untrained network may see a gain in every capture, and a quiescence search
@@ -94,19 +96,18 @@ class TdLeafTrainer(Trainer):
         self.leaves = np.zeros((0, 32), dtype=np.uint8)  # of the window
         self.goals = np.zeros(0, dtype=np.float32)  # their targets, for the side to move
         self.open = OpenGames(settings.result_share)
-        self._games = LeafGames(
-            self.learner.evaluator(),
-            context.seed("play"),
-            depth=settings.depth,
-            nodes=MOST_NODES,
-            plies=settings.plies,
-            random_plies=settings.random_plies,
-            max_plies=settings.max_plies,
-            new_games=settings.new_games,
-            random_start=settings.random_start,
-            random_moves=settings.random_moves,
-            win_score=int(scores_of_values(np.array([settings.win_value]))[0]),
-            threads=context.workers,
+        options = settings.model_dump(
+            include={
+                "depth", "plies", "random_plies", "max_plies", "new_games", "random_start",
+                "random_moves",
+            }
+        )  # fmt: skip
+        options["win_score"] = int(scores_of_values(np.array([settings.win_value]))[0])
+        self.collector: Collector[LeafOrder, LeafHarvest] = make_collector(
+            "leaves",
+            "threads",
+            LeafPlan({**options, "nodes": MOST_NODES}, context.workers),
+            Hooks(context.log, pool=context.pool),
         )
 
     @property
@@ -146,22 +147,23 @@ class TdLeafTrainer(Trainer):
             timing={"play": searched - began, "learn": time.perf_counter() - searched},
         )
 
-    def _play(self) -> LeafSegments:
+    def _play(self) -> LeafHarvest:
         count = self.context.recipe.tdleaf.games
-        material = NnueNetwork.material() if self._by_material else None
-        self._games.set_evaluator(material or self.learner.evaluator())
-        played = self._games.run(self.context.iteration * count, count, self.starts)
+        first, weights = self.context.iteration * count, weights_of(self.learner.network())
+        piece = Piece(weights.digest, self.context.seed("play"), first, first + count - 1)
+        order = LeafOrder(piece, self.starts, self._by_material)
+        played = self.collector.begin(weights, order)()
         self.starts = played.next
         return played
 
-    def _white_values(self, played: LeafSegments) -> Values:
+    def _white_values(self, played: LeafHarvest) -> Values:
         """Values of leaves for White [T, N]; the search's value where the game is over."""
         values = self.learner.values(played.leaves)
         values = np.where(white_to_move(played.leaves), values, -values)
         shape = played.values.shape
         return np.where(played.decided, played.values, values.reshape(shape)).T
 
-    def _samples(self, played: LeafSegments, wanted: Values) -> tuple[Samples, Values]:
+    def _samples(self, played: LeafHarvest, wanted: Values) -> tuple[Samples, Values]:
         """Positions to learn and their targets for the side to move."""
         undecided = np.flatnonzero(played.decided == 0)
         positions, places = played.leaves[undecided], undecided
@@ -201,7 +203,7 @@ class TdLeafTrainer(Trainer):
             leaves[turn] = mirrored(leaves[turn])
         return leaves
 
-    def _learn_moves(self, played: LeafSegments) -> Metric:
+    def _learn_moves(self, played: LeafHarvest) -> Metric:
         """Minibatch steps of the move probabilities; means of their metrics."""
         settings = self.context.recipe.tdleaf
         if not settings.moves:
@@ -259,3 +261,7 @@ class TdLeafTrainer(Trainer):
         window = state.get_tensors("window")
         self.leaves, self.goals = window["leaves"].numpy().copy(), window["goals"].numpy().copy()
         self.open.load(state.get_tensors("open"))
+
+    def close(self) -> None:
+        """Close the collector."""
+        self.collector.close()

@@ -17,8 +17,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from rookery._core import LeafSegments
 from rookery.algorithms.tdleaf_networks import Samples, Values
+from rookery.selfplay.leaves import LeafHarvest
 
 
 class OpenGames:
@@ -40,7 +40,7 @@ class OpenGames:
         return len(self.positions)
 
     def add(
-        self, played: LeafSegments, positions: Samples, goals: Values, places: NDArray[np.int64]
+        self, played: LeafHarvest, positions: Samples, goals: Values, places: NDArray[np.int64]
     ) -> tuple[Samples, Values]:
         """The positions whose games are over or broken off, and their targets for White.
 

@@ -7,7 +7,6 @@ an incomplete or damaged tail is cut off when resuming.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import os
 import re
@@ -17,10 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
-import chess.pgn
-
 from rookery.arena.game import Fault, PlayedGame
-from rookery.data.pgn import pgn_game, split_games
+from rookery.base.file_lock import lock
+from rookery.data.pgn import pgn_text, split_games
 
 _HEADER = re.compile(r'^\[(\w+) "((?:[^"\\]|\\.)*)"\]$', re.MULTILINE)
 _ENDING = re.compile(r"\{(?P<reason>[^{}]*) crc (?P<crc>[0-9a-f]{8})\} (?P<result>\S+)\n\n\Z")
@@ -89,7 +87,7 @@ def to_pgn(record: PlayedGame, headers: dict[str, str]) -> str:
         "Seconds": f"{record.seconds:.3f}",
     }
     opening = [""] * (len(record.moves) - len(record.comments))
-    written = pgn_game(
+    written = pgn_text(
         record.moves,
         record.white,
         record.black,
@@ -98,8 +96,9 @@ def to_pgn(record: PlayedGame, headers: dict[str, str]) -> str:
         chess960=record.opening.chess960,
         headers=tags,
         comments=[*opening, *record.comments],
+        columns=90,
     )
-    text = written.accept(chess.pgn.StringExporter(columns=90)).removesuffix(record.result)
+    text = written.removesuffix(record.result)
     reason = record.reason.replace("{", "(").replace("}", ")")
     body = f"{text.rstrip()}\n{{{reason} crc "
     return f"{body}{zlib.crc32(body.encode()):08x}}} {record.result}\n\n"
@@ -201,7 +200,7 @@ class Journal:
 
     def _lock(self) -> None:
         try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock(self._file)
         except OSError:
             raise PgnError(f"{self.path} is in use by another match; choose another file") from None
 

@@ -10,6 +10,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from rookery.base.json_output import write_json
+from rookery.commands._common import add_board_option
 
 if TYPE_CHECKING:
     from rookery._core import Game
@@ -27,6 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--divide", action="store_true", help="also print the count of each root move"
     )
+    add_board_option(parser, None)
     parser.add_argument("--chess960", action="store_true", help="Chess960 castling rules")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
@@ -35,16 +37,16 @@ def run(args: argparse.Namespace) -> int:
     """Count, and print the count and speed."""
     import time
 
-    from rookery._core import STARTING_FEN, Game
+    from rookery._core import Game
 
     if not 0 <= args.depth <= MOST_PLIES:
         raise ValueError(f"DEPTH is {args.depth}; it must be from 0 to {MOST_PLIES}")
     if args.divide and args.depth == 0:
         raise ValueError("--divide needs a DEPTH of 1 or more")
-    fen = STARTING_FEN if args.fen == "startpos" else args.fen
+    fen = None if args.fen == "startpos" else args.fen
     began = time.perf_counter()
     try:
-        game = Game(fen, args.chess960)
+        game = Game(fen, args.chess960, args.board)
     except ValueError as error:
         raise ValueError(str(error).replace("pass chess960=True", "pass --chess960")) from None
     divided: dict[str, int] = {}
@@ -56,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
     seconds = time.perf_counter() - began
     speed = nodes / max(seconds, 1e-9)
     if args.json:
-        result = {"fen": fen, "depth": args.depth, "nodes": nodes, "seconds": seconds}
+        result = {"fen": fen or game.fen(), "depth": args.depth, "nodes": nodes, "seconds": seconds}
         result["nodes_per_second"] = speed
         if args.divide:
             result["divide"] = divided
@@ -78,5 +80,5 @@ def leaves(game: Game, depth: int, move: str | None = None) -> int:
         game.pop()
         return found
     if depth == 0 or max(game.legal_count(), USUAL_MOVES) ** depth <= MOST_NODES:
-        return perft(f"{game.epd()} 0 1", depth, game.chess960)
+        return perft(game.fen(), depth, game.chess960)
     return sum(leaves(game, depth, first) for first in game.legal_moves())

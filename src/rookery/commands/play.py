@@ -12,6 +12,8 @@ import os
 import sys
 from pathlib import Path
 
+from rookery.commands._common import add_board_option
+
 FALLBACK = "greedy-safe"
 LONGEST_TOKEN = 1000  # characters
 
@@ -25,6 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--color", choices=("white", "black", "random"), default="white", help="your colour"
     )
     parser.add_argument("--terminal", action="store_true", help="play in the terminal")
+    add_board_option(parser, None)
     add_server_options(parser)
 
 
@@ -83,13 +86,16 @@ def token_of(args: argparse.Namespace) -> str:
 
 def run(args: argparse.Namespace) -> int:
     """Serve until Ctrl-C, or play in the terminal."""
-    player = args.player or default_player()
+    from rookery._core import STANDARD_BOARD, find_board
+
+    board = chosen_board(args.player, args.board)
+    player = args.player or (default_player() if board == STANDARD_BOARD else FALLBACK)
     if args.terminal:
         from rookery.terminal import play as terminal_play
 
         pgn = Path(args.games) / terminal_play.PGN_FILE if args.games else None
         return terminal_play.run(
-            player if args.player else usual_level(player), args.color, pgn=pgn
+            player if args.player else usual_level(player), args.color, pgn=pgn, board=board
         )
     from rookery.players.registry import KINDS, check_player
     from rookery.web.serve import run_until_interrupted, start
@@ -103,11 +109,34 @@ def run(args: argparse.Namespace) -> int:
         token,
         given=player,
         runs=Path(args.runs),
-        first={"player": player if player in KINDS else "given", "color": args.color},
+        first={
+            "player": player if player in KINDS else "given",
+            "color": args.color,
+            "position": "" if board == STANDARD_BOARD else find_board(board).start,
+        },
         names=args.allow_host,
         games=kept_games(args),
     )
     return run_until_interrupted(running, not args.no_browser, token=token)
+
+
+def chosen_board(player: str | None, wanted: str | None) -> str:
+    """Return the board: the one asked for, which the player must know, or else the player's own."""
+    from rookery._core import STANDARD_BOARD, Game
+    from rookery.players.base import capabilities_of, require_board
+    from rookery.players.registry import make_player
+
+    board = wanted or STANDARD_BOARD
+    Game(board=board)  # raises unless it is a board with a start position
+    if player is None:
+        return board
+    made = make_player(player)
+    boards = capabilities_of(made).boards
+    made.close()
+    if wanted is None and boards and STANDARD_BOARD not in boards:
+        return boards[0]
+    require_board(player, boards, board)
+    return board
 
 
 def kept_games(args: argparse.Namespace) -> Path:

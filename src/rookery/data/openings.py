@@ -16,7 +16,7 @@ from typing import Protocol
 import chess
 import numpy as np
 
-from rookery._core import STARTING_FEN, Game, play_random_plies, settled_material
+from rookery._core import STANDARD_BOARD, STARTING_FEN, Game, play_random_plies, settled_material
 from rookery.data.pgn import PgnGame, read_pgn, split_games
 from rookery.data.position_files import complete_fen, position_lines, read_text
 
@@ -55,13 +55,17 @@ class OpeningBook(Protocol):
 
 
 class StartPosition:
-    """Every game starts from the start position."""
+    """Every game starts from the board's start position."""
 
     size = 1
 
+    def __init__(self, board: str = STANDARD_BOARD) -> None:
+        """Take the board's start position."""
+        self._fen = Game(board=board).fen()
+
     def opening(self, pair: int) -> Opening:
         """The start position."""
-        return Opening(name="start")
+        return Opening(self._fen, name="start")
 
 
 class RandomPlies:
@@ -73,7 +77,9 @@ class RandomPlies:
 
     size = None
 
-    def __init__(self, plies: int, seed: int, *, balanced: bool = False) -> None:
+    def __init__(
+        self, plies: int, seed: int, *, balanced: bool = False, board: str = STANDARD_BOARD
+    ) -> None:
         """Draw `plies` random moves per pair, determined by `seed`."""
         self.name = f"{'balanced' if balanced else 'random'}:{plies}"
         if not 0 <= plies <= 200:
@@ -82,6 +88,7 @@ class RandomPlies:
         self._plies = plies
         self._balanced = balanced
         self._seed = seed
+        self._board = board
         self._last = (-1, Opening())  # cached for the second game of a pair
 
     def opening(self, pair: int) -> Opening:
@@ -95,12 +102,13 @@ class RandomPlies:
     def _draw(self, pair: int) -> Opening:
         numbers = np.random.SeedSequence(self._seed, spawn_key=(1, pair)).generate_state(64)
         for number in numbers:
-            game = Game()
+            game = Game(board=self._board)
             played = play_random_plies(game, self._plies, int(number))
             if played < self._plies or game.outcome() is not None or game.is_threefold:
                 continue
             if not self._balanced or abs(settled_material(game)) <= BALANCED:
-                return Opening(moves=tuple(game.moves()), name=f"random {self._plies} plies")
+                name = f"random {self._plies} plies"
+                return Opening(game.start_fen, tuple(game.moves()), name)
         what = "ends or loses" if self._balanced else "ends"
         raise ValueError(f"{self.name} {what} nearly every game; use fewer plies")
 
@@ -152,7 +160,9 @@ class OpeningList:
         return self._good[pair % self.read_ahead(pair + 1)]
 
 
-def load_openings(spec: str, seed: int = 0, plies: int | None = None) -> OpeningBook:
+def load_openings(
+    spec: str, seed: int = 0, plies: int | None = None, board: str = STANDARD_BOARD
+) -> OpeningBook:
     """Parse an opening specification.
 
     Args:
@@ -161,18 +171,19 @@ def load_openings(spec: str, seed: int = 0, plies: int | None = None) -> Opening
             only that many plies of each game.
         seed: Shuffles files and draws random plies.
         plies: For PGN files, the number of plies used of each game (default: all).
+        board: What is played; positions of a file must be of it.
 
     Games of a PGN file that cannot be parsed or are over at the end of the opening are skipped; a
     line on standard error says how many (of the first 2,000 in a large file).
     """
     if spec == "start":
-        return StartPosition()
+        return StartPosition(board)
     kind, _, number = spec.partition(":")
     if kind in ("random", "balanced"):
         number = number or "8"
         if not number.isdigit():
             raise ValueError(f"openings {spec!r}: expected {kind}:PLIES, for example {kind}:8")
-        return RandomPlies(int(number), seed, balanced=kind == "balanced")
+        return RandomPlies(int(number), seed, balanced=kind == "balanced", board=board)
     path, named_plies = split_plies(spec)
     if not path.is_file():
         raise ValueError(
@@ -182,10 +193,12 @@ def load_openings(spec: str, seed: int = 0, plies: int | None = None) -> Opening
     text = read_text(path)
     try:
         if ".pgn" in path.name.lower() or text.lstrip().startswith("[Event"):
+            if board != STANDARD_BOARD:
+                raise ValueError("games of a PGN file are of the standard board; give positions")
             return _pgn_openings(text, named_plies or plies, seed, spec)
         if named_plies is not None:
             raise ValueError("only the games of a PGN file can be cut to a number of plies")
-        return OpeningList(_checked_lines(text), _from_epd, seed)
+        return OpeningList(_checked_lines(text, board), _from_epd, seed)
     except ValueError as error:
         raise ValueError(f"openings {spec!r}: {error}") from error
 
@@ -198,13 +211,13 @@ def split_plies(spec: str) -> tuple[Path, int | None]:
     return Path(spec), None
 
 
-def _checked_lines(text: str) -> list[str]:
+def _checked_lines(text: str, board: str) -> list[str]:
     """Lines with an unfinished position; an error names the number of an invalid line."""
     lines = []
     finished = 0
     for number, line in position_lines(text):
         try:
-            if _from_epd(line).game().outcome() is None:
+            if Game(complete_fen(line), _is_chess960(line), board).outcome() is None:
                 lines.append(line)
             else:
                 finished += 1

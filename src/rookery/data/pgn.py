@@ -13,6 +13,7 @@ import chess.pgn
 
 from rookery._core import FenError, Game
 from rookery.data.position_files import DamagedFileError, TextFile
+from rookery.data.small_board import BoardHeaders, chess_board, game_of
 
 RESULTS = {1: "1-0", 0: "1/2-1/2", -1: "0-1"}  # by White's points
 POINTS = {text: points for points, text in RESULTS.items()}
@@ -48,8 +49,9 @@ def pgn_game(
         comments: Comments on the first moves; "" for none.
     """
     game = chess.pgn.Game()
+    game.headers = BoardHeaders(game.headers)
     if start != chess.STARTING_FEN or chess960:
-        game.setup(chess.Board(start, chess960=chess960))
+        game.setup(chess_board(Game(start, chess960)))
     tags = {"White": white, "Black": black, "Result": result, **(headers or {})}
     game.headers.update({name: header_text(text) for name, text in tags.items() if text})
     node: chess.pgn.GameNode = game
@@ -59,6 +61,32 @@ def pgn_game(
     return game
 
 
+def pgn_text(
+    moves: Iterable[str],
+    white: str,
+    black: str,
+    result: str,
+    *,
+    start: str = chess.STARTING_FEN,
+    chess960: bool = False,
+    headers: Mapping[str, str] | None = None,
+    comments: Sequence[str] = (),
+    columns: int = 80,
+) -> str:
+    """The text of a game on any board, from its moves in UCI; arguments as of `pgn_game`."""
+    made = pgn_game(
+        moves,
+        white,
+        black,
+        result,
+        start=start,
+        chess960=chess960,
+        headers=headers,
+        comments=comments,
+    )
+    return str(made.accept(chess.pgn.StringExporter(columns=columns)))
+
+
 def text_of(game: Game, tags: Mapping[str, str]) -> str:
     """A game as PGN, with its result as far as the rules decide it (`Game.pgn`)."""
     outcome = game.outcome()
@@ -66,7 +94,7 @@ def text_of(game: Game, tags: Mapping[str, str]) -> str:
     points = 0 if winner is None else 1 if winner else -1
     result = "*" if outcome is None else RESULTS[points]
     headers = {"White": "?", "Black": "?", "Result": result, **tags}
-    made = pgn_game(
+    return pgn_text(
         game.moves(),
         headers.pop("White"),
         headers.pop("Black"),
@@ -75,7 +103,6 @@ def text_of(game: Game, tags: Mapping[str, str]) -> str:
         chess960=game.chess960,
         headers=headers,
     )
-    return str(made)
 
 
 def header_text(text: str) -> str:
@@ -93,6 +120,7 @@ class PgnGame(chess.pgn.BaseVisitor["PgnGame"]):
         self.moves: list[str] = []  # UCI
         self.error = ""  # the first parse error
         self._plies = plies
+        self._tags = BoardHeaders({})
 
     @property
     def points(self) -> int | None:
@@ -109,7 +137,7 @@ class PgnGame(chess.pgn.BaseVisitor["PgnGame"]):
     def positions(self) -> Iterator[tuple[Game, str]]:
         """Every position with the move played in it; all are one `Game`, which is advanced."""
         try:
-            position = Game(self.start.fen() if self.start else chess.STARTING_FEN)
+            position = game_of(self.start) if self.start else Game()
         except FenError:
             return
         for move in self.moves:
@@ -126,9 +154,14 @@ class PgnGame(chess.pgn.BaseVisitor["PgnGame"]):
 
     # Called by python-chess
 
+    def begin_headers(self) -> chess.pgn.Headers:
+        """Let it find our boards by the tag Variant."""
+        self._tags = BoardHeaders({})
+        return self._tags
+
     def visit_header(self, tagname: str, tagvalue: str) -> None:
         """Keep a tag."""
-        self.headers[tagname] = tagvalue
+        self.headers[tagname] = self._tags[tagname] = tagvalue
 
     def visit_board(self, board: chess.Board) -> None:
         """Keep the first position."""

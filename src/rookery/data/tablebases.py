@@ -19,7 +19,7 @@ import chess
 import chess.gaviota
 import chess.syzygy
 
-from rookery._core import Game
+from rookery._core import STANDARD_BOARD, Game
 from rookery.base.closing import Closing
 from rookery.data.paths import MissingDataError, search_folders
 
@@ -100,7 +100,7 @@ class Tablebases(Closing):
         if metric is not None and metric not in METRICS:
             raise ValueError(f"metric is {metric!r}; it must be one of {', '.join(METRICS)}")
         game = Game(position) if isinstance(position, str) else position
-        if game.piece_count() > self._largest:
+        if game.piece_count() > self._largest or game.board != STANDARD_BOARD:
             return None
         board = chess.Board(game.fen())
         if board.castling_rights:

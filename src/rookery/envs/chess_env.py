@@ -13,7 +13,7 @@ from rookery.envs.episode import Episode, EpisodeOptions, Turn, reset_options
 from rookery.envs.render import RENDER_FPS, RENDER_MODES, Renderer
 from rookery.envs.rules import Rules
 from rookery.envs.spaces import action_space, observation_space
-from rookery.players.base import Limits, Player
+from rookery.players.base import Limits, Player, capabilities_of, require_board
 from rookery.players.bots import RandomPlayer
 
 COLORS = ("white", "black", "random")
@@ -44,7 +44,7 @@ class ChessEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
     warning and an entry in `switched_off`.
 
     ## Starting state
-    `start` (`data/starts.py`), the standard position by default. The agent's `color` is "white",
+    `start` (`data/starts.py`), by default the start position of the `board` (docs/boards.md). The agent's `color` is "white",
     "black" or drawn for every game ("random", default); if the opponent is to move first, it does
     so in `reset`. `reset(options={"fen": ..., "color": ...})` sets either for one game. A start
     position in which the game is already over is redrawn; such a "fen" raises an error.
@@ -67,7 +67,8 @@ class ChessEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
     gymnasium.make("rookery/Chess-v0", opponent="stockfish,depth=1", color="random",
                    observation="planes19", actions="az4672", rewards="default", claims=None,
                    draw_after_plies=0, max_plies=0, start="standard", on_illegal="penalty",
-                   book=None, tablebases=None, tablebase_metric=None, limits=None)
+                   book=None, tablebases=None, tablebase_metric=None, limits=None,
+                   board="standard")
     ```
     Version 1 of Salisch 2023 is `observation="vector69", actions="az4673", rewards="000-v1",
     draw_after_plies=400`; version 3 is `observation="vector66", rewards="000-v3",
@@ -97,6 +98,8 @@ class ChessEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         self._renderer = Renderer(render_mode)
         self.episode = Episode(**options, rules=self._rules)
         self.opponent = opponent_of(opponent, claims=self.episode.rules.claims == "action")
+        boards = capabilities_of(self.opponent).boards
+        require_board(self.opponent.name, boards, self.episode.board)
         self.render_mode = render_mode
         self.observation_space = observation_space(self.episode.observation)
         self.action_space = action_space(self.episode.actions)

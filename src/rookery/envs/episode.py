@@ -15,7 +15,7 @@ from typing import Any, SupportsIndex, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from rookery._core import FenError, Game, MoveError, action_count
+from rookery._core import STANDARD_BOARD, FenError, Game, MoveError, action_count
 from rookery.data.books import Book, find_book
 from rookery.data.paths import MissingDataError
 from rookery.data.starts import StartPositions, start_positions
@@ -57,6 +57,7 @@ class EpisodeOptions(TypedDict, total=False):
     on_illegal: str  # "penalty" (rewards.illegal; the position does not change) or "raise"
     book: Book | None  # for interim rewards; None: the first one found, if rewards.book is not 0
     tablebases: Tablebases | None  # likewise
+    board: str  # what is played on (docs/boards.md)
     tablebase_metric: str | None  # "dtz" as Salisch 2023, "dtm", or None: see `InterimRewards`
 
 
@@ -77,6 +78,7 @@ class Episode:
         book: Book | None = None,
         tablebases: Tablebases | None = None,
         tablebase_metric: str | None = None,
+        board: str = STANDARD_BOARD,
         rules: Rules | None = None,
     ) -> None:
         """Check the options (`EpisodeOptions`); `begin` starts the first game.
@@ -108,7 +110,8 @@ class Episode:
         self.action_count = action_count(actions)
         self._reward_function = rewards if callable(rewards) else None
         self.rewards = Rewards() if callable(rewards) else rewards_of(rewards)
-        self.start = start_positions(start)
+        self.board = board
+        self.start = start_positions(start, board)
         self.on_illegal = on_illegal
         self.switched_off: list[str] = []  # messages about requested features without data
         self._opened: list[Book | Tablebases] = []  # opened here, so closed here
@@ -118,7 +121,7 @@ class Episode:
             self._tablebases(tablebases, tablebase_metric),
             tablebase_metric,
         )
-        self.game = Game()
+        self.game = Game(board=board)
         self.termination: Termination | None = None
         self.truncated = False
         self._plies_before = 0
@@ -161,7 +164,10 @@ class Episode:
 
     def begin(self, rng: np.random.Generator, fen: str | None = None) -> None:
         """Start a new game from `fen` or the start positions; a FenError if it is already over."""
-        self.game = Game(fen) if fen is not None else self.rules.sample_start(self.start, rng)
+        if fen is not None:
+            self.game = Game(fen, board=self.board)
+        else:
+            self.game = self.rules.sample_start(self.start, rng)
         self._plies_before = self.game.ply
         self._illegal_attempts = 0
         self._interim.new_game()
@@ -274,10 +280,11 @@ class Episode:
         """
         if side == self.game.turn:
             return self.encode()
-        placement, turn, castling, _, clock, number = self.game.fen().split()
+        placement, turn, castling, _, clock, number = self.game.fen().split()[:6]
         passed = f"{placement} {'b' if turn == 'w' else 'w'} {castling} - {clock} {number}"
         try:
-            return Game(passed, self.game.chess960).encode(self.observation)
+            passed_game = Game(passed, self.game.chess960, self.game.board)
+            return passed_game.encode(self.observation)
         except FenError:
             return self.encode()
 

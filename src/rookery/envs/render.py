@@ -1,7 +1,8 @@
 """Drawing the board of an environment: as text, as an image, or in a window.
 
-    ansi       `render()` returns eight ranks of text, White below
-    rgb_array  `render()` returns an image, uint8 [480, 480, 3], as `RecordVideo` expects
+    ansi       `render()` returns the ranks as text, White below
+    rgb_array  `render()` returns an image, uint8 [480, 480, 3] (60 pixels a square of the board),
+               as `RecordVideo` expects
     human      every step is shown in a window; `render()` returns nothing
 
 Images and windows are drawn by pygame (extra `render`), which is imported at the first drawing: SB3
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 import io
 import os
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import chess
@@ -20,7 +22,7 @@ import chess.svg
 import numpy as np
 from numpy.typing import NDArray
 
-from rookery._core import Game
+from rookery._core import Game, find_board
 from rookery.base.extras import how_to_install
 
 if TYPE_CHECKING:
@@ -64,7 +66,7 @@ class Renderer:
         if self._window is None:
             pg.display.init()
             pg.display.set_caption("Rookery")
-            self._window = pg.display.set_mode((8 * SQUARE, 8 * SQUARE))
+            self._window = pg.display.set_mode(_size(game))
         self._window.blit(self._draw(game), (0, 0))
         pg.display.flip()
         pg.event.pump()  # the system would otherwise report a window that does not respond
@@ -73,14 +75,15 @@ class Renderer:
     def _draw(self, game: Game) -> pygame.Surface:
         """The board, White below, with the squares of the last move in another colour."""
         pg = _pygame()
-        board: pygame.Surface = pg.Surface((8 * SQUARE, 8 * SQUARE))
+        size = find_board(game.board)
+        board: pygame.Surface = pg.Surface(_size(game))
         moves = game.moves()
         moved = {moves[-1][:2], moves[-1][2:4]} if moves else set()
-        for square in range(64):
-            file, rank = square % 8, square // 8
+        for file, rank in product(range(size.files), range(size.ranks)):
+            square = 8 * rank + file
             light = (file + rank) % 2 == 1
             colours = (LIGHT, LIGHT_MOVED) if light else (DARK, DARK_MOVED)
-            place = (file * SQUARE, (7 - rank) * SQUARE)
+            place = (file * SQUARE, (size.ranks - 1 - rank) * SQUARE)
             board.fill(colours[chess.square_name(square) in moved], (*place, SQUARE, SQUARE))
             if letter := game.piece_at(square):
                 board.blit(self._piece(letter), place)
@@ -113,12 +116,19 @@ def _pygame() -> Any:
     return pygame
 
 
+def _size(game: Game) -> tuple[int, int]:
+    """Pixels of the picture."""
+    board = find_board(game.board)
+    return board.files * SQUARE, board.ranks * SQUARE
+
+
 def board_text(game: Game) -> str:
-    """Draw the position as text: eight ranks, White below, and the side to move."""
+    """Draw the position as text: its ranks, White below, and the side to move."""
+    board = find_board(game.board)
     rows = [
-        f"{rank + 1} " + " ".join(game.piece_at(8 * rank + file) or "." for file in range(8))
-        for rank in range(7, -1, -1)
+        f"{rank + 1} "
+        + " ".join(game.piece_at(8 * rank + file) or "." for file in range(board.files))
+        for rank in range(board.ranks - 1, -1, -1)
     ]
-    return "\n".join(
-        [*rows, "  a b c d e f g h", "White to move" if game.turn else "Black to move"]
-    )
+    files = "  " + " ".join("abcdefgh"[: board.files])
+    return "\n".join([*rows, files, "White to move" if game.turn else "Black to move"])

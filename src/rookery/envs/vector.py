@@ -11,7 +11,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from rookery._core import ENDINGS, VectorGames, action_count
+from rookery._core import ENDINGS, STANDARD_BOARD, VectorGames, action_count
 from rookery.data.starts import StartPositions, start_positions
 from rookery.envs.episode import reset_options
 from rookery.envs.rewards import Rewards, rewards_of
@@ -83,6 +83,7 @@ class ChessVectorEnv(VectorEnv[Array, Array, Array]):
         draw_after_plies: int = 0,
         max_plies: int = 0,
         promotion_wins: bool = False,
+        board: str = STANDARD_BOARD,
         start: str | Sequence[str] | StartPositions = "standard",
         on_illegal: str = "raise",
         masks: bool = False,
@@ -109,7 +110,7 @@ class ChessVectorEnv(VectorEnv[Array, Array, Array]):
             )
         if claims is None:
             claims = "action" if actions == "az4673" else "automatic"
-        options: dict[str, Any] = start_positions(start).vector_options()
+        options: dict[str, Any] = start_positions(start, board).vector_options()
         self.games = VectorGames(
             num_envs,
             observation,

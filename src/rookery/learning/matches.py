@@ -19,11 +19,18 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from rookery._core import Game, NetworkMatch, VectorGames, play_random_plies
+from rookery._core import (
+    STANDARD_BOARD,
+    STARTING_FEN,
+    Game,
+    NetworkMatch,
+    VectorGames,
+    play_random_plies,
+)
 from rookery.arena.game import play_game
 from rookery.arena.limits import Adjudication
 from rookery.data.openings import Opening
-from rookery.data.pgn import RESULTS, pgn_game
+from rookery.data.pgn import RESULTS, pgn_text
 from rookery.nets import PolicyValueNetwork, ragged
 from rookery.nets.native import network_evaluator
 from rookery.players.base import Player
@@ -43,7 +50,8 @@ class MatchGame:
 
     white: bool  # whether the first player had White
     result: int  # 1 won, 0 drawn, -1 lost
-    moves: Sequence[str]  # UCI from the start position; empty where they were not recorded
+    moves: Sequence[str]  # UCI from `start`; empty where they were not recorded
+    start: str = STARTING_FEN
 
 
 def _score(
@@ -65,7 +73,7 @@ def _pgn(game: MatchGame, name: str, opponent: str) -> str:
     white, black = (name, opponent) if game.white else (opponent, name)
     result = RESULTS[game.result if game.white else -game.result]
     event = {"Event": f"{name} against {opponent}"}
-    return str(pgn_game(game.moves, white, black, result, headers=event))
+    return pgn_text(game.moves, white, black, result, start=game.start, headers=event)
 
 
 # --- Players ---
@@ -77,9 +85,11 @@ def player_match(
     games: int,
     rng: np.random.Generator,
     values: Mapping[str, float],
+    board: str = STANDARD_BOARD,
 ) -> MatchScore:
     """Score of `player`; see `play_pairs`."""
-    return _score(play_pairs(player, opponent, games, rng), player.name, opponent.name, values)
+    played = play_pairs(player, opponent, games, rng, board=board)
+    return _score(played, player.name, opponent.name, values)
 
 
 def play_pairs(
@@ -88,19 +98,21 @@ def play_pairs(
     games: int,
     rng: np.random.Generator,
     opening_plies: int = OPENING_PLIES,
+    board: str = STANDARD_BOARD,
 ) -> list[MatchGame]:
     """Pairs of games from random openings, colours swapped; both players draw from `rng`."""
     played = []
     for _ in range(games // 2):
-        start = Game()
+        start = Game(board=board)
         play_random_plies(start, opening_plies, int(rng.integers(1 << 62)))
-        opening = Opening(moves=tuple(start.moves()))
+        opening = Opening(start.start_fen, tuple(start.moves()))
         for index, sides in enumerate(((first, second), (second, first))):
             game = play_game(*sides, opening, (rng, rng), adjudication=RULES, index=index)
             assert game is not None  # it cannot be cancelled here
             if game.fault is not None:  # a bug or a NaN must not count as a loss
                 raise ValueError(f"{game.reason}: {game.fault.evidence}")
-            played.append(MatchGame(index == 0, round(2 * game.first_points) - 1, game.moves))
+            points = round(2 * game.first_points) - 1
+            played.append(MatchGame(index == 0, points, game.moves, start.start_fen))
     return played
 
 
@@ -141,6 +153,7 @@ def policy_match(
     seed: int,
     temperature: float = 1.0,
     draw_after_plies: int = 0,
+    board: str = STANDARD_BOARD,
 ) -> MatchScore:
     """Score of a policy in games from the start position, half with each colour.
 
@@ -151,6 +164,7 @@ def policy_match(
         seed: Of policy and bot.
         temperature: Of the policy; 0: the most probable move.
         draw_after_plies: Games are drawn after this many plies, as in training; 0: never.
+        board: What they are played on.
     """
     if games < 2 or games % 2:
         raise ValueError(f"{games} games cannot be split evenly between the colours")
@@ -159,7 +173,8 @@ def policy_match(
     for white in (True, False):
         for first in range(0, games // 2, BATCH):
             count = min(BATCH, games // 2 - first)
-            played += _policy_games(network, bot, white, count, rng, temperature, draw_after_plies)
+            rules = {"draw_after_plies": draw_after_plies, "board": board}
+            played += _policy_games(network, bot, white, count, rng, temperature, rules)
     difference = float(sum(game.result for game in played))
     return _score(played, "policy", bot, {"wins_minus_losses": difference})
 
@@ -171,9 +186,9 @@ def _policy_games(
     count: int,
     rng: np.random.Generator,
     temperature: float,
-    draw_after_plies: int,
+    rules: Mapping[str, Any],
 ) -> list[MatchGame]:
-    """Parallel games in which the policy has one colour."""
+    """Parallel games in which the policy has one colour; `rules` of `VectorGames`."""
     games = VectorGames(
         count,
         network.observation,
@@ -181,10 +196,10 @@ def _policy_games(
         int(rng.integers(1 << 62)),
         claims="action" if network.actions == "az4673" else "automatic",
         max_plies=MAX_PLIES,
-        draw_after_plies=draw_after_plies,
+        **rules,
         dtype="uint8" if network.observation == "tactical70" else "float32",
     )
-    recorded = [Game() for _ in range(min(count, SAMPLE_GAMES))]
+    recorded = [Game(board=rules["board"]) for _ in range(min(count, SAMPLE_GAMES))]
     results = np.zeros(count, dtype=np.int64)
     playing = np.ones(count, dtype=np.bool_)
     while playing.any():
@@ -204,7 +219,8 @@ def _policy_games(
         results[ended] = games.results[ended] * (1 if white else -1)
         playing &= ~ended
     moves = [game.moves() for game in recorded] + [[]] * (count - len(recorded))
-    return [MatchGame(white, *each) for each in zip(results.tolist(), moves, strict=True)]
+    start = Game(board=rules["board"]).start_fen
+    return [MatchGame(white, *each, start) for each in zip(results.tolist(), moves, strict=True)]
 
 
 def _bot_actions(

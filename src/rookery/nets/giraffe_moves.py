@@ -18,8 +18,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from rookery._core import MOVE_ROWS, MoveNet
-
-FEATURES = 363  # of giraffe363
+from rookery.nets.giraffe_arrays import FEATURES
 
 
 class MoveNetwork(nn.Module):

@@ -14,6 +14,7 @@ from dataclasses import MISSING, asdict, dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rookery._core import STANDARD_BOARD, find_board
 from rookery.encodings import (
     ACTIONS,
     NO_ACTIONS,
@@ -51,6 +52,7 @@ class ModelInfo:
     recipe: Mapping[str, Any] = field(default_factory=dict)  # resolved
     totals: Mapping[str, float] = field(default_factory=dict)  # iterations, samples, games, seconds
     ratings: Sequence[Mapping[str, Any]] = ()  # as in ratings.json
+    board: str = STANDARD_BOARD  # what it was trained on; left out of the file if standard
     format: int = FORMAT
 
 
@@ -71,7 +73,14 @@ def describe(
         recipe=recipe or {},
         totals=totals or {},
         ratings=ratings,
+        board=board_of(network),
     )
+
+
+def board_of(network: object) -> str:
+    """The board that a network or an evaluator was made for; standard if it does not say."""
+    board: str = getattr(network, "board", STANDARD_BOARD)
+    return board
 
 
 def model_bytes(network: Network, info: ModelInfo) -> bytes:
@@ -133,6 +142,7 @@ def parse_model(data: bytes, source: str) -> tuple[Any, ModelInfo]:
     _refuse_misfits(tensors, network.state_dict(), source)
     _refuse_non_finite(tensors, source)
     network.load_state_dict(tensors)
+    network.board = info.board
     return network.eval(), info
 
 
@@ -173,7 +183,10 @@ def _header_info(header: Mapping[str, Any], source: str) -> ModelInfo:
 
 def info_text(info: ModelInfo) -> str:
     """The metadata as the JSON text that files hold."""
-    return json.dumps(asdict(info), allow_nan=False, sort_keys=True)
+    content = asdict(info)
+    if info.board == STANDARD_BOARD:
+        del content["board"]  # so that earlier versions of Rookery read it
+    return json.dumps(content, allow_nan=False, sort_keys=True)
 
 
 def parse_info(text: str, source: str) -> ModelInfo:
@@ -192,12 +205,16 @@ def parse_info(text: str, source: str) -> ModelInfo:
         )
     _refuse_entries(content, source)
     info = ModelInfo(**content)
-    texts = (info.family, info.observation, info.actions)
+    texts = (info.family, info.observation, info.actions, info.board)
     tables = (info.sizes, info.recipe, info.totals)
     if not all(isinstance(text, str) for text in texts) or not (
         all(isinstance(table, dict) for table in tables) and isinstance(info.ratings, list | tuple)
     ):
         raise ModelFileError(f"{source}: the metadata has entries of the wrong type")
+    try:
+        find_board(info.board)
+    except ValueError as error:
+        raise ModelFileError(f"{source}: {error}") from None
     return info
 
 

@@ -22,7 +22,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from rookery.base.section import Section
-from rookery.encodings import ACTIONS, PLANE_STEPS, PLANES_PER_ORIGIN
+from rookery.encodings import ACTIONS
+from rookery.nets.move_squares import squares_of
 from rookery.nets.ragged import row_sum
 
 PIECES, STATES = 13, 12  # piece codes of a square; own attackers (0, 1, more) x opponent's (4)
@@ -110,20 +111,26 @@ class Squares(nn.Module):
     def forward(self, observations: Tensor, legal: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
         """Logits [L] over the legal actions, and values [B]."""
         entries = observations.long()
-        hidden = self._hidden(entries)
+        hidden = self._layers(entries)[-1]
         key = self.key(hidden).index_select(0, rows)
         move = row_sum(self.moves.weight, self._move_rows(entries, legal, rows))
         return (key * move).sum(-1), self._values(hidden)
 
+    def activations(self, observations: Tensor) -> dict[str, Tensor]:
+        """The three hidden layers [B, W]."""
+        layers = self._layers(observations.long())
+        return dict(zip(("first", "second", "third"), layers, strict=True))
+
     def dense(self, observations: Tensor) -> tuple[Tensor, Tensor]:
         """Logits [B, A] over all actions, and values [B]."""
         count, actions = observations.shape[0], self.origins.shape[0]
-        rows = torch.arange(count).unsqueeze(1).expand(count, actions).reshape(-1)
-        legal = torch.arange(actions).unsqueeze(0).expand(count, actions).reshape(-1)
+        device = observations.device
+        rows = torch.arange(count, device=device).unsqueeze(1).expand(count, actions).reshape(-1)
+        legal = torch.arange(actions, device=device).unsqueeze(0).expand(count, actions).reshape(-1)
         logits, values = self.forward(observations, legal, rows)
         return logits.reshape(count, actions), values
 
-    def _hidden(self, entries: Tensor) -> Tensor:
+    def _layers(self, entries: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         codes = entries[:, :64]
         clock = torch.div(entries[:, CLOCK : CLOCK + 1], 10, rounding_mode="floor")
         index = torch.cat(
@@ -141,8 +148,8 @@ class Squares(nn.Module):
             1, codes, torch.ones_like(codes, dtype=placed.dtype)
         )
         first = functional.relu(placed + self.codes(counts))
-        hidden = functional.relu(self.second(first))
-        return hidden + functional.relu(self.third(hidden))
+        second = functional.relu(self.second(first))
+        return first, second, second + functional.relu(self.third(second))
 
     def _move_rows(self, entries: Tensor, legal: Tensor, rows: Tensor) -> Tensor:
         """The four rows [L, 4] of each legal action."""
@@ -179,19 +186,3 @@ def offset_of(king: Tensor, square: Tensor) -> Tensor:
     """Index in [0, 225) of the offset (ranks, files) of a square from the king."""
     ranks = torch.div(square, 8, rounding_mode="floor") - torch.div(king, 8, rounding_mode="floor")
     return (ranks + 7) * 15 + square % 8 - king % 8 + 7
-
-
-def squares_of(actions: int) -> tuple[np.ndarray, np.ndarray]:
-    """Origin and destination [A] of every action, as indices into the observation.
-
-    The observation begins with the mover's last rank. Actions that leave the board (never legal)
-    and the draw claim (which has its own action row) get arbitrary squares.
-    """
-    origins, destinations = np.zeros(actions, np.int64), np.zeros(actions, np.int64)
-    for action in range(min(actions, 64 * PLANES_PER_ORIGIN)):
-        square, plane = divmod(action, PLANES_PER_ORIGIN)
-        ranks, files = PLANE_STEPS[plane]
-        rank, file = min(max(square // 8 + ranks, 0), 7), min(max(square % 8 + files, 0), 7)
-        origins[action] = square ^ 56
-        destinations[action] = (8 * rank + file) ^ 56
-    return origins, destinations

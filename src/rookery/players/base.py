@@ -13,7 +13,7 @@ from typing import Protocol, runtime_checkable
 
 from numpy.random import Generator
 
-from rookery._core import Game, MoveError
+from rookery._core import STANDARD_BOARD, Game, MoveError, find_board
 
 
 @dataclass(frozen=True)
@@ -77,6 +77,7 @@ class Capabilities:
     memoryless: bool = False  # the move depends on the position alone, not on the game so far
     native_bot: str = ""  # its name in the core, which can then play whole games
     parts: tuple[Player, ...] = ()  # players that it delegates to
+    boards: tuple[str, ...] | None = (STANDARD_BOARD,)  # that it plays on; None: on any
 
 
 @runtime_checkable
@@ -92,6 +93,22 @@ class Capable(Protocol):
 def capabilities_of(player: Player) -> Capabilities:
     """The capabilities a player states, or the defaults."""
     return player.capabilities if isinstance(player, Capable) else Capabilities()
+
+
+class BoardMismatchError(ValueError):
+    """A player is asked to play on a board that is not its own."""
+
+
+def require_board(name: str, boards: tuple[str, ...] | None, board: str) -> None:
+    """Refuse a board that a player does not play on; boards are compared by their rules."""
+    if boards is None or board in boards:
+        return
+    rules = find_board(board).rules
+    if rules not in (find_board(each).rules for each in boards):
+        raise BoardMismatchError(
+            f"{name} plays on the board {' or '.join(boards)}, not on {board}; choose another "
+            "player or another board"
+        )
 
 
 def legal_moves(game: Game) -> list[str]:

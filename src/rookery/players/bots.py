@@ -28,6 +28,7 @@ class RandomPlayer:
         """Make a player, by default the baseline of Salisch 2023."""
         self.name = name
         self._claims = claims
+        self.capabilities = Capabilities(boards=None)
 
     def choose(self, game: Game, rng: Generator, limits: Limits | None = None) -> Decision:
         """Draw one of the legal moves, or the claim."""
@@ -52,7 +53,7 @@ class BotPlayer:
         if bot not in bot_names():
             raise ValueError(f"unknown bot {bot!r}; there are {', '.join(bot_names())}")
         self.name = bot
-        self.capabilities = Capabilities(native_bot=bot)
+        self.capabilities = Capabilities(native_bot=bot, boards=None)
 
     def choose(self, game: Game, rng: Generator, limits: Limits | None = None) -> Decision:
         """Let the core choose, with a seed drawn from `rng`."""

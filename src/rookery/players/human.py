@@ -9,10 +9,11 @@ from typing import Any, TextIO
 import chess
 from numpy.random import Generator
 
-from rookery._core import Game
+from rookery._core import Game, find_board
 from rookery.data.notation import read_move
+from rookery.data.small_board import chess_board
 from rookery.engines.faults import EngineFault
-from rookery.players.base import Decision, Limits
+from rookery.players.base import Capabilities, Decision, Limits
 from rookery.players.spec import PlayerSpec
 
 HELP = "moves: e2e4, Nf3, O-O, e8=Q; 'moves' lists them, 'draw' claims, 'quit' resigns"
@@ -33,10 +34,11 @@ class HumanPlayer:
         self._ask = ask or ask_aside
         self._output = output
         self._unicode = unicode_pieces
+        self.capabilities = Capabilities(boards=None)
 
     def choose(self, game: Game, rng: Generator, limits: Limits | None = None) -> Decision:
         """Show the position and ask."""
-        board = chess.Board(game.fen(), chess960=game.chess960)
+        board = chess_board(game)
         self._show(board, game)
         while True:
             try:
@@ -77,11 +79,17 @@ class HumanPlayer:
             if flipped
             else str(board)
         )
-        rows = text.splitlines()
-        numbers = range(1, 9) if flipped else range(8, 0, -1)
-        for number, row in zip(numbers, rows, strict=True):
-            self._write(f"{number} {row}")
-        self._write("  " + " ".join("hgfedcba" if flipped else "abcdefgh"))
+        size = find_board(game.board)
+        rows = [row.split(" ") for row in text.splitlines()]
+        # Of the 8x8 squares those of the board: at the bottom left, rotated at the top right.
+        if flipped:
+            rows = [row[8 - size.files :] for row in rows[: size.ranks]]
+        else:
+            rows = [row[: size.files] for row in rows[8 - size.ranks :]]
+        ranks, files = list(range(1, size.ranks + 1)), "abcdefgh"[: size.files]
+        for number, row in zip(ranks if flipped else ranks[::-1], rows, strict=True):
+            self._write(f"{number} {' '.join(row)}")
+        self._write("  " + " ".join(files[::-1] if flipped else files))
 
     def _write(self, text: str) -> None:
         print(text, file=self._output or sys.stderr, flush=True)

@@ -17,9 +17,10 @@ import numpy as np
 from numpy.random import Generator
 
 from rookery._core import Game, MctsSearch, MoveError, NativeEvaluator
-from rookery.nets.evaluator import Evaluator, load_evaluator, load_network, short_name
-from rookery.nets.native import CoreEvaluator, network_evaluator
-from rookery.players.base import Capabilities, Decision, Limits, Player
+from rookery.nets.evaluator import Evaluator, load_evaluator
+from rookery.nets.model_file import board_of
+from rookery.nets.native import CoreEvaluator
+from rookery.players.base import Capabilities, Decision, Limits, Player, require_board
 from rookery.players.lateness import Clock, Lateness
 from rookery.players.options import TREE_SEARCH
 from rookery.players.policy import policy_player
@@ -99,7 +100,9 @@ class MctsPlayer:
     @property
     def capabilities(self) -> Capabilities:
         """Timed if it has its own movetime."""
-        return Capabilities(timed=self.search_settings.movetime is not None)
+        return Capabilities(
+            timed=self.search_settings.movetime is not None, boards=(board_of(self.evaluator),)
+        )
 
     def _new_search(self, s: MctsSettings) -> MctsSearch:
         return MctsSearch(
@@ -166,6 +169,7 @@ class MctsPlayer:
         """Search until the limits are met or `stop` is called."""
         self._stop.clear()
         self._hit.clear()
+        require_board(self.name, (board_of(self.evaluator),), game.board)
         if not game.legal_count():
             raise MoveError(f"there is no legal move to choose in {game.fen()!r}")
         planned = self._lateness.begin(game, limits)
@@ -344,10 +348,6 @@ def search_player(spec: PlayerSpec, options: dict[str, Any]) -> MctsPlayer:
     """The tree-search player of a network, evaluated natively if possible."""
     source = spec.name
     try:
-        if source.endswith(".onnx"):
-            evaluator: Evaluator = load_evaluator(source)
-        else:
-            evaluator = network_evaluator(load_network(source), short_name(source))
-        return MctsPlayer(evaluator, MctsSettings(**options), str(spec))
+        return MctsPlayer(load_evaluator(source), MctsSettings(**options), str(spec))
     except (ValueError, MemoryError) as error:
         raise SpecError(f"player {source!r}: {error}") from error

@@ -33,7 +33,8 @@ class MixedPlayer:
         self.inner = inner
         self.random = random
         self.name = name or f"{inner.name},random={random:g}"
-        self.capabilities = Capabilities(timed=capabilities_of(inner).timed, parts=(inner,))
+        inside = capabilities_of(inner)
+        self.capabilities = Capabilities(inside.timed, parts=(inner,), boards=inside.boards)
 
     def choose(self, game: Game, rng: Generator, limits: Limits | None = None) -> Decision:
         """Draw whether to move at random, then choose."""

@@ -14,7 +14,8 @@ from numpy.random import Generator
 
 from rookery._core import Game, MoveError
 from rookery.nets.evaluator import Evaluator, evaluate_position, load_evaluator
-from rookery.players.base import Capabilities, Decision, Limits, Player
+from rookery.nets.model_file import board_of
+from rookery.players.base import Capabilities, Decision, Limits, Player, require_board
 from rookery.players.spec import PlayerSpec, SpecError
 from rookery.players.thinking import MoveNote
 
@@ -34,10 +35,11 @@ class PolicyPlayer:
         self.evaluator = evaluator
         self.temperature = temperature
         memoryless = temperature == 0 and evaluator.observation in WITHOUT_PAST
-        self.capabilities = Capabilities(memoryless=memoryless)
+        self.capabilities = Capabilities(memoryless=memoryless, boards=(board_of(evaluator),))
 
     def choose(self, game: Game, rng: Generator, limits: Limits | None = None) -> Decision:
         """Evaluate the position once."""
+        require_board(self.name, self.capabilities.boards, game.board)
         actions = self.evaluator.actions
         legal = game.legal_actions(actions)
         if not len(legal):

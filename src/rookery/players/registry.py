@@ -80,6 +80,16 @@ KINDS = Registry(
             ),
             may_lack=True,
         ),
+        PlayerKind(
+            "solver",
+            "proven best moves, for small boards and short games",
+            "rookery.players.solver:solver_player",
+            (
+                Option("moves", kinds.positive_int, "longest mate to look for (8)"),
+                Option("nodes", kinds.positive_int, "limit of each proof (300000)"),
+            ),
+            offered=False,  # on the standard board it proves next to nothing
+        ),
         _ending("kpk", "king and pawn against king, up to the promotion,"),
         _ending("kqk", "king and queen against king"),
         _ending("krk", "king and rook against king"),

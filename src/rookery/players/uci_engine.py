@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 from numpy.random import Generator
 
-from rookery._core import Game
+from rookery._core import STANDARD_BOARD, Game, board_names, known_boards
 from rookery.base.scales import value_of_centipawns
 from rookery.engines.faults import EngineFault
 from rookery.engines.label_engine import position_command
@@ -66,13 +66,17 @@ class UciPlayer:
         self._offered: dict[str, str] = {}
         self._fresh = False
         self._chess960 = False  # the engine's UCI_Chess960
+        self._board = STANDARD_BOARD  # the engine's UCI_Variant, as our board
 
     @property
     def capabilities(self) -> Capabilities:
         """Timed with its own movetime, or if neither it nor the match limits depth or nodes."""
         own = self.settings
         bounded = own.depth is not None or own.nodes is not None
-        return Capabilities(timed=own.movetime is not None or (False if bounded else None))
+        return Capabilities(
+            timed=own.movetime is not None or (False if bounded else None),
+            boards=None,  # what the engine's UCI_Variant offers, known once it has started
+        )
 
     def new_game(self) -> None:
         """Start the engine if necessary and tell it that a new game begins."""
@@ -89,6 +93,8 @@ class UciPlayer:
         process = self._running()
         self._fresh = False
         with self._closed_on_fault():
+            if game.board != self._board:
+                self._set_variant(process, game.board)
             if game.chess960 != self._chess960:
                 self._set_option(process, "UCI_Chess960", "true" if game.chess960 else "false")
                 self._chess960 = game.chess960
@@ -136,6 +142,7 @@ class UciPlayer:
                 name = line.partition(" name ")[2].partition(" type ")[0].strip()
                 self._offered[name.lower()] = line
         self._chess960 = False
+        self._board = STANDARD_BOARD
         for name, value in self.settings.options.items():
             self._set_option(process, name, value)
             if name.lower() == "uci_chess960":
@@ -155,6 +162,18 @@ class UciPlayer:
             if not value.lstrip("-").isdigit() or not low <= int(value) <= high:
                 raise EngineFault("option", f"{name}={value} is outside {low} to {high}")
         process.send(f"setoption name {name} value {value}")
+
+    def _set_variant(self, process: EngineProcess, board: str) -> None:
+        """Tell the engine which board is played, by the name that it offers."""
+        offered = self._offered.get("uci_variant", "").split()
+        known = [each for each in known_boards() if each.name == board]
+        names = [name for each in known for name in board_names(each) if name in offered]
+        if not names:
+            raise EngineFault(
+                "option", f"{self.engine_name or 'the engine'} does not play on the board {board}"
+            )
+        process.send(f"setoption name UCI_Variant value {names[0]}")
+        self._board = board
 
     def _synchronise(self, process: EngineProcess) -> None:
         """Wait for `readyok` and drop everything printed before it."""

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from rookery.base.storage import atomic_write
-from rookery.data.pgn import RESULTS, pgn_game
+from rookery.data.pgn import RESULTS, pgn_text
 from rookery.runs.checkpoint import folder_name
 from rookery.selfplay.trees import TreeGame
 
@@ -31,7 +31,7 @@ def game_pgn(game: TreeGame, run: str, iteration: int) -> str:
         "Ending": game.ending,
     }
     result = "*" if cut_off else RESULTS[game.result]
-    return str(pgn_game(game.moves, run, run, result, start=game.start, headers=headers))
+    return pgn_text(game.moves, run, run, result, start=game.start, headers=headers)
 
 
 def write_selfplay_games(

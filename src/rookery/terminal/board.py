@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import chess
 from rich.console import Console
 from rich.text import Text
 
-from rookery._core import Game
+from rookery._core import Game, find_board
 
 # Backgrounds with good contrast to white and black pieces.
 LIGHT, DARK = "#9fb3bf", "#6c8496"
@@ -23,8 +25,10 @@ def draw_board(console: Console, game: Game, white_below: bool) -> None:
         and not console.no_color
         and console.encoding.lower().startswith("utf")
     )
-    ranks = range(7, -1, -1) if white_below else range(8)
-    files = range(8) if white_below else range(7, -1, -1)
+    size = find_board(game.board)
+    ranks: Sequence[int] = range(size.ranks)
+    files: Sequence[int] = range(size.files)
+    ranks, files = (ranks[::-1], files) if white_below else (ranks, files[::-1])
     last = {
         chess.parse_square(name) for move in game.moves()[-1:] for name in (move[:2], move[2:4])
     }

@@ -18,12 +18,13 @@ import chess.pgn
 import numpy as np
 from rich.console import Console
 
-from rookery._core import STARTING_FEN, Game
+from rookery._core import STANDARD_BOARD, Game
 from rookery.base.user_folders import games_folder, make_private
 from rookery.data.notation import read_move, sans_of
 from rookery.data.pgn import pgn_game
+from rookery.data.small_board import chess_board
 from rookery.engines.faults import EngineFault
-from rookery.players.base import Decision, Player
+from rookery.players.base import Decision, Player, capabilities_of, require_board
 from rookery.players.thinking import Setting, Thinker
 from rookery.terminal.board import draw_board
 from rookery.terminal.interruptible import choose_interruptibly
@@ -63,7 +64,8 @@ def run(
     player: str | Player,
     color: str = "white",
     *,
-    fen: str = STARTING_FEN,
+    fen: str | None = None,
+    board: str = STANDARD_BOARD,
     seed: int | None = None,
     pgn: str | Path | None = None,
     ask: Callable[[str], str] | None = None,
@@ -71,7 +73,8 @@ def run(
 ) -> int:
     """Play games until the person stops; returns the exit status.
 
-    `color` is the person's: "white", "black" or "random". Games are appended to the file `pgn`,
+    `color` is the person's: "white", "black" or "random". Without a FEN games begin with the start
+    position of the board. Games are appended to the file `pgn`,
     by default in the folder of the person's games.
     `ask` prompts for a line and raises EOFError at the end of input.
     """
@@ -81,9 +84,10 @@ def run(
     rng = np.random.default_rng(seed)
     opponent = _made(player)
     try:
+        require_board(opponent.name, capabilities_of(opponent).boards, board)
         while True:
             white = bool(rng.integers(2)) if color == "random" else color == "white"
-            table = Table(opponent, white, Game(fen), rng, console, ask or _input())
+            table = Table(opponent, white, Game(fen, board=board), rng, console, ask or _input())
             if not table.play(Path(pgn) if pgn is not None else games_folder() / PGN_FILE):
                 return 0
     finally:
@@ -224,7 +228,7 @@ class Table:
             self._say("It has not moved yet.")
             return
         fen, decision = self.last
-        board = chess.Board(fen, chess960=self.game.chess960)
+        board = chess_board(self.game, fen)
         words = [f"It expected {' '.join(sans_of(board, _line(decision)))}"]
         if decision.value is not None:
             words.append(f"and {50 + 50 * decision.value:.0f} % of the point for itself")
@@ -370,7 +374,7 @@ class Table:
         return " ".join(sans_of(self._position(), [move]))
 
     def _position(self) -> chess.Board:
-        return chess.Board(self.game.fen(), chess960=self.game.chess960)
+        return chess_board(self.game)
 
     def _say(self, text: str) -> None:
         self._console.print(text)

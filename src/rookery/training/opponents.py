@@ -14,7 +14,7 @@ from rookery.training.recipe import RunSettings
 from rookery.training.trainer import MatchScore
 
 
-def play_opponents(model: Path, settings: RunSettings, seed: int) -> list[MatchScore]:
+def play_opponents(model: Path, settings: RunSettings, seed: int, board: str) -> list[MatchScore]:
     """A match of `settings.opponent_games` games against each of `settings.opponents`."""
     own = ",".join(part for part in (str(model), settings.play_as) if part)
     scores = []
@@ -22,7 +22,7 @@ def play_opponents(model: Path, settings: RunSettings, seed: int) -> list[MatchS
         result = run_match(
             lambda: make_player(own),
             lambda name=opponent: make_player(name),  # type: ignore[misc]
-            MatchSettings(games=settings.opponent_games, seed=seed, concurrency=1),
+            MatchSettings(games=settings.opponent_games, seed=seed, concurrency=1, board=board),
             names=(model.parent.name, opponent),
         )
         white, black = (_counts(result.tally, side) for side in ("as_white", "as_black"))

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rookery._core import STARTING_FEN, Game
+from rookery._core import STANDARD_BOARD, Game
 from rookery.players.base import Limits
 
 MOST_MILLISECONDS = 2**31 - 1  # about 24 days; usual in other engines
@@ -131,7 +131,7 @@ def read_go(words: Sequence[str]) -> tuple[Go, list[str]]:
     return Go(**values), complaints  # type: ignore[arg-type]
 
 
-def read_position(words: Sequence[str], chess960: bool) -> Game:
+def read_position(words: Sequence[str], chess960: bool, board: str = STANDARD_BOARD) -> Game:
     """Parse the arguments of `position`; an invalid position is a `ValueError`."""
     if not words or words[0] not in ("startpos", "fen"):
         raise ValueError("position: expected 'startpos' or 'fen'")
@@ -139,10 +139,10 @@ def read_position(words: Sequence[str], chess960: bool) -> Game:
     if words[0] == "startpos":
         if moves_at != 1:
             raise ValueError(f"position: expected 'moves' after 'startpos', not {shown(words[1])}")
-        fen = STARTING_FEN
+        fen = None
     else:
         fen = " ".join(words[1:moves_at])
-    game = Game(fen, chess960)
+    game = Game(fen, chess960, board)
     for move in words[moves_at + 1 :]:
         try:
             game.push(move.lower())

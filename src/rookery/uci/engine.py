@@ -10,13 +10,14 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
 
 from rookery import __version__
-from rookery._core import Game
-from rookery.players.base import Player
+from rookery._core import STANDARD_BOARD, Game
+from rookery.players.base import Player, capabilities_of
 from rookery.players.thinking import Setting, Thinker
 from rookery.uci import options as settings
 from rookery.uci.commands import one_line, read_go, read_position, read_setoption, shown
@@ -130,7 +131,8 @@ class Engine:
             self._give(lambda: self._write("readyok"))
 
     def _position(self, words: Sequence[str]) -> None:
-        self._game = read_position(words, self._options.chess960)
+        options = self._options
+        self._game = read_position(words, options.chess960, options.variant)
 
     def _go(self, words: Sequence[str]) -> None:
         go, complaints = read_go(words)
@@ -201,6 +203,9 @@ class Engine:
         try:
             self._player = self._make_player()
             self._thinker = self._player if isinstance(self._player, Thinker) else None
+            boards = capabilities_of(self._player).boards
+            if boards and STANDARD_BOARD not in boards:  # what it plays without a UCI_Variant
+                self._options = replace(self._options, variant=boards[0])
         except Exception as error:  # reported; ends the process
             self._say(f"error: {one_line(error)}")
             if self._on_failure is not None:

@@ -10,10 +10,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from rookery._core import STANDARD_BOARD, known_boards
 from rookery.base.cores import usable_cores
 from rookery.players.thinking import Setting
 from rookery.uci.commands import read_number, shown
 
+# Names of boards; standard chess has the name that GUIs know.
+VARIANTS = ("chess", *(board.name for board in known_boards() if board.name != STANDARD_BOARD))
 MOST_LINES = 218  # no position has more legal moves
 EMPTY = "<empty>"  # how UCI spells an empty string
 
@@ -30,6 +33,7 @@ _ANY_PLAYER = {
     Setting("SyzygyPath", "string", EMPTY): "syzygy_path",
     Setting("GaviotaTbPath", "string", EMPTY): "gaviota_path",
     Setting("UCI_Chess960", "check", "false"): "chess960",
+    Setting("UCI_Variant", "combo", VARIANTS[0], choices=VARIANTS): "variant",
 }
 
 
@@ -45,6 +49,7 @@ class Options:
     syzygy_path: str = ""  # folders, separated as in PATH
     gaviota_path: str = ""
     chess960: bool = False
+    variant: str = VARIANTS[0]  # the name of a board
 
     def with_value(self, name: str, value: str) -> Options:
         """Return a copy with one option (by its `key`) set to a checked value."""

@@ -16,8 +16,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from rookery._core import STANDARD_BOARD, find_board
 from rookery.data.starts import start_positions
 from rookery.nets.model_file import read_info
+from rookery.players.characters import CHARACTERS
 from rookery.players.levels import is_calibrated
 from rookery.players.offered_levels import ENGINE, GIVEN, RATED_ENGINE, Level, Levels
 from rookery.players.registry import KINDS, PlayerKind, kind_of, make_player, named_kinds
@@ -55,8 +57,9 @@ class Choice:
     group: str
     spec: str  # for `make_player`; never sent to a browser
     levels: Levels
-    start: str = ""  # FEN to start from if no other is chosen: of a player that knows one ending
+    start: str = ""  # FEN to start from if no other is chosen: of its board, or its only ending
     rating: NetworkRating | None = None  # measured, at full strength
+    called: str = ""  # at the board, if not by title and level
 
     def level(self, wanted: str) -> Level:
         """Return a level by its id."""
@@ -100,6 +103,7 @@ class Choices:
         for kind in sorted(kinds, key=lambda kind: kind.name != given):
             if kind.name == given or available(kind):
                 self._fixed.append(named_choice(kind))
+        self._fixed += characters()
         self._until = -1.0
         self._found: dict[str, Choice] = {}
 
@@ -126,7 +130,7 @@ def named_choice(kind: PlayerKind) -> Choice:
     levels, start = kind.levels, ""
     path = NETWORKS / f"{kind.name}.safetensors"
     if path.is_file():
-        start = ending_start(path)
+        start = usual_start(path)
         if levels == ENGINE and is_calibrated(path.read_bytes()):
             levels = RATED_ENGINE
     return Choice(
@@ -134,12 +138,33 @@ def named_choice(kind: PlayerKind) -> Choice:
     )
 
 
-def ending_start(model: Path) -> str:
-    """Return a position of the first ending that a network plays; "" if it plays whole games."""
+def characters() -> list[Choice]:
+    """Return the opponents with names; their strength was measured with one network only."""
+    path = shipped_engine()
+    if path is None or not is_calibrated(path.read_bytes()):
+        return []
+    return [
+        Choice(
+            person.id,
+            person.title,
+            "Characters",
+            "rookery",
+            person.levels,
+            called=f"{person.name} (about {person.elo} Elo)",
+        )
+        for person in CHARACTERS
+    ]
+
+
+def usual_start(model: Path) -> str:
+    """Return the start of a network's board, or a position of its ending; "" if standard."""
     try:
-        endings = read_info(model).sizes.get("endings")
+        info = read_info(model)
     except (ValueError, OSError):
         return ""
+    if info.board != STANDARD_BOARD:
+        return find_board(info.board).start
+    endings = info.sizes.get("endings")
     return ending_fen(str(endings[0])) if isinstance(endings, list) and endings else ""
 
 
@@ -198,7 +223,7 @@ def run_choices(run: Path) -> list[Choice]:
     if not files:
         return []
     first = next(iter(files.values()))[1]
-    kind, start = _kind(first), ending_start(first)  # all networks of a run are of one kind
+    kind, start = _kind(first), usual_start(first)  # all networks of a run are of one kind
     ratings = choice_ratings(run)
     return [
         Choice(

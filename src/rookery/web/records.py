@@ -8,7 +8,7 @@ from typing import Any
 
 import chess
 
-from rookery._core import STARTING_FEN, Game
+from rookery._core import STANDARD_BOARD, STARTING_FEN, Game
 from rookery.data.notation import sans_of
 from rookery.data.pgn import read_pgn
 from rookery.players.thinking import Line, MoveNote, Thought
@@ -158,6 +158,13 @@ def start_game(text: object) -> Game:
             "this is a Chess960 position; the page plays standard chess only, but any chess "
             "program that knows Chess960 can play it with 'rookery uci'"
         ) from None
+
+
+def standard_game(game: Game) -> Game:
+    """Refuse a board that the analysis does not know."""
+    if game.board != STANDARD_BOARD:
+        raise ValueError(f"the analysis is of standard chess; {game.board} can only be played")
+    return game
 
 
 def read_fen(text: object) -> Game:

@@ -32,6 +32,7 @@ KEPT_WISHES = (
     "blackLevel",
     "seconds",
     "increment",
+    "calm",
 )
 LONGEST_CLOCK = 3 * 3600.0
 LONGEST_INCREMENT = 180.0
@@ -184,7 +185,7 @@ class Rooms:
 
 
 def _usual_start(seats: Mapping[bool, Seat]) -> str:
-    """Return the start of a player that knows one ending only, "" for the standard one."""
+    """Return the start of a player's board or only ending, "" for the standard one."""
     return next((s.choice.start for s in seats.values() if s.choice and s.choice.start), "")
 
 

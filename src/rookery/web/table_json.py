@@ -6,6 +6,7 @@ import datetime
 import time
 from typing import TYPE_CHECKING, Any
 
+from rookery._core import find_board
 from rookery.data.pgn import pgn_game
 from rookery.web.records import color_name, destinations
 
@@ -20,6 +21,8 @@ def state_of(table: Table, base: int = 0) -> dict[str, Any]:
     return {
         "type": "state",
         "id": table.id,
+        "board": game.board,
+        "promotions": find_board(game.board).promotions,
         "start": game.start_fen,
         "base": base,
         "entries": [entry.to_json() for entry in table.entries[base:]],
@@ -38,6 +41,7 @@ def state_of(table: Table, base: int = 0) -> dict[str, Any]:
         "pace": table.pace,
         "trouble": table.trouble,
         "canClaim": persons_turn and game.can_claim_draw(),
+        "offered": table.offered,
         "canTakeBack": bool(table.plies_back()),
         "clock": table.clock.to_json() if table.clock else None,
     }

@@ -1,5 +1,6 @@
 // The board: chessground, the choice of a promotion, arrows, and the board in words.
 
+import { fit, onFullBoard, sizeOf } from "./sizes.js";
 import { Chessground } from "./vendor/chessground/chessground.min.js";
 
 const NAMES = { p: "pawn", n: "knight", b: "bishop", r: "rook", q: "queen", k: "king" };
@@ -9,6 +10,7 @@ const SHOWN_ARROWS = 5;
 export class Board {
   /** `onMove(uci)` is called with every move that a person makes. */
   constructor(element, chooser, onMove) {
+    this.element = element;
     this.chooser = chooser;
     this.onMove = onMove;
     this.shown = null;
@@ -27,8 +29,9 @@ export class Board {
     const before = this.shown;
     this.shown = position;
     this.closeChooser();
+    const resized = fit(this.element, position.fen);
     this.ground.set({
-      fen: position.fen,
+      fen: onFullBoard(position.fen),
       orientation: position.orientation,
       turnColor: position.turn,
       lastMove: position.last ? squares(position.last) : undefined,
@@ -40,6 +43,7 @@ export class Board {
       },
       premovable: { enabled: position.live },
     });
+    if (resized) this.ground.redrawAll();
     if (!position.live) this.ground.cancelPremove();
     if (position.live && position.turn === position.mover && before && before.fen !== position.fen) {
       this.ground.playPremove();
@@ -53,9 +57,14 @@ export class Board {
     this.ground.setAutoShapes(bounds().width ? shapes : []);
   }
 
+  /** Colour squares: a map from squares to classes of the style sheet. */
+  colour(classes) {
+    this.ground.set({ highlight: { custom: classes } });
+  }
+
   moved(from, to, metadata) {
     const piece = this.ground.state.pieces.get(to);
-    const promotes = piece && piece.role === "pawn" && (to[1] === "8" || to[1] === "1");
+    const promotes = piece && piece.role === "pawn" && (Number(to[1]) === sizeOf(this.shown.fen).ranks || to[1] === "1");
     if (!promotes) this.onMove(from + to);
     else if (metadata && metadata.premove) this.onMove(from + to + "q");
     else this.choose(piece.color, (letter) => this.onMove(from + to + letter));
@@ -64,7 +73,7 @@ export class Board {
   /** Ask which piece a pawn becomes; Escape or a click beside it takes the move back. */
   choose(color, done) {
     this.chooser.replaceChildren();
-    for (const letter of "qnrb") {
+    for (const letter of this.shown.promotions || "qnrb") {
       const button = document.createElement("button");
       button.type = "button";
       button.setAttribute("aria-label", NAMES[letter]);
@@ -95,7 +104,14 @@ export class Board {
 
 /** A small board without a person. */
 export function smallBoard(element) {
-  return Chessground(element, { viewOnly: true, coordinates: false, animation: { duration: 200 } });
+  const ground = Chessground(element, { viewOnly: true, coordinates: false, animation: { duration: 200 } });
+  const set = ground.set;
+  ground.set = (config) => {
+    const resized = fit(element, config.fen);
+    set({ ...config, fen: onFullBoard(config.fen) });
+    if (resized) ground.redrawAll();
+  };
+  return ground;
 }
 
 /** The two squares of a move in UCI notation. */
@@ -154,6 +170,7 @@ export function advantage(fen, side) {
 /** A position for screen readers: "White: king e1, ..." */
 export function inWords(fen) {
   const found = { white: [], black: [] };
+  const { ranks } = sizeOf(fen);
   fen.split(" ")[0].split("/").forEach((row, index) => {
     let file = 0;
     for (const letter of row) {
@@ -162,7 +179,7 @@ export function inWords(fen) {
         continue;
       }
       const small = letter.toLowerCase();
-      found[letter === small ? "black" : "white"].push([small, "abcdefgh"[file] + (8 - index)]);
+      found[letter === small ? "black" : "white"].push([small, "abcdefgh"[file] + (ranks - index)]);
       file += 1;
     }
   });

@@ -14,6 +14,7 @@ export function pgnOf(state, entries) {
     ["White", state.white],
     ["Black", state.black],
     ["Result", state.result],
+    ["Variant", state.board === "standard" ? "" : state.board],
     ["SetUp", state.start === STANDARD ? "" : "1"],
     ["FEN", state.start === STANDARD ? "" : state.start],
     ["TimeControl", clock ? `${clock.seconds}+${clock.increment}` : ""],

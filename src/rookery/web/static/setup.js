@@ -1,6 +1,8 @@
 // The dialog for a new game.
 
 const $ = (id) => document.getElementById(id);
+// The first word of a FEN, of any size of board; anything else is a PGN game.
+const PLACEMENT = /^[1-8pnbrqkPNBRQK]+(\/[1-8pnbrqkPNBRQK]+){2,7} /;
 
 export class Setup {
   /** `begin(wishes)` starts a game and throws a text if it cannot. */
@@ -83,6 +85,12 @@ export class Setup {
     return true;
   }
 
+  /** Begin with this position unless another one is given. */
+  suggest(fen) {
+    this.suggested = $("position").value = fen;
+    $("start").open = true;
+  }
+
   wishes() {
     const elements = this.form.elements;
     const [first, second] = this.seats.map((seat) => [field(seat, "player").value, field(seat, "level").value]);
@@ -92,9 +100,9 @@ export class Setup {
     }
     wishes.seconds = Number(elements.seconds.value);
     wishes.increment = Number(elements.increment.value);
+    if (elements.calm.checked) wishes.calm = 1;
     const position = elements.position.value.trim();
-    // A FEN has seven slashes in its first word; anything else is a PGN game.
-    if (position) wishes[position.split(" ")[0].split("/").length === 8 ? "fen" : "pgn"] = position;
+    if (position) wishes[PLACEMENT.test(position) ? "fen" : "pgn"] = position;
     return wishes;
   }
 
