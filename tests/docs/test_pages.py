@@ -1,4 +1,4 @@
-"""The examples of docs/boards.md, docs/envs.md and docs/measuring.md run, each in a process of its own.
+"""The examples of docs/boards.md, envs.md and measuring.md run, each in a process of its own.
 
 That of RLlib is run by tests/envs/test_rllib.py.
 """
