@@ -277,7 +277,9 @@ def compare_pgx(board: Board, plies: int, seed: int) -> Report:
                     games[number] = None
                     continue
                 ours = {_without_queen(move): move for move in game.legal_moves()}
-                labels = {names[label][not game.turn]: label for label in np.flatnonzero(masks[number])}
+                labels = {
+                    names[label][not game.turn]: label for label in np.flatnonzero(masks[number])
+                }
                 report.expect(sorted(ours), sorted(labels), "legal moves", game.fen())
                 if report.differences:
                     break
@@ -322,7 +324,9 @@ def main() -> int:
         report = compare(find_board(name), args.plies, args.seed)
         report.seconds = time.perf_counter() - began
         reports.append(report)
-        print(f"{name}: {report.plies} plies, {len(report.differences)} differences", file=sys.stderr)
+        print(
+            f"{name}: {report.plies} plies, {len(report.differences)} differences", file=sys.stderr
+        )
     print(json.dumps([vars(report) for report in reports], indent=1))
     return int(any(report.differences for report in reports))
 

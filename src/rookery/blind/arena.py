@@ -19,7 +19,7 @@ import chess
 from numpy.random import Generator
 
 from rookery._core import BlindGame, MoveError
-from rookery.arena.match import game_rngs
+from rookery.arena.game import game_rngs
 from rookery.arena.pgn import StoredGame
 from rookery.arena.results import Tally, describe, missing_games
 from rookery.blind.players import BlindPlayer

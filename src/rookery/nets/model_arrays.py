@@ -21,7 +21,7 @@ from rookery.nets.model_file import (
 )
 
 Weights = Mapping[str, NDArray[np.float32]]
-_TYPES = {"F32": np.dtype("<f4"), "F16": np.dtype("<f2")}
+_TYPES: dict[str, np.dtype[Any]] = {"F32": np.dtype("<f4"), "F16": np.dtype("<f2")}
 
 
 def parse_arrays(data: bytes, source: str) -> tuple[dict[str, NDArray[np.float32]], ModelInfo]:
