@@ -11,7 +11,7 @@ ARGS ?=
 
 VENV := .venv
 BIN := $(VENV)/bin
-EXTRAS := envs train sb3 rllib bench blind track docs release dev
+EXTRAS := envs train sb3 rllib cluster bench blind track docs release dev
 PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
 CORE := $(wildcard core/*/*.cpp core/*/*.h)
 BUILD_INPUTS := CMakeLists.txt pyproject.toml $(filter-out core/tests/%,$(CORE))
@@ -99,7 +99,7 @@ format: $(VENV)/.dependencies ## Format Python and C++ in place
 constraints: ## Pin again, after a change to the requirements: newest versions that fit, in a new .venv
 	rm -rf $(VENV)
 	$(PYTHON) -m venv $(VENV)
-	scripts/pin.sh $(VENV) $(EXTRAS)
+	scripts/pin.sh $(VENV) $(EXTRAS) kubernetes
 
 web-assets: ## Fetch the web page's board and charts from npm, after a change of scripts/web_assets.json
 	@$(PYTHON) scripts/fetch_web_assets.py --install-npm

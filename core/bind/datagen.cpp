@@ -38,6 +38,8 @@ void bind_generator(nb::module_& m) {
         .def_ro("nodes", &GeneratedGames::nodes)
         .def_ro("distinct_openings", &GeneratedGames::distinct_openings,
                 "Different positions four plies after the random ones.")
+        .def_ro("openings", &GeneratedGames::openings,
+                "Their keys by game; 0 for a game that was over by then.")
         .def_prop_ro("endings", &GeneratedGames::ending_counts);
     nb::class_<DataGenerator>(m, "DataGenerator",
                               "Self-play of a network; see core/datagen/generator.h.")

@@ -135,6 +135,7 @@ GeneratedGames DataGenerator::run(std::uint64_t first, std::uint64_t count,
         all.plies += std::uint64_t(record.plies);
         all.nodes += record.nodes;
         openings.insert(record.opening ? record.opening : Key(i));
+        all.openings.push_back(record.opening);
     }
     all.distinct_openings = openings.size();
     return all;

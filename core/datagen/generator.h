@@ -42,7 +42,9 @@ struct GeneratedGames {
     // By name, those that occurred.
     [[nodiscard]] std::map<std::string, std::uint64_t> ending_counts() const;
     std::uint64_t plies = 0, nodes = 0;  // searched
-    std::uint64_t distinct_openings = 0;  // different positions four plies after the random ones
+    // Keys of the positions four plies after the random ones, by game; 0 if it was over by then.
+    std::vector<Key> openings;
+    std::uint64_t distinct_openings = 0;  // different ones; a game over by then counts as one
 };
 
 class DataGenerator {

@@ -40,7 +40,7 @@ PACKAGES = (
     ("onnxruntime", "fast inference", "train"),
     ("tensorboard", "training curves", "train"),
     ("sb3-contrib", "MaskablePPO", "sb3"),
-    ("ray", "RLlib and clusters", "rllib"),
+    ("ray", "RLlib and clusters", "cluster"),
     ("open-spiel", "peer in benchmarks", "bench"),
     ("reconchess", "bots of blind chess", "blind"),
 )

@@ -74,7 +74,10 @@ class AlphaZeroTrainer(Trainer):
         )
         self.labels = self._read_labels()
         self.collector: Collector[TreeOrder, TreeHarvest] = make_collector(
-            "trees", self._backend(), self._plan(), Hooks(context.log, context.check_stop)
+            "trees",
+            self._backend(),
+            self._plan(),
+            Hooks(context.log, context.check_stop, pool=context.pool),
         )
         if self.collector.overlaps:
             torch.set_num_threads(1)  # the other cores play games
@@ -143,6 +146,7 @@ class AlphaZeroTrainer(Trainer):
             options=options,
             games=play.games,
             seed=self.context.recipe.run.seed,
+            sets=play.sets,
             workers=self.context.workers,
             processes=play.processes,
             precision=play.precision,

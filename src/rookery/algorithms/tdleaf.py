@@ -21,7 +21,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from rookery._core import LeafGames, LeafSegments, NnueNetwork
 from rookery.algorithms.tdleaf_networks import (
     GiraffeLeaves,
     Learner,
@@ -40,6 +39,9 @@ from rookery.nets import ValueNetwork
 from rookery.players.alphabeta import AlphaBetaPlayer
 from rookery.players.bots import BotPlayer
 from rookery.runs.state import State
+from rookery.selfplay.collector import Collector, Hooks, Piece, make_collector
+from rookery.selfplay.leaves import LeafHarvest, LeafOrder, LeafPlan
+from rookery.selfplay.networks import weights_of
 from rookery.training.trainer import Context, MatchScore, Metrics, Trainer
 
 # Of one search: an untrained network may see a gain in every capture, and a quiescence search
@@ -89,18 +91,17 @@ class TdLeafTrainer(Trainer):
         self.starts: Samples | None = None  # where the games stand, [games, 32]; None: nowhere yet
         self.leaves = np.zeros((0, 32), dtype=np.uint8)  # of the window
         self.goals = np.zeros(0)  # their targets, for the side to move
-        self._games = LeafGames(
-            self.learner.evaluator(),
-            context.seed("play"),
-            depth=settings.depth,
-            nodes=MOST_NODES,
-            plies=settings.plies,
-            random_plies=settings.random_plies,
-            max_plies=settings.max_plies,
-            new_games=settings.new_games,
-            random_start=settings.random_start,
-            random_moves=settings.random_moves,
-            threads=context.workers,
+        options = settings.model_dump(
+            include={
+                "depth", "plies", "random_plies", "max_plies", "new_games", "random_start",
+                "random_moves",
+            }
+        )  # fmt: skip
+        self.collector: Collector[LeafOrder, LeafHarvest] = make_collector(
+            "leaves",
+            "threads",
+            LeafPlan({**options, "nodes": MOST_NODES}, context.workers),
+            Hooks(context.log, pool=context.pool),
         )
 
     @property
@@ -140,15 +141,16 @@ class TdLeafTrainer(Trainer):
             timing={"play": searched - began, "learn": time.perf_counter() - searched},
         )
 
-    def _play(self) -> LeafSegments:
+    def _play(self) -> LeafHarvest:
         count = self.context.recipe.tdleaf.games
-        material = NnueNetwork.material() if self._by_material else None
-        self._games.set_evaluator(material or self.learner.evaluator())
-        played = self._games.run(self.context.iteration * count, count, self.starts)
+        first, weights = self.context.iteration * count, weights_of(self.learner.network())
+        piece = Piece(weights.digest, self.context.seed("play"), first, first + count - 1)
+        order = LeafOrder(piece, self.starts, self._by_material)
+        played = self.collector.begin(weights, order)()
         self.starts = played.next
         return played
 
-    def _white_values(self, played: LeafSegments) -> Values:
+    def _white_values(self, played: LeafHarvest) -> Values:
         """Values of leaves for White [T, N]; the search's value where the game is over."""
         values = self.learner.values(played.leaves)
         values = np.where(white_to_move(played.leaves), values, -values)
@@ -178,7 +180,7 @@ class TdLeafTrainer(Trainer):
         ]
         return float(np.mean(losses)) if losses else 0.0, new
 
-    def _learn_moves(self, played: LeafSegments) -> Metric:
+    def _learn_moves(self, played: LeafHarvest) -> Metric:
         """Minibatch steps of the move probabilities; means of their metrics."""
         settings = self.context.recipe.tdleaf
         if not settings.moves:
@@ -233,3 +235,7 @@ class TdLeafTrainer(Trainer):
             self.starts = state.get_tensors("games")["starts"].numpy().copy()
         window = state.get_tensors("window")
         self.leaves, self.goals = window["leaves"].numpy().copy(), window["goals"].numpy().copy()
+
+    def close(self) -> None:
+        """Close the collector."""
+        self.collector.close()

@@ -63,6 +63,11 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
         help="override a recipe key, as in --set ppo.learning_rate=3e-4; repeatable",
     )
     parser.add_argument("--workers", metavar="N", type=int, help="number of cores; 0: all")
+    parser.add_argument(
+        "--cluster",
+        metavar="ADDRESS",
+        help="Ray cluster that plays the games: auto, local or HOST:PORT (docs/cluster.md)",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -72,13 +77,21 @@ def run(args: argparse.Namespace) -> int:
     if args.seeds:
         return run_seeds(args)
     settings = settings_of(args)
-    outcome = start(args.recipe, args.folder, args.budget, args.seed, args.workers, settings)
+    outcome = start(
+        args.recipe,
+        args.folder,
+        args.budget,
+        args.seed,
+        args.workers,
+        settings,
+        cluster=args.cluster,
+    )
     return report(outcome, args.json)
 
 
 def settings_of(args: argparse.Namespace) -> list[str]:
     """The changes of --set and --board."""
-    return args.settings + ([f"board={args.board}"] if args.board else [])
+    return [*args.settings, *([f"board={args.board}"] if args.board else [])]
 
 
 def seed_list(text: str) -> list[int]:
@@ -100,7 +113,15 @@ def run_seeds(args: argparse.Namespace) -> int:
     outcomes = []
     for seed in args.seeds:
         folder = f"{name}-seed{seed}"
-        outcome = start(args.recipe, folder, args.budget, seed, args.workers, settings_of(args))
+        outcome = start(
+            args.recipe,
+            folder,
+            args.budget,
+            seed,
+            args.workers,
+            settings_of(args),
+            cluster=args.cluster,
+        )
         outcomes.append(outcome)
         if not args.json:
             report(outcome, as_json=False)

@@ -1,8 +1,9 @@
 """The alpha-beta engine as a player: `rookery`, and every model file of a value network.
 
 Options (`rookery,depth=8`, `runs/engine,nodes=10000`): limits `depth`, `nodes` and `movetime`,
-`threads`, `hash` in MiB, `level` 1 to 20 or `elo` for weaker play, `probabilities` for Giraffe's
-probability-limited search, and for `rookery` another `network`. Without limits a move takes 0.1 s.
+`threads`, `hash` in MiB, `level` 1 to 20 or `elo` for weaker play, `search=full` for a search
+without pruning and reductions, `probabilities` for Giraffe's probability-limited search, and for
+`rookery` another `network`. Without limits a move takes 0.1 s.
 Networks of the families `nnue` and `giraffe` need neither torch nor safetensors.
 """
 
@@ -75,6 +76,7 @@ class AlphaBetaPlayer:
         hash: int = DEFAULT_HASH,
         level: int | None = None,
         elo: int | None = None,
+        search: str = "selective",
         probabilities: str | None = None,
         moves: MoveNet | None = None,
         seed: int | None = None,
@@ -92,6 +94,8 @@ class AlphaBetaPlayer:
             hash: Transposition table in MiB.
             level: 1 (weakest) to 20; None: full strength.
             elo: Strength as an Elo figure instead of a level; only with `rated`.
+            search: "selective", or "full": every move is searched to the full depth and checks one
+                ply deeper; stronger at a small fixed depth, weaker in a given time.
             probabilities: "uniform", "static" or "learned": limit the search by the product of
                 move probabilities (core/alphabeta/move_budget.h); None: by the depth.
             moves: Gives the learned probabilities.
@@ -107,6 +111,9 @@ class AlphaBetaPlayer:
         self.name = name
         self.settings = _settings(threads, hash, level, elo, rated)
         self._engine = Engine(evaluator, threads, hash)
+        if search == "full" and probabilities is not None:
+            raise ValueError("give either search=full or probabilities, not both")
+        self._engine.set_selective(search != "full")
         if probabilities is not None:
             self._engine.set_probabilities(probabilities, moves)
         self._depth, self._nodes, self._movetime = depth, nodes, movetime

@@ -27,12 +27,12 @@ from typing import IO, Any
 
 import numpy as np
 
+from rookery.base.messages import pack, unpack
 from rookery.data.samples import SampleBlock
 from rookery.nets.evaluator import Evaluator
 from rookery.runs.state import State
 from rookery.selfplay import trees
 from rookery.selfplay.collector import Collector, Hooks, Weights
-from rookery.selfplay.messages import pack, unpack
 from rookery.selfplay.networks import evaluator_of
 from rookery.selfplay.server_worker import GROUPS, games_of, shared_leaves
 from rookery.selfplay.trees import TreeGame, TreeHarvest, TreeOrder, TreePlan

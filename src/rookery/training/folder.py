@@ -11,6 +11,7 @@ ratings.json        all evaluations
 model.safetensors   the network as of the last evaluation or the end, with its ratings
 log.txt             messages with their times
 live.json           games being played now, see live.py
+cluster.json        nodes that play them, see nodes.py
 lock                held by the training process
 """
 

@@ -22,11 +22,13 @@ from typing import Any
 from rookery.base.cores import usable_cores
 from rookery.base.registry import load
 from rookery.base.storage import atomic_write, explain
+from rookery.cluster.pool import Pool
 from rookery.nets.model_file import describe, model_bytes
 from rookery.runs.algorithms import ALGORITHMS
 from rookery.runs.checkpoint import MODEL, Counters, folder_name
 from rookery.runs.lock import FolderLock
 from rookery.runs.metrics import JsonLines, TensorBoard
+from rookery.runs.nodes import nodes_text, nodes_timing, write_nodes
 from rookery.runs.reader import RECIPE
 from rookery.runs.state import State, seed_of
 from rookery.runs.tracking import Wandb
@@ -35,7 +37,7 @@ from rookery.training.folder import RunError, RunFolder
 from rookery.training.memory import keep_freed_memory
 from rookery.training.opponents import play_opponents
 from rookery.training.ratings import rating_row, rating_text
-from rookery.training.recipe import Recipe, differences, flatten
+from rookery.training.recipe import Recipe, differences, flatten, planned_changes, recipe_at
 from rookery.training.signals import StopRequest
 from rookery.training.trainer import Abandoned, Context, Metrics, Trainer
 from rookery.training.view import ReadView, Snapshot, View
@@ -65,14 +67,23 @@ class Outcome:
 
 
 def run_session(
-    folder: RunFolder, recipe: Recipe, view: View, budget: str = "", accept_changes: bool = False
+    folder: RunFolder,
+    recipe: Recipe,
+    view: View,
+    budget: str = "",
+    accept_changes: bool = False,
+    until: int | None = None,
 ) -> Outcome:
-    """Begin a run, or resume its newest intact checkpoint; see `rookery.training.session`."""
+    """Begin a run, or resume its newest intact checkpoint; see `rookery.training.session`.
+
+    `until` ends the session after so many iterations of the run, as if it had been stopped there.
+    """
     view = ReadView(view)
     with _explaining(folder), FolderLock(folder.path), StopRequest(view.message) as stop:
         folder.prepare()
         folder.listener = view.message
         session = _Session(folder, recipe, view, lambda: stop.requested or view.unread)
+        session.until = until
         try:
             session.restore(accept_changes, budget)
             return session.run()
@@ -128,20 +139,54 @@ class _Session:
         self.last_save = time.monotonic()
         self.last_iteration = 0.0  # seconds
         self.warned = False
+        self.until: int | None = None
         self.ratings: list[dict[str, Any]] = []
         workers = worker_count(recipe.run.workers)
         torch.set_num_threads(workers)
         keep_freed_memory()
         torch.manual_seed(seed_of(recipe.run.seed, TORCH_STREAM))
+        self.pool = self._open_pool()
         self.context: Context[Any] = Context(
             recipe,
             folder.path,
             workers,
             _device(recipe),
             stopping=self._must_give_up,
+            pool=self.pool,
             log=folder.log,
         )
-        self.trainer: Trainer = load(ALGORITHMS.find(recipe.algorithm).trainer)(self.context)
+        self.planned = planned_changes(recipe)
+        try:
+            for iteration in self.planned:
+                recipe_at(recipe, iteration)  # fail now rather than then
+            self.trainer = self._make_trainer()
+        except BaseException:
+            if self.pool is not None:
+                self.pool.close()
+            raise
+
+    def _make_trainer(self) -> Trainer:
+        """A trainer with the recipe as it is at this iteration."""
+        if self.planned:
+            self.context.recipe = recipe_at(self.recipe, self.counters.iterations)
+        trainer: Trainer = load(ALGORITHMS.find(self.recipe.algorithm).trainer)(self.context)
+        return trainer
+
+    def _open_pool(self) -> Pool | None:
+        """Connect to the cluster of the recipe, if it names one."""
+        run = self.recipe.run
+        if not run.cluster:
+            return None
+        pool = Pool(
+            run.cluster,
+            self.folder.log,
+            run.cluster_checks,
+            worker_count(run.workers),
+            on_status=lambda status: write_nodes(self.folder.path, status),
+        )
+        pool.wait_for_nodes()
+        self.folder.log(f"connected to the cluster {run.cluster}: {pool.slots} cores")
+        return pool
 
     # --- Beginning ---
 
@@ -153,6 +198,9 @@ class _Session:
             changed = self._check_recipe(checkpoint.recipe, checkpoint.path.name, accept_changes)
             self.counters = checkpoint.counters
             self.saved = checkpoint.step
+            if self.planned:
+                self.trainer.close()
+                self.trainer = self._make_trainer()
             self._load(state)
             if changed:
                 self.folder.log(f"the recipe changes after {checkpoint.path.name}: {changed}")
@@ -258,7 +306,7 @@ class _Session:
         while True:
             self._evaluate_if_due()
             finished = self.progress() >= 1.0
-            if finished or self.stopping():
+            if finished or self.stopping() or self.counters.iterations == self.until:
                 break
             try:
                 self._iterate()
@@ -267,6 +315,8 @@ class _Session:
                 continue
             if self._save_is_due():
                 self._save()
+            if self.counters.iterations in self.planned:
+                self._change()
         if self.saved != self.counters.iterations:
             self._save()
         self._publish()
@@ -294,12 +344,25 @@ class _Session:
         """Undo an iteration that was given up: a new trainer in the state that was saved."""
         self.folder.log(f"iteration {self.counters.iterations + 1} was given up")
         self.trainer.close()
-        self.trainer = load(ALGORITHMS.find(self.recipe.algorithm).trainer)(self.context)
+        self.trainer = self._make_trainer()
         found = self.folder.checkpoints.newest()
         if found is None or found[0].step != self.saved:
             raise RunError(f"checkpoint {folder_name(self.saved)} of {self.folder.path} is gone")
         self._load(found[1])
         self._drop_lost_records()
+
+    def _change(self) -> None:
+        """Continue with other settings, as if the run had been resumed with them."""
+        import torch
+
+        with torch.random.fork_rng(devices=[]):
+            state = self.trainer.state()
+        state.tensors[TORCH_STREAM] = torch.get_rng_state()
+        self.trainer.close()
+        self.trainer = self._make_trainer()
+        self._load(state)
+        what = ", ".join(f"{k}={v}" for k, v in self.planned[self.counters.iterations].items())
+        self.folder.log(f"the settings change after {self.counters.iterations} iterations: {what}")
 
     def _iterate(self) -> None:
         self._update_context()
@@ -328,6 +391,7 @@ class _Session:
                 metrics,
                 seconds,
                 rating_text(self.ratings),
+                "" if self.pool is None else nodes_text(self.pool.status),
             )
         )
 
@@ -356,6 +420,7 @@ class _Session:
             "samples_per_second": round(metrics.samples / max(seconds, 1e-9), 1),
             "games_per_second": round(metrics.games / max(seconds, 1e-9), 2),
             **{key: round(value, 6) for key, value in metrics.timing.items()},
+            **(nodes_timing(self.pool.status) if self.pool is not None else {}),
         }
         self.timing.append(clock)
         if self.mirrors:
@@ -496,6 +561,8 @@ class _Session:
         try:
             self.trainer.close()
         finally:
+            if self.pool is not None:
+                self.pool.close()
             self.metrics.close()
             self.timing.close()
             for mirror in self.mirrors:

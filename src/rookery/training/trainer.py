@@ -20,6 +20,7 @@ from rookery.runs.state import State, seed_of
 if TYPE_CHECKING:
     import torch
 
+    from rookery.cluster.pool import Pool
     from rookery.nets import Network
     from rookery.training.recipe import Recipe  # its pydantic is not part of the base install
 
@@ -77,6 +78,7 @@ class Context(Generic[AnyRecipe]):
     progress: float = 0.0  # share of the budget used, [0, 1]; constant during an iteration
     # Whether an iteration should give up: the run was asked to stop, or its time is over.
     stopping: Callable[[], bool] = lambda: False
+    pool: Pool | None = None  # the cluster that plays the games, if there is one; for `Hooks`
     log: Callable[[str], None] = lambda text: None  # write a line to log.txt and the display
 
     def check_stop(self) -> None:
