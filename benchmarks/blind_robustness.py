@@ -49,8 +49,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--games", type=int, default=1000, help="in all")
     parser.add_argument("--nodes", type=int, default=6000, help="of `blind` a turn")
-    parser.add_argument("--boards", type=int, default=8, help="that it judges for a move")
-    parser.add_argument("--capacity", type=int, default=3000, help="boards of `blind`")
+    parser.add_argument("--boards", type=int, default=4, help="that it judges for a move")
+    parser.add_argument("--capacity", type=int, default=500, help="boards of `blind`")
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
     settings = StrongSettings(

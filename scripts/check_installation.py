@@ -23,6 +23,7 @@ import chess.engine
 import rookery
 from rookery import Game, doctor
 from rookery.arena.match import MatchSettings, run_match
+from rookery.base.levels import LEVELS
 from rookery.players.registry import make_player
 
 HEAVY = ("torch", "safetensors", "pydantic", "pyarrow", "onnxruntime", "gymnasium")
@@ -39,7 +40,7 @@ def main(signature: str) -> int:
     core = doctor.examine()["core"]
     print(f"rookery {rookery.__version__}, level {core['level']} of {core['levels'] or 'one'}")
     for level in core["levels"] or [core["level"]]:
-        if core["levels"] and core["levels"].index(level) > core["levels"].index(core["cpu"]):
+        if core["levels"] and LEVELS.index(level) > LEVELS.index(core["cpu"]):
             print(f"level {level}: this CPU cannot run it")
             continue
         environment = {**os.environ, "ROOKERY_CPU": level}
@@ -78,7 +79,7 @@ def play_game(name: str) -> str:
 
 def play_uci() -> int:
     """Some moves of `rookery uci` through python-chess."""
-    with chess.engine.SimpleEngine.popen_uci([ROOKERY, "uci"]) as engine:
+    with chess.engine.SimpleEngine.popen_uci([ROOKERY, "uci"], timeout=120) as engine:
         board = chess.Board()
         while board.ply() < 20 and not board.is_game_over():
             move = engine.play(board, chess.engine.Limit(nodes=2000)).move

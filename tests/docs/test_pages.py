@@ -1,4 +1,4 @@
-"""The examples of docs/envs.md and docs/measuring.md run, each in a process of its own.
+"""The examples of some pages of docs/ run, each in a process of its own.
 
 That of RLlib is run by tests/envs/test_rllib.py.
 """
@@ -16,11 +16,12 @@ import pytest
 from support.paths import PROJECT
 
 DOCS = PROJECT / "docs"
+PAGES = ("boards", "envs", "measuring", "probes")
 # Packages that an example needs, by a word in its code.
 NEEDS = {"aec": "pettingzoo", "sb3_contrib": "sb3_contrib", "torch": "torch"}
 BLOCKS = [
     pytest.param(code, id=f"{name}-{number}")
-    for name in ("envs", "measuring")
+    for name in PAGES
     for number, code in enumerate(
         re.findall(r"^```python\n(.*?)^```$", (DOCS / f"{name}.md").read_text(), re.M | re.S)
     )
@@ -46,6 +47,6 @@ def test_example_runs(code: str, tmp_path: Path) -> None:
 
 
 def test_every_example_is_found() -> None:
-    texts = [(DOCS / f"{name}.md").read_text() for name in ("envs", "measuring")]
+    texts = [(DOCS / f"{name}.md").read_text() for name in PAGES]
     fences = sum(len(re.findall(r"^```python$", text, re.M)) for text in texts)
     assert len(BLOCKS) == fences - 1 >= 9

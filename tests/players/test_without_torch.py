@@ -34,6 +34,7 @@ class Refuse:
             raise ModuleNotFoundError(f"{name} is not part of the base install", name=name)
 sys.meta_path.insert(0, Refuse())
 import numpy as np
+import rookery.terminal.play, rookery.uci.stream, rookery.web.app  # the three ways of playing
 from rookery import Game
 from rookery.players.registry import make_player
 moves = {}

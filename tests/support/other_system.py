@@ -55,7 +55,7 @@ def take_away(system: str) -> None:
     _remove(LINUX_ONLY)
     selectors.DefaultSelector = selectors.SelectSelector  # type: ignore[misc, assignment]
     _hide_proc()
-    ctypes.CDLL = _no_mallopt(ctypes.CDLL)  # type: ignore[misc, assignment]
+    ctypes.CDLL = _no_mallopt(ctypes.CDLL)  # type: ignore[misc]
     if system == "macos":
         return
     subprocess.Popen.__init__ = _plain_children(subprocess.Popen.__init__)  # type: ignore[method-assign]

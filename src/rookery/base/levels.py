@@ -43,9 +43,9 @@ def load_level(folder: Path = FOLDER) -> str:
     installed = installed_levels(folder)
     if not installed or CORE in sys.modules:
         return ""
-    from rookery import _cpu  # compiled for any CPU
+    from rookery._cpu import level as level_of_this_cpu  # compiled for any CPU
 
-    level = choose_level(installed, _cpu.level(), os.environ.get(VARIABLE, ""))
+    level = choose_level(installed, level_of_this_cpu(), os.environ.get(VARIABLE, ""))
     spec = importlib.util.spec_from_file_location(CORE, _module_file(folder, level))
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from rookery._core import BLIND_SENSE_ACTIONS, BlindKnowledge
 from rookery.blind.players import BasePlayer
-from rookery.nets.model_arrays import Weights, parse_arrays
+from rookery.nets.model_arrays import Weights, read_arrays
 from rookery.nets.model_file import ModelFileError, ModelInfo, info_of
 
 FAMILY = "blind"
@@ -74,7 +74,7 @@ def read_policy_file(path: Path) -> tuple[bytes, ModelInfo]:
 def load_policy(path: Path) -> Dense:
     """Return the policy of a model file."""
     data, _ = read_policy_file(path)
-    weights, _ = parse_arrays(data, str(path))
+    weights = read_arrays(data, str(path))
     return lambda planes: dense_logits(weights, planes)
 
 

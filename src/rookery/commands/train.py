@@ -91,7 +91,7 @@ def run(args: argparse.Namespace) -> int:
 
 def settings_of(args: argparse.Namespace) -> list[str]:
     """The changes of --set and --board."""
-    return args.settings + ([f"board={args.board}"] if args.board else [])
+    return [*args.settings, *([f"board={args.board}"] if args.board else [])]
 
 
 def seed_list(text: str) -> list[int]:

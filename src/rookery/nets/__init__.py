@@ -96,6 +96,15 @@ class ActionValueNetwork(Network, Protocol):
         ...
 
 
+@runtime_checkable
+class HiddenLayers(Network, Protocol):
+    """A network whose hidden activations can be looked at (`rookery.probes`)."""
+
+    def activations(self, observations: torch.Tensor) -> dict[str, torch.Tensor]:
+        """What each hidden layer hands to the next, [B, ...] by name, from input to output."""
+        ...
+
+
 def make_network(
     family: str,
     observation: str,

@@ -8,6 +8,7 @@ tests check on the CPU that every tensor follows its network.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
@@ -20,7 +21,7 @@ DeviceName = Literal["auto", "cpu", "cuda", "mps"]
 
 def choose_device(name: str, setting: str = "run.device") -> torch.device:
     """The device of this name; `auto` is CUDA, else Apple's GPU, else the CPU."""
-    usable = {
+    usable: dict[str, Callable[[], bool]] = {
         "cuda": torch.cuda.is_available,
         "mps": torch.backends.mps.is_available,
         "cpu": lambda: True,

@@ -105,8 +105,8 @@ class Endgame(nn.Module):
         self, observations: Tensor, legal: Tensor, rows: Tensor
     ) -> tuple[Tensor, Tensor]:
         """Q values [L] of the legal actions, and values [B]: the expected result."""
-        arrays = (array.detach().cpu().numpy() for array in (observations, legal, rows))
-        q_values, values = self.meaning.action_values(*arrays, self.logits)
+        planes, actions, places = (t.detach().cpu().numpy() for t in (observations, legal, rows))
+        q_values, values = self.meaning.action_values(planes, actions, places, self.logits)
         return torch.from_numpy(q_values), torch.from_numpy(values)
 
     def dense(self, observations: Tensor) -> tuple[Tensor, Tensor]:
@@ -121,13 +121,22 @@ class Endgame(nn.Module):
 
     def classes(self, rows: Tensor) -> Tensor:
         """Class logits [N, C] from rows [N, F] (`Layout.features_of`)."""
+        logits: Tensor = self.output(self._layers(rows)[-1])
+        return logits
+
+    def activations(self, observations: Tensor) -> dict[str, Tensor]:
+        """The two hidden layers, [B, W] and [B, H], of positions before any action."""
+        placements = self.layout.placements(Boards.read(observations))
+        layers = self._layers(self.layout.features_of(placements))
+        return dict(zip(("first", "second"), layers, strict=True))
+
+    def _layers(self, rows: Tensor) -> tuple[Tensor, Tensor]:
         if self.sizes.half_rows:  # summed in full precision, or rounding would add up
             looked_up = self.rows.weight[rows].float().sum(1)
         else:
             looked_up = self.rows(rows)
-        hidden = functional.relu(looked_up + self.bias)
-        logits: Tensor = self.output(functional.relu(self.second(hidden)))
-        return logits
+        first = functional.relu(looked_up + self.bias)
+        return first, functional.relu(self.second(first))
 
     def logits(self, rows: Ints) -> Floats:
         """The same from and to arrays, without gradients."""

@@ -58,7 +58,7 @@ class Boards(NamedTuple):
     def read(observations: NDArray[Any]) -> Boards:
         """Read `planes12` [N, 12, 8, 8]; the strong side has more than a king."""
         planes = observations.reshape(-1, 2, 6, 64) > 0.5  # own, the opponent's
-        own_pieces: NDArray[np.bool_] = planes[:, 0, :KING_PLANE].any((1, 2))
+        own_pieces = np.asarray(planes[:, 0, :KING_PLANE].any((1, 2)))
         # The observation is the mover's: a weak mover sees the strong side's board upside down.
         flipped = planes.reshape(-1, 2, 6, 8, 8)[:, :, :, ::-1].reshape(-1, 2, 6, 64)
         choose = own_pieces[:, None, None]

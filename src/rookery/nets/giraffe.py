@@ -1,6 +1,6 @@
 r"""Giraffe's value network, for `giraffe363` or Deep Pepper's `pepper353`; it has no policy.
 
-Lai, "Giraffe: Using Deep Reinforcement Learning to Play Chess" (2015), section 4.2: the three
+Lai, "Giraffe: Using Deep Reinforcement Learning to Play Chess" (2015): the three
 groups of features (global, piece-centred, square-centred) are not mixed in the first layer. Two
 more layers follow; the value is the tanh of the last.
 
@@ -81,10 +81,14 @@ class Giraffe(nn.Module):
 
     def values(self, observations: Tensor) -> Tensor:
         """Values [B] of observations [B, features], for the side to move."""
+        value: Tensor = self.value(self.activations(observations)["second"]).squeeze(-1)
+        return value.tanh()
+
+    def activations(self, observations: Tensor) -> dict[str, Tensor]:
+        """The two hidden layers, [B, G] and [B, W]."""
         parts = [
             layer(observations[:, places]).relu()
             for layer, places in zip(self.first, self._places, strict=True)
         ]
-        hidden = self.second(torch.cat(parts, dim=1)).relu()
-        value: Tensor = self.value(hidden).squeeze(-1)
-        return value.tanh()
+        first = torch.cat(parts, dim=1)
+        return {"first": first, "second": self.second(first).relu()}

@@ -80,6 +80,17 @@ class Mlp(nn.Module):
         inputs = self.inputs(observations)
         return self.policy(self.policy_trunk(inputs)), self._values(inputs)
 
+    def activations(self, observations: Tensor) -> dict[str, Tensor]:
+        """The hidden layers [B, W] of both networks."""
+        found = {}
+        for name, trunk in (("policy", self.policy_trunk), ("value", self.value_trunk)):
+            hidden = self.inputs(observations)
+            for number, layer in enumerate(trunk):
+                hidden = layer(hidden)
+                if number % 2:  # linear layers and activation functions alternate
+                    found[f"{name} {number // 2 + 1}"] = hidden
+        return found
+
     def inputs(self, observations: Tensor) -> Tensor:
         """Flattened and scaled observations [B, inputs]."""
         return observations.to(self.value.weight.dtype).flatten(1) / self.sizes.scale

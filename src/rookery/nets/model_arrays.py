@@ -21,22 +21,28 @@ from rookery.nets.model_file import (
 )
 
 Weights = Mapping[str, NDArray[np.float32]]
-_TYPES = {"F32": np.dtype("<f4"), "F16": np.dtype("<f2")}
+_TYPES: dict[str, np.dtype[Any]] = {"F32": np.dtype("<f4"), "F16": np.dtype("<f2")}
 
 
 def parse_arrays(data: bytes, source: str) -> tuple[dict[str, NDArray[np.float32]], ModelInfo]:
     """The tensors by name as float32, and the metadata; a ModelFileError names `source`."""
-    header, begin = parse_header(data, source)
     info = info_of(data, source)
     require_layouts(info, source)
-    content = memoryview(data)[begin:]
     types = ("F32", "F16") if info.sizes.get("half_rows") else ("F32",)
-    arrays = {
+    return read_arrays(data, source, types), info
+
+
+def read_arrays(
+    data: bytes, source: str, types: tuple[str, ...] = ("F32",)
+) -> dict[str, NDArray[np.float32]]:
+    """The tensors alone, of a network whatever its layouts."""
+    header, begin = parse_header(data, source)
+    content = memoryview(data)[begin:]
+    return {
         name: _array(name, entry, content, types, source)
         for name, entry in header.items()
         if name != "__metadata__"
     }
-    return arrays, info
 
 
 def _array(

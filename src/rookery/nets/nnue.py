@@ -16,6 +16,7 @@ files.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -84,14 +85,23 @@ class Nnue(nn.Module):
 
         `counts`, int64 [B], are the numbers of pieces on the board.
         """
+        buckets = (counts - 2) * self.sizes.buckets // 32
+        products = self._hidden(mover, opponent) * self.output_weights[buckets]
+        return products.sum(dim=1) + self.output_bias[buckets]
+
+    def _hidden(self, mover: Tensor, opponent: Tensor) -> Tensor:
+        """Activations [B, 2 * hidden], the mover's half first."""
         table = functional.pad(self.feature_weights, (0, 0, 0, 1))  # one more row, of zeros
         halves = []
         for view in (mover, opponent):
             total = functional.embedding_bag(view, table, mode="sum", padding_idx=PADDING)
             halves.append((total + self.feature_bias).clamp(0.0, 1.0).square())
-        buckets = (counts - 2) * self.sizes.buckets // 32
-        products = torch.cat(halves, dim=1) * self.output_weights[buckets]
-        return products.sum(dim=1) + self.output_bias[buckets]
+        return torch.cat(halves, dim=1)
+
+    def activations(self, observations: Tensor) -> dict[str, Tensor]:
+        """The only hidden layer [B, 2 * hidden] of observations [B, 65]."""
+        rows = observations.long()
+        return {"hidden": self._hidden(rows[:, :MAX_PIECES], rows[:, MAX_PIECES:-1])}
 
     def values(self, observations: Tensor) -> Tensor:
         """Values [B] in [-1, 1] of observations [B, 65] as `sparse_rows` makes them."""
@@ -106,9 +116,14 @@ def sparse_rows(samples: NDArray[np.uint8]) -> Tensor:
 
     For tests and small batches; the learner has its own version (core/nnue/learner.cpp).
     """
-    result = np.full((len(samples), 2 * MAX_PIECES + 1), PADDING, dtype=np.int64)
-    for row, fen in zip(result, sample_fens(samples), strict=True):
-        mover, opponent = Game(fen).nnue_features()
+    return game_rows([Game(fen) for fen in sample_fens(samples)])
+
+
+def game_rows(games: Sequence[Game]) -> Tensor:
+    """The same of games."""
+    result = np.full((len(games), 2 * MAX_PIECES + 1), PADDING, dtype=np.int64)
+    for row, game in zip(result, games, strict=True):
+        mover, opponent = game.nnue_features()
         row[: len(mover)] = mover
         row[MAX_PIECES : MAX_PIECES + len(opponent)] = opponent
         row[-1] = len(mover)

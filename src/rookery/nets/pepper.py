@@ -107,8 +107,16 @@ class Pepper(nn.Module):
 
     def _heads(self, observations: Tensor) -> tuple[Tensor, Tensor]:
         """Activations [B, H] before the policy's output, and values [B]."""
+        layers = self.activations(observations)
+        values: Tensor = self.value(layers["value"])
+        return layers["policy"], values.squeeze(-1).tanh()
+
+    def activations(self, observations: Tensor) -> dict[str, Tensor]:
+        """The first layer [B, 1024], the critic's if it has its own, and both hidden layers."""
         features = observations.to(self.value.weight.dtype)
-        shared = self.first(features)
-        critic = shared if self.critic is None else self.critic(features)
-        values: Tensor = self.value(functional.relu(self.value_hidden(critic)))
-        return functional.relu(self.policy_hidden(shared)), values.squeeze(-1).tanh()
+        layers = {"first": self.first(features)}
+        if self.critic is not None:
+            layers["critic"] = self.critic(features)
+        layers["policy"] = functional.relu(self.policy_hidden(layers["first"]))
+        critic = layers.get("critic", layers["first"])
+        return {**layers, "value": functional.relu(self.value_hidden(critic))}

@@ -132,11 +132,22 @@ class Resnet(nn.Module):
         # [B, plane, square] -> [B, square, plane], as an action is 73 * square + plane.
         return policy.flatten(2).transpose(1, 2).flatten(1), values
 
+    def activations(self, observations: Tensor) -> dict[str, Tensor]:
+        """Stem and blocks [B, filters, 8, 8], and the value's hidden layer [B, W]."""
+        trunk = self._trunk(observations.to(next(self.parameters()).dtype))
+        names = ["stem", *(f"block {number}" for number in range(1, len(trunk)))]
+        return {**dict(zip(names, trunk, strict=True)), "value": self.value[:-1](trunk[-1])}
+
+    def _trunk(self, observations: Tensor) -> list[Tensor]:
+        """What the stem and each block hand on."""
+        trunk = [self.stem(observations).relu()]
+        for block in self.blocks:
+            trunk.append(block(trunk[-1]))
+        return trunk
+
     def _all(self, observations: Tensor) -> tuple[Tensor, Tensor, dict[str, Tensor]]:
         observations = observations.to(next(self.parameters()).dtype)
-        trunk = self.stem(observations).relu()
-        for block in self.blocks:
-            trunk = block(trunk)
+        trunk = self._trunk(observations)[-1]
         policy = self.policy(trunk)
         if self._turn is not None:
             white = observations[:, self._turn, :1, :1].unsqueeze(1)

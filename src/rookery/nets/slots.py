@@ -127,11 +127,16 @@ class Slots(nn.Module):
     def forward(self, observations: Tensor, legal: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
         """Logits [L] over the legal actions, and values [B]."""
         board = Board(self, observations)
-        hidden = self._hidden(observations, board)
+        hidden = self._layers(observations, board)[-1]
         key = self.key(hidden).index_select(0, rows)
         move = row_sum(self._whole(self.moves), self._move_rows(board, legal, rows))
         values: Tensor = self.value(hidden).squeeze(-1).tanh()
         return (key * move).sum(-1), values
+
+    def activations(self, observations: Tensor) -> dict[str, Tensor]:
+        """The three hidden layers [B, W]."""
+        layers = self._layers(observations, Board(self, observations))
+        return dict(zip(("first", "second", "third"), layers, strict=True))
 
     def dense(self, observations: Tensor) -> tuple[Tensor, Tensor]:
         """Logits [B, A] over all actions, and values [B]."""
@@ -142,12 +147,12 @@ class Slots(nn.Module):
         logits, values = self.forward(observations, legal, rows)
         return logits.reshape(count, actions), values
 
-    def _hidden(self, observations: Tensor, board: Board) -> Tensor:
+    def _layers(self, observations: Tensor, board: Board) -> tuple[Tensor, Tensor, Tensor]:
         placed = row_sum(self._whole(self.places), board.rows())
         plain = torch.cat([observations[:, :FIRST_SLOT], observations[:, MOBILITY:CONTROL]], 1)
         first = functional.relu(placed + self.plain(plain.to(placed.dtype)))
-        hidden = functional.relu(self.second(first))
-        return hidden + functional.relu(self.third(hidden))
+        second = functional.relu(self.second(first))
+        return first, second, second + functional.relu(self.third(second))
 
     def _whole(self, rows: nn.Embedding) -> Tensor:
         """An embedding in the precision of the layers, in which its rows are summed."""

@@ -111,10 +111,15 @@ class Squares(nn.Module):
     def forward(self, observations: Tensor, legal: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
         """Logits [L] over the legal actions, and values [B]."""
         entries = observations.long()
-        hidden = self._hidden(entries)
+        hidden = self._layers(entries)[-1]
         key = self.key(hidden).index_select(0, rows)
         move = row_sum(self.moves.weight, self._move_rows(entries, legal, rows))
         return (key * move).sum(-1), self._values(hidden)
+
+    def activations(self, observations: Tensor) -> dict[str, Tensor]:
+        """The three hidden layers [B, W]."""
+        layers = self._layers(observations.long())
+        return dict(zip(("first", "second", "third"), layers, strict=True))
 
     def dense(self, observations: Tensor) -> tuple[Tensor, Tensor]:
         """Logits [B, A] over all actions, and values [B]."""
@@ -125,7 +130,7 @@ class Squares(nn.Module):
         logits, values = self.forward(observations, legal, rows)
         return logits.reshape(count, actions), values
 
-    def _hidden(self, entries: Tensor) -> Tensor:
+    def _layers(self, entries: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         codes = entries[:, :64]
         clock = torch.div(entries[:, CLOCK : CLOCK + 1], 10, rounding_mode="floor")
         index = torch.cat(
@@ -143,8 +148,8 @@ class Squares(nn.Module):
             1, codes, torch.ones_like(codes, dtype=placed.dtype)
         )
         first = functional.relu(placed + self.codes(counts))
-        hidden = functional.relu(self.second(first))
-        return hidden + functional.relu(self.third(hidden))
+        second = functional.relu(self.second(first))
+        return first, second, second + functional.relu(self.third(second))
 
     def _move_rows(self, entries: Tensor, legal: Tensor, rows: Tensor) -> Tensor:
         """The four rows [L, 4] of each legal action."""

@@ -178,6 +178,31 @@ def bar_chart(title: str, bars: Sequence[Bar], name: Callable[[float], str] = sh
     return "".join([*parts, "</svg>"])
 
 
+def heat_map(
+    title: str, rows: Sequence[str], columns: Sequence[str], values: Sequence[Sequence[float]]
+) -> str:
+    """Cells [row][column] of values in [0, 1], the darker the larger, with their numbers."""
+    left = max(90, round(6.2 * max(map(len, rows))) + 12)
+    cell = min(64.0, (WIDTH - left - RIGHT) / max(1, len(columns)))
+    row = 20
+    parts = [_head(title, TOP + 20 + row * len(rows) + 8)]
+    for number, name in enumerate(columns):
+        x = left + cell * (number + 0.5)
+        parts.append(f'<text class="tick middle" x="{x:.1f}" y="{TOP + 12}">{escape(name)}</text>')
+    for line, name in enumerate(rows):
+        y = TOP + 20 + row * line
+        parts.append(f'<text class="tick end" x="{left - 6}" y="{y + 14}">{escape(name)}</text>')
+        for number, value in enumerate(values[line]):
+            x, strength = left + cell * number, min(1.0, max(0.0, value))
+            place = f'x="{x:.1f}" y="{y}" width="{cell - 1:.1f}" height="{row - 1}"'
+            kind = "inside strong" if strength > 0.55 else "inside"
+            hint = escape(f"{name}, {columns[number]}: {value:.2f}")
+            parts.append(f'<rect class="cell" {place} fill-opacity="{strength:.2f}"/>')
+            middle = f'x="{x + cell / 2:.1f}" y="{y + 14}"'
+            parts.append(f'<text class="{kind}" {middle}>{value:.2f}<title>{hint}</title></text>')
+    return "".join([*parts, "</svg>"])
+
+
 def _shortened(name: str) -> str:
     return name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "\u2026"
 

@@ -1,27 +1,21 @@
 """The report: tables, curves, sample games and configurations of runs on one page.
 
-The page is self-contained, and its content security policy allows nothing but its own style and
-script, by their hashes. All text from runs is escaped.
+All text from runs is escaped.
 """
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from html import escape
-from importlib import resources
 from typing import Any
-
-import chess
-import chess.svg
 
 from rookery.base.registry import load
 from rookery.report.alarms import alarms
+from rookery.report.boards import board
 from rookery.report.chart import COLOURS, Bar, Series, bar_chart, line_chart, mean_series
+from rookery.report.document import asset, document
 from rookery.report.evaluations import counts_of, opening, score_chart, score_interval
 from rookery.report.groups import Group, group_runs, value_text
 from rookery.report.html import charts, legend, paragraph, section, table, wide
@@ -39,11 +33,6 @@ def make_page(
     runs: Sequence[RunData], title: str = "Training report", sections: Sequence[str] = ()
 ) -> str:
     """The whole page as HTML; `sections` come before those of the runs."""
-    style, script = _asset("style.css"), _asset("script.js")
-    policy = (
-        f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
-        "base-uri 'none'; form-action 'none'"
-    )
     groups = group_runs(runs)
     colours = _colours(runs, groups)
     sentences, figure = opening(runs)
@@ -61,13 +50,7 @@ def make_page(
         section("Configuration", _configuration(runs)),
         section("Log", _logs(runs)),
     ]
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(title)}</title>\n<style>{style}</style></head>\n"
-        f"<body>\n{''.join(body)}\n<script>{script}</script>\n</body></html>\n"
-    )
+    return document(title, "".join(body), asset("script.js"))
 
 
 def _studies(
@@ -267,40 +250,10 @@ def _games(runs: Sequence[RunData]) -> str:
     )
     return (
         f'<div class="viewer" id="viewer"><label>Game <select id="game">{options}</select></label>'
-        f'<div class="table">{_board(games[0]["placements"][-1])}<div><p id="place"></p>'
+        f'<div class="table">{board(games[0]["placements"][-1])}<div><p id="place"></p>'
         f'<ol id="moves" class="moves"></ol></div></div><p>{buttons}</p></div>'
         f'<script type="application/json" id="games-data">{_json(games)}</script>'
     )
-
-
-def _board(placement: str) -> str:
-    """A board that shows a position even without the script, which moves the pieces."""
-    squares = "".join(
-        f'<rect class="{"light" if (row + column) % 2 == 0 else "dark"}" '
-        f'x="{45 * column}" y="{45 * row}" width="45" height="45"/>'
-        for row in range(8)
-        for column in range(8)
-    )
-    pieces = (
-        f'<use href="#piece-{piece}" x="{45 * (square % 8)}" y="{45 * (7 - square // 8)}"/>'
-        for square, piece in chess.BaseBoard(placement).piece_map().items()
-    )
-    return (
-        '<svg class="board" viewBox="0 0 360 360" role="img" aria-label="board">'
-        f"<defs>{''.join(map(_piece, 'PNBRQKpnbrqk'))}</defs>{squares}"
-        f'<g id="pieces">{"".join(pieces)}</g></svg>'
-    )
-
-
-def _piece(letter: str) -> str:
-    """A piece of python-chess's set, with attributes instead of inline styles."""
-    drawing = re.sub(r'style="([^"]*)"', _attributes, chess.svg.PIECES[letter])
-    return re.sub(r'id="[^"]*"', f'id="piece-{letter}"', drawing, count=1)
-
-
-def _attributes(match: re.Match[str]) -> str:
-    pairs = (part.split(":", 1) for part in match[1].split(";") if ":" in part)
-    return " ".join(f'{key.strip()}="{value.strip()}"' for key, value in pairs)
 
 
 # --- Configuration ---
@@ -341,12 +294,3 @@ def _json(value: object) -> str:
     """JSON that cannot close the script element around it."""
     text = json.dumps(value, ensure_ascii=True)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-
-
-def _asset(name: str) -> str:
-    return (resources.files("rookery.report") / "assets" / name).read_text("utf-8")
-
-
-def _hash(text: str) -> str:
-    digest = hashlib.sha256(text.encode()).digest()
-    return f"sha256-{base64.b64encode(digest).decode()}"

@@ -16,20 +16,20 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 import numpy as np
 
 from rookery.runs.state import State, seed_of
-from rookery.training.recipe import Recipe
 
 if TYPE_CHECKING:
     import torch
 
     from rookery.cluster.pool import Pool
     from rookery.nets import Network
+    from rookery.training.recipe import Recipe  # its pydantic is not part of the base install
 
 
 class Abandoned(Exception):
     """An iteration gave up because the run must end; its work is discarded."""
 
 
-AnyRecipe = TypeVar("AnyRecipe", bound=Recipe)
+AnyRecipe = TypeVar("AnyRecipe", bound="Recipe")
 
 
 @dataclass

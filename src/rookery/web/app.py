@@ -14,6 +14,9 @@ DELETE /api/library/ID           delete it
 WS     /api/games/ID/socket      the game itself; first {"type": "hello", "token": ...}
 WS     /api/analysis/socket      an analysis board, as analysis.py describes
 WS     /api/blind/socket         games of blind chess, as blind.py describes
+GET    /api/networks             players with a network to look into
+POST   /api/insight              what networks see in a position, as insight.py describes
+POST   /api/insight/tree         the search tree of one of them
 POST   /api/pgn                  a PGN game with comments and variations, as a tree
 GET    /api/runs, /api/runs/NAME training runs
 
@@ -52,6 +55,7 @@ from rookery.web.choices import Choices
 from rookery.web.conversation import converse, greeted, refuse, trouble
 from rookery.web.facts import Facts
 from rookery.web.guard import ACCESS_COOKIE, SESSION_COOKIE, Access, Guard
+from rookery.web.insight_routes import InsightRoutes, json_object
 from rookery.web.library import VISITOR, Library, summary
 from rookery.web.outbox import Outbox
 from rookery.web.pgn_tree import Node, tree_of_pgn
@@ -103,6 +107,7 @@ class Server:
         self.searches = Searches(shelf or Shelf(), workers)
         self.facts = Facts()
         self.blind_rooms = BlindRooms()
+        self.insights = InsightRoutes(choices)
         self._boards: Counter[str] = Counter()  # open analysis boards by session
         self.library = None if games is None else Library(games)
         self.rooms = Rooms(choices, self.searches, clamps or Clamps(), quotas, self.library)
@@ -125,6 +130,9 @@ class Server:
             WebSocketRoute("/api/analysis/socket", self.analysis),
             WebSocketRoute("/api/blind/socket", self.blind),
             Route("/api/pgn", self._checked(self.read_pgn), methods=["POST"]),
+            Route("/api/networks", self._checked(self.insights.networks)),
+            Route("/api/insight", self._checked(self.insights.see), methods=["POST"]),
+            Route("/api/insight/tree", self._checked(self.insights.tree), methods=["POST"]),
             Route("/api/library", self._checked(self.list_games)),
             Route("/api/library/pgn", self._checked(self.kept_pgn)),
             Route("/api/library/{id:str}/pgn", self._checked(self.kept_pgn)),
@@ -223,7 +231,7 @@ class Server:
     async def new_game(self, request: Request) -> Response:
         """Start a game."""
         session = self._session(request)
-        wishes = await _json_object(request)
+        wishes = await json_object(request)
         if "resume" not in wishes:
             self._games.take(session)
         table = self.rooms.open(session, wishes, _visitor(request))
@@ -334,7 +342,7 @@ class Server:
 
     async def read_pgn(self, request: Request) -> Response:
         """Return a PGN game with its comments and variations as a tree; or one position."""
-        sent = await _json_object(request)
+        sent = await json_object(request)
         if "fen" in sent:
             start = Node(-1, fen=standard_game(start_game(sent["fen"])).fen())
             return JSONResponse({"headers": {}, "nodes": [start.to_json()]})
@@ -357,16 +365,6 @@ class Server:
         run = await asyncio.to_thread(self.runs.read, name)
         stage = self.start.get("stage") if self.start.get("run") == name else None
         return JSONResponse({**run, "stage": stage})
-
-
-async def _json_object(request: Request) -> dict[str, Any]:
-    try:
-        found = json.loads(await request.body())
-    except (ValueError, RecursionError):
-        raise ValueError("the body is not JSON") from None
-    if not isinstance(found, dict):
-        raise ValueError("the body is not a JSON object")
-    return found
 
 
 def act(table: Table, message: object, outbox: Outbox) -> None:

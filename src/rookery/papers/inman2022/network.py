@@ -103,6 +103,17 @@ class BoardConv(nn.Module):
         value: Tensor = self.output(hidden).squeeze(-1)
         return value
 
+    def activations(self, observations: Tensor) -> dict[str, Tensor]:
+        """The convolutions [B, 16, 8, 8] and the hidden dense layers [B, W]."""
+        found: dict[str, Tensor] = {}
+        hidden = observations
+        for number, (layer, norm) in enumerate(zip(self.filters, self.norms, strict=True), 1):
+            hidden = found[f"convolution {number}"] = norm(layer(hidden)).relu()
+        hidden = hidden.flatten(1)
+        for number, layer in enumerate(self.hidden, 1):
+            hidden = found[f"dense {number}"] = layer(hidden).relu()
+        return found
+
     def values(self, observations: Tensor) -> Tensor:
         """Values [B] in [-1, 1] for the side to move: tanh(centipawns / 800)."""
         return (self.raw(observations) * self._scale).tanh()

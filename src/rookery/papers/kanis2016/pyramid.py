@@ -102,12 +102,25 @@ class Pyramid(nn.Module):
         q_values = self.q_values(squares)
         return q_values, q_values.max(-1).values
 
-    def q_values(self, squares: Tensor) -> Tensor:
-        """Q values [B, A] from the squares [B, 3] of the pieces."""
+    def activations(self, observations: Tensor) -> dict[str, Tensor]:
+        """The hidden layers [B, W]."""
+        hidden = self._first(observations.reshape(-1, PIECES, SQUARES).argmax(-1))
+        found = {}
+        for number, layer in enumerate(self.layers):
+            hidden = layer(hidden)
+            if number % 2 == 0:  # activation functions and linear layers alternate
+                found[f"hidden {number // 2 + 1}"] = hidden
+        return found
+
+    def _first(self, squares: Tensor) -> Tensor:
         # A plane is 63/64 on its square and -1/64 elsewhere: the row of the square minus the mean.
         hidden = self.rows(squares + self.starts) + self.bias
-        hidden = hidden - self.rows.weight.sum(0) / SQUARES
-        outputs: Tensor = self.layers(hidden)
+        first: Tensor = hidden - self.rows.weight.sum(0) / SQUARES
+        return first
+
+    def q_values(self, squares: Tensor) -> Tensor:
+        """Q values [B, A] from the squares [B, 3] of the pieces."""
+        outputs: Tensor = self.layers(self._first(squares))
         if not self.sizes.dueling:
             return outputs
         value, advantages = outputs[:, :1], outputs[:, 1:]

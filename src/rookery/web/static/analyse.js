@@ -3,6 +3,7 @@
 import { beginSession, request } from "./api.js";
 import { Board, inWords } from "./board.js";
 import { Editor } from "./editor.js";
+import { Insight } from "./insight.js";
 import { showLines } from "./engine_lines.js";
 import { STANDARD } from "./moves.js";
 import { Review } from "./review.js";
@@ -19,6 +20,7 @@ export class AnalyseView {
     this.notify = notify;
     this.board = new Board($("analysis-board"), $("analysis-promotion"), (uci) => this.moved(uci));
     this.review = new Review(this);
+    this.insight = new Insight(this);
     this.editor = new Editor((text) => this.loadText(text));
     this.flipped = false;
     this.position = null; // the server's facts about the node on show
@@ -206,6 +208,7 @@ export class AnalyseView {
     $("analysis-fen").value = node.fen;
     $("tree-promote").disabled = $("tree-delete").disabled = !this.current;
     showLines(this, this.thought && this.thought.fen === node.fen ? this.thought : null);
+    if (known) this.insight.refresh(node.fen);
   }
 
   flip() {

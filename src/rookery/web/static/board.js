@@ -57,6 +57,11 @@ export class Board {
     this.ground.setAutoShapes(bounds().width ? shapes : []);
   }
 
+  /** Colour squares: a map from squares to classes of the style sheet. */
+  colour(classes) {
+    this.ground.set({ highlight: { custom: classes } });
+  }
+
   moved(from, to, metadata) {
     const piece = this.ground.state.pieces.get(to);
     const promotes = piece && piece.role === "pawn" && (Number(to[1]) === sizeOf(this.shown.fen).ranks || to[1] === "1");

@@ -130,6 +130,13 @@ async function main() {
     view.wanted = true; // the review begins when the board is connected
     location.hash = "#analyse";
   };
+  $("look-inside").onclick = async () => {
+    const view = await analysis();
+    view.loadGame(game.state, game.entries);
+    const { player, white, black } = game.state.wishes;
+    view.insight.open([player || white, player ? "" : black]);
+    location.hash = "#analyse";
+  };
   $("new-game").onclick = async () => {
     setup.open();
     await refreshPlayers().catch((error) => notify(error.message));

@@ -1,0 +1,1 @@
+"""What a network has understood: linear probes for human concepts in its hidden activations."""

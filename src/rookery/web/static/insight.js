@@ -1,0 +1,251 @@
+// What networks see in the position on the analysis board, side by side.
+
+import { request } from "./api.js";
+import { squares } from "./board.js";
+import { cell } from "./thought.js";
+
+const $ = (id) => document.getElementById(id);
+const PICKERS = ["insight-1", "insight-2", "insight-3"];
+const STEPS = 5; // shades of a colour
+const SHOWN_MOVES = 5;
+const SHOWN_ARROWS = 3;
+
+export class Insight {
+  /** `view` is the analysis board. */
+  constructor(view) {
+    this.view = view;
+    this.networks = null; // what can be chosen
+    this.seen = null; // the server's last answer
+    this.asked = "";
+    $("insight").ontoggle = () => this.toggled();
+    for (const id of PICKERS) $(id).onchange = () => this.again();
+    for (const radio of document.querySelectorAll("[name=insight-shown]")) radio.onchange = () => this.draw();
+    $("insight-match").onclick = () => this.match();
+    $("insight-tree-show").onclick = () => this.showTree();
+  }
+
+  /** Open the panel with these networks, as far as they have any. */
+  async open(wanted) {
+    await this.list();
+    const known = wanted.filter((id) => this.networks.some((network) => network.id === id));
+    if (known.length) PICKERS.forEach((id, index) => ($(id).value = known[index] || ""));
+    if (!$("insight").open) $("insight").open = true; // asks by itself
+    else this.again();
+  }
+
+  get chosen() {
+    return PICKERS.map((id) => $(id).value).filter(Boolean);
+  }
+
+  async toggled() {
+    if ($("insight").open) {
+      await this.list();
+      this.again();
+    } else this.draw();
+  }
+
+  /** Ask which networks there are, and choose versions of the newest run, or shipped networks. */
+  async list() {
+    if (this.networks) return;
+    try {
+      ({ networks: this.networks } = await request("GET", "/api/networks"));
+    } catch (error) {
+      this.view.notify(error.message);
+      this.networks = [];
+    }
+    const first = firstChoice(this.networks);
+    PICKERS.forEach((id, index) => fill($(id), this.networks, first[index] || "", index > 0));
+  }
+
+  again() {
+    this.asked = "";
+    this.refresh(this.view.tree.nodes[this.view.current].fen);
+  }
+
+  /** The board shows another position. */
+  async refresh(fen) {
+    if (!$("insight").open || !this.networks) return;
+    const players = this.chosen;
+    const question = `${fen} ${players}`;
+    if (question === this.asked) return this.draw();
+    this.asked = question;
+    this.seen = null;
+    $("insight-tree").replaceChildren();
+    $("insight-match").disabled = players.length < 2;
+    this.draw();
+    if (!players.length) return;
+    $("insight-facts").textContent = "Looking …";
+    try {
+      const answer = await request("POST", "/api/insight", { players, ...this.view.place(this.view.current) });
+      if (question !== this.asked) return; // of an earlier position
+      this.seen = answer;
+      $("insight-facts").textContent = "Everything for White: 50 is an even game, 100 a win. Without any search.";
+    } catch (error) {
+      if (question !== this.asked) return;
+      $("insight-facts").textContent = error.message;
+    }
+    this.draw();
+  }
+
+  // --- Drawing ---
+
+  draw() {
+    const networks = this.seen ? this.seen.networks : [];
+    $("insight-columns").replaceChildren(...networks.map((network) => column(this.view, network)));
+    const shown = document.querySelector("[name=insight-shown]:checked").value;
+    const first = $("insight").open ? networks[0] : null;
+    this.view.board.colour(first ? colours(first, shown) : new Map());
+    const arrows = first && shown === "policy" && first.policy;
+    if (arrows && !$("engine-on").checked) this.view.board.arrows(policyArrows(first.policy));
+  }
+
+  /** A game between the first two, from this position, with a click. */
+  match() {
+    const [white, black] = this.chosen;
+    const { fen } = this.view.tree.nodes[this.view.current];
+    this.view.play({ color: "watch", white, black, fen });
+  }
+
+  async showTree() {
+    const list = $("insight-tree");
+    list.replaceChildren(cell("li", "Searching …"));
+    const [player] = this.chosen;
+    const asked = this.asked;
+    try {
+      const root = await request("POST", "/api/insight/tree", { player, ...this.view.place(this.view.current) });
+      if (asked !== this.asked) return;
+      list.replaceChildren(...root.children.map((child) => branch(this.view, child, [])));
+    } catch (error) {
+      list.replaceChildren(cell("li", error.message));
+    }
+  }
+}
+
+/** The first, a middle and the last version of the newest run; without runs, shipped networks. */
+function firstChoice(networks) {
+  const group = networks.find((network) => network.id.startsWith("run:"))?.group;
+  const run = networks.filter((network) => network.group === group && group);
+  if (run.length > 1) return [run[0], run[Math.floor(run.length / 2)], run[run.length - 1]].map((n) => n.id);
+  const shipped = ["alphazero", "ppo"].filter((id) => networks.some((network) => network.id === id));
+  return shipped.length ? shipped : networks.slice(0, 1).map((network) => network.id);
+}
+
+function fill(select, networks, value, optional) {
+  select.replaceChildren();
+  if (optional) select.append(new Option("nothing", ""));
+  const groups = new Map();
+  for (const network of networks) {
+    if (!groups.has(network.group)) {
+      const group = document.createElement("optgroup");
+      group.label = network.group;
+      groups.set(network.group, group);
+      select.append(group);
+    }
+    groups.get(network.group).append(new Option(network.title, network.id));
+  }
+  select.value = value;
+}
+
+function column(view, network) {
+  const part = document.createElement("section");
+  part.dataset.network = network.id;
+  part.append(cell("h3", network.title));
+  const value = cell("p", `White's expected score ${network.value.toFixed(0)} `);
+  value.append(meter(network.value / 100, "White's expected score"));
+  part.append(value);
+  if (network.policy) {
+    part.append(cell("h4", "Its moves"));
+    const moves = network.policy.slice(0, SHOWN_MOVES);
+    part.append(rows(moves.map((move) => [move.san, meter(move.share / 100, move.san), `${move.share} %`])));
+  }
+  if (network.concepts.length) {
+    part.append(cell("h4", "What it recognises, of the side to move"));
+    const sure = network.concepts.map((row) => [row.words.toLowerCase(), meter(row.probability, row.words), percent(row)]);
+    part.append(rows(sure));
+  } else part.append(cell("p", "No probes are saved for it: rookery probe --save makes them."));
+  if (network.features.length) {
+    part.append(cell("h4", "Features, points for White"));
+    part.append(rows(network.features.map((row) => [row.name, signed(row.effect)])));
+  }
+  return part;
+}
+
+const percent = (row) => `${Math.round(100 * row.probability)} %`;
+const signed = (number) => (number > 0 ? `+${number}` : String(number));
+
+function rows(cells) {
+  const table = document.createElement("table");
+  for (const line of cells) {
+    const row = table.insertRow();
+    for (const content of line) row.insertCell().append(content);
+  }
+  return table;
+}
+
+function meter(value, label) {
+  const element = document.createElement("meter");
+  element.value = value;
+  element.setAttribute("aria-label", label);
+  return element;
+}
+
+/** Classes of squares: where the policy wants to go, or what pieces are worth. */
+function colours(network, shown) {
+  const found = new Map();
+  if (shown === "policy" && network.policy) {
+    const total = new Map();
+    for (const move of network.policy) {
+      const [, to] = squares(move.uci);
+      total.set(to, (total.get(to) || 0) + move.share);
+    }
+    const most = Math.max(...total.values());
+    for (const [square, share] of total) {
+      const step = Math.ceil((STEPS * share) / most);
+      if (share >= 1) found.set(square, `heat-${step}`);
+    }
+  }
+  if (shown === "pieces") {
+    const most = Math.max(1, ...Object.values(network.pieces));
+    for (const [square, worth] of Object.entries(network.pieces)) {
+      if (worth < -1) found.set(square, "burden");
+      else if (worth > 0) found.set(square, `worth-${Math.max(1, Math.ceil((STEPS * worth) / most))}`);
+    }
+  }
+  return found;
+}
+
+function policyArrows(policy) {
+  return policy.slice(0, SHOWN_ARROWS).map((move, index) => {
+    const [orig, dest] = squares(move.uci);
+    return { orig, dest, brush: index ? "paleBlue" : "blue", modifiers: { lineWidth: Math.max(2, move.share / 8) } };
+  });
+}
+
+/** A node of the search tree; what is below it opens with a click. */
+function branch(view, node, before) {
+  const path = [...before, node];
+  const item = document.createElement("li");
+  const move = cell("button", node.san);
+  move.title = "Show this line on the board";
+  move.onclick = (event) => {
+    event.preventDefault();
+    const line = { moves: path.map((n) => n.uci), sans: path.map((n) => n.san), fens: path.map((n) => n.fen) };
+    view.addLine(view.current, line, path.length);
+  };
+  const value = node.status === "open" ? (node.value === null ? "" : `${node.value.toFixed(0)} for White`) : node.status;
+  const facts = cell("span", [`${node.visits.toLocaleString("en")} nodes`, value].filter(Boolean).join(" · "));
+  if (!node.children.length) {
+    item.append(move, facts);
+    return item;
+  }
+  const details = document.createElement("details");
+  const summary = document.createElement("summary");
+  summary.append(move, facts);
+  const below = document.createElement("ul");
+  details.append(summary, below);
+  details.ontoggle = () => {
+    if (!below.children.length) below.append(...node.children.map((child) => branch(view, child, path)));
+  };
+  item.append(details);
+  return item;
+}

@@ -1,0 +1,87 @@
+"""What networks see, in a real Chromium: side by side, heat on the board, tree, a match."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+pytest.importorskip("starlette", reason="needs the extra web")
+pytest.importorskip("uvicorn", reason="needs the extra web")
+pytest.importorskip("torch", reason="needs the extra train")
+
+from support.browser_parts import Page, opened_page
+
+pytestmark = pytest.mark.usefixtures("no_console_errors")
+
+HANGING = "4k3/8/8/3q4/8/4N3/8/4K3 w - - 0 1"  # the knight can take the queen
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    runs, downloads = tmp_path_factory.mktemp("runs"), tmp_path_factory.mktemp("downloads")
+    with opened_page(runs, downloads) as found:
+        yield found
+
+
+def look(page: Page) -> None:
+    """Open the panel on the position, with two networks."""
+    page.open("#analyse")
+    page.script("localStorage.setItem('rookery-engine', '0')")
+    page.open_tab("#analyse")
+    page.click("#edit-position")
+    page.script("document.querySelector('#editor-text').value = arguments[0]", HANGING)
+    page.click("#editor-load")
+    page.until(lambda: not page.find("#editor").is_displayed(), "the dialog closes")
+    page.click("#insight summary")
+    page.until(lambda: len(page.all("#insight-columns section")) == 2, "two networks are shown")
+
+
+def coloured(page: Page, kind: str) -> int:
+    """Count the squares of a colour; chessground hides those that it may use again."""
+    script = (
+        "return [...document.querySelectorAll(`#analysis-board square[class*=${arguments[0]}]`)]"
+        ".filter(e => e.checkVisibility({ visibilityProperty: true })).length"
+    )
+    return int(page.script(script, kind))
+
+
+def test_two_networks_side_by_side_with_heat_on_the_board(page: Page) -> None:
+    look(page)
+    first, second = page.texts("#insight-columns h3")
+    assert first.startswith("alphazero") and second.startswith("ppo")
+    assert page.text("#insight-columns section table td") == "Nxd5"
+    assert coloured(page, "heat-5"), "the queen's square is hot"
+    page.script("document.querySelector('[name=insight-shown][value=pieces]').click()")
+    page.until(lambda: coloured(page, "worth-"), "pieces are coloured")
+    page.until(lambda: not coloured(page, "heat-"), "no heat is left")
+    page.click("#insight summary")
+    page.until(lambda: not coloured(page, "worth-"), "closing clears it")
+
+
+def test_the_search_tree_opens_and_its_lines_are_shown_on_the_board(page: Page) -> None:
+    look(page)
+    page.script("document.querySelector('#insight-tree-show').click()")
+    page.until(lambda: page.all("#insight-tree button"), "the tree is there")
+    assert "Nxd5" in page.texts("#insight-tree > li button")
+    page.script("document.querySelector('#insight-tree details').open = true")
+    page.until(lambda: page.all("#insight-tree ul li"), "the next moves are there")
+    page.script("document.querySelector('#insight-tree ul button').click()")
+    page.until(lambda: len(page.all("#tree button")) == 2, "the line becomes a variation")
+
+
+def test_a_click_lets_the_two_networks_play(page: Page) -> None:
+    look(page)
+    page.script("document.querySelector('#insight-match').click()")
+    page.until(lambda: page.moves(), "they play")
+    names = " ".join(page.texts(".bar .name"))
+    assert "alphazero" in names and "ppo" in names
+
+
+def test_from_a_game_to_the_mind_of_the_opponent(page: Page) -> None:
+    page.open()
+    page.new_game("ppo")
+    page.script("document.querySelector('#look-inside').click()")
+    page.until(lambda: page.texts("#insight-columns h3"), "the opponent's network is shown")
+    assert page.texts("#insight-columns h3")[0].startswith("ppo")
+    assert len(page.all("#insight-columns section")) == 1

@@ -1,0 +1,79 @@
+"""What networks see, over HTTP: values, policies, pieces, concepts, features, trees."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+pytest.importorskip("starlette")
+pytest.importorskip("uvicorn")
+pytest.importorskip("torch")  # imported now: the server's first answer would take seconds
+
+from support.web_parts import Client, server
+
+HANGING = "4k3/8/8/3q4/8/4N3/8/4K3 w - - 0 1"  # the knight can take the queen
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    with server(tmp_path_factory.mktemp("runs")) as running:
+        client = Client(running)
+        client.hello()
+        yield client
+
+
+def answer(client: Client, method: str, path: str, sent: object = None) -> dict[str, Any]:
+    status, _, content = client.ask(method, path, sent)
+    assert status == 200, content
+    found: dict[str, Any] = json.loads(content)
+    return found
+
+
+def test_networks_are_listed_and_players_without_one_are_not(client: Client) -> None:
+    found = {row["id"] for row in answer(client, "GET", "/api/networks")["networks"]}
+    assert {"alphazero", "ppo", "rookery"} <= found
+    assert not found & {"greedy", "random", "stockfish"}
+
+
+def test_a_policy_network_sees_a_hanging_queen(client: Client) -> None:
+    sent = {"players": ["alphazero", "rookery"], "start": HANGING, "moves": []}
+    tree_search, engine = answer(client, "POST", "/api/insight", sent)["networks"]
+    assert tree_search["policy"][0]["san"] == "Nxd5"
+    assert sum(move["share"] for move in tree_search["policy"]) == pytest.approx(100, abs=1)
+    assert engine["policy"] is None
+    # Taking the queen off makes Black's expected score worse, in both networks.
+    assert tree_search["pieces"]["d5"] > 0 and engine["pieces"]["d5"] > 0
+    assert 0 <= engine["value"] <= 100
+
+
+def test_named_features_are_shown(client: Client) -> None:
+    sent = {"players": ["pepper"], "start": HANGING, "moves": []}
+    (network,) = answer(client, "POST", "/api/insight", sent)["networks"]
+    assert network["features"] and all(row["name"] for row in network["features"])
+
+
+@pytest.mark.parametrize("player", ["alphazero", "rookery"])
+def test_the_tree_holds_playable_lines(client: Client, player: str) -> None:
+    sent = {"player": player, "start": HANGING, "moves": []}
+    root = answer(client, "POST", "/api/insight/tree", sent)
+    assert "Nxd5" in [child["san"] for child in root["children"]]
+    below = max(root["children"], key=lambda child: child["visits"])
+    assert below["uci"] and below["fen"].split()[1] == "b"
+
+
+@pytest.mark.parametrize(
+    ("sent", "says"),
+    [
+        ({"players": []}, "1 to 4 networks"),
+        ({"players": ["greedy"]}, "no network"),
+        ({"players": ["/etc/passwd"]}, "unknown player"),
+        ({"players": ["ppo"], "moves": ["e2e5"]}, "e2e5"),
+        ({"players": ["ppo"], "start": "8/8/8/8/8/8/8/8 w - - 0 1"}, "king"),
+    ],
+)
+def test_a_bad_question_is_refused(client: Client, sent: dict[str, object], says: str) -> None:
+    status, _, body = client.ask("POST", "/api/insight", {"start": "", "moves": [], **sent})
+    assert status == 400 and says in json.loads(body)["error"]
