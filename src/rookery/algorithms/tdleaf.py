@@ -221,7 +221,9 @@ class TdLeafTrainer(Trainer):
         settings = self.context.recipe.tdleaf
         for _ in range(settings.passes):
             everything = new == count
-            order = self.rng.permutation(count) if everything else self.rng.integers(count, size=new)
+            order = (
+                self.rng.permutation(count) if everything else self.rng.integers(count, size=new)
+            )
             for first in range(0, len(order), settings.minibatch):
                 yield order[first : first + settings.minibatch]
 
