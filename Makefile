@@ -11,17 +11,23 @@ ARGS ?=
 
 VENV := .venv
 BIN := $(VENV)/bin
-EXTRAS := envs train web sb3 rllib bench blind dev
+EXTRAS := envs train sb3 rllib cluster bench blind track docs release dev
 PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
 CORE := $(wildcard core/*/*.cpp core/*/*.h)
 BUILD_INPUTS := CMakeLists.txt pyproject.toml $(filter-out core/tests/%,$(CORE))
-WEB := src/rookery/web/static/vendor
+PACKAGE := $(shell find src -type f -not -name '*.pyc')
+SITE := mkdocs.yml $(shell find docs -type f) README.md CHANGELOG.md CONTRIBUTING.md
+# "make play" and "make demo" install only what they need, unless everything is there already.
+INSTALLED = $(VENV)/$(if $(wildcard $(VENV)/.dependencies),.built,$(1))
 
 # Tests that call the native module in this process, for "make sanitize-python".
 NATIVE_TESTS := tests/core tests/encodings tests/selfplay tests/nets/test_native.py \
 	tests/players/test_mcts.py tests/envs/test_vector.py tests/algorithms/test_engine.py
 # Python itself has no sanitizers: their libraries come first, with the one that throws exceptions.
 SANITIZERS = $(foreach name,asan ubsan stdc++,$(shell $(CXX) -print-file-name=lib$(name).so))
+
+# Levels of CPU in the wheel; "make wheel LEVELS=baseline" takes a third of the time.
+LEVELS ?= baseline;avx2;avx512
 
 # Kinds of CPU that "make kernels" compiles for and that this one can run.
 KERNELS := portable $(shell grep -sqw avx2 /proc/cpuinfo && echo avx2)
@@ -32,7 +38,7 @@ export OPENBLAS_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo play setup build test check bench sanitize sanitize-thread sanitize-python \
+.PHONY: help demo play setup build test check docs wheel release bench sanitize sanitize-thread sanitize-python \
 	kernels format \
 	constraints web-assets packages clean clean-all
 .DELETE_ON_ERROR:
@@ -41,15 +47,15 @@ help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' | \
 		awk -F'|' '{ printf "  make %-16s %s\n", $$1, $$2 }'
 
-demo: build ## Train an engine for five minutes before your eyes, then play it in the browser
+demo: $(call INSTALLED,.demo) ## Train an engine for five minutes before your eyes, then play it in the browser
 	$(BIN)/rookery demo $(ARGS)
 
-play: build ## Play the shipped engine in the browser
+play: $(call INSTALLED,.play) ## Play the shipped engine in the browser
 	$(BIN)/rookery play $(ARGS)
 
 setup: $(VENV)/.dependencies ## Make .venv with every dependency (not the native module)
 
-build: $(WEB)/.complete $(VENV)/.built ## Compile the native module and install Rookery into .venv, editable
+build: $(VENV)/.built ## Compile the native module and install Rookery into .venv, editable
 
 test: build packages $(VENV)-sunfish/.dependencies ## Run all tests and list the skipped ones (ARGS="..." goes to pytest)
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
@@ -61,6 +67,13 @@ check: build ## Lint, formatting and types: everything but the tests
 	$(BIN)/lint-imports
 	$(BIN)/codespell
 	$(BIN)/clang-format --dry-run -Werror $(CORE)
+
+docs: site/index.html ## Build the documentation into site/, with its search; works offline
+
+wheel: dist/.wheel ## Build the wheel for all levels of CPU into dist/ and check it in a clean environment
+
+release: build ## Check, build and verify everything that a release consists of, into dist/
+	scripts/release.sh $(BIN) $(ARGS)
 
 bench: build packages ## Measure speed against peers, in the same run
 	$(BIN)/rookery bench $(ARGS)
@@ -86,15 +99,16 @@ format: $(VENV)/.dependencies ## Format Python and C++ in place
 constraints: ## Pin again, after a change to the requirements: newest versions that fit, in a new .venv
 	rm -rf $(VENV)
 	$(PYTHON) -m venv $(VENV)
-	scripts/pin.sh $(VENV) $(EXTRAS)
+	scripts/pin.sh $(VENV) $(EXTRAS) kubernetes
 
-web-assets: $(WEB)/.complete ## Fetch what the web page takes from npm: its board and its charts
+web-assets: ## Fetch the web page's board and charts from npm, after a change of scripts/web_assets.json
+	@$(PYTHON) scripts/fetch_web_assets.py --install-npm
 
 packages: ## Install the Debian packages that some tests need, where that is allowed
 	@scripts/debian_packages.sh
 
 clean: ## Remove what was built; keep the virtual environments
-	rm -rf build $(VENV)/.built src/rookery/_core.pyi $(WEB)
+	rm -rf build dist site $(VENV)/.built src/rookery/_core.pyi
 	find src tests benchmarks scripts -name __pycache__ -prune -exec rm -rf {} +
 
 clean-all: clean ## Remove the virtual environments too
@@ -114,9 +128,24 @@ $(VENV)/.built: $(VENV)/.dependencies $(BUILD_INPUTS)
 	$(BIN)/python $(PIP_INSTALL) -c constraints.txt --no-deps --no-build-isolation --editable .
 	touch $@
 
-# Without npm everything but the web page works; the script says so, and the next make tries again.
-$(WEB)/.complete: scripts/fetch_web_assets.py scripts/web_assets.json
-	@$(PYTHON) scripts/fetch_web_assets.py --install-npm
+$(VENV)/.demo: SMALL := train
+$(VENV)/.play $(VENV)/.demo: constraints.txt pyproject.toml scripts/install_small.sh $(BUILD_INPUTS)
+	scripts/install_small.sh $(PYTHON) $(VENV) $(SMALL)
+	touch $@
+
+# auditwheel names the oldest system that the wheel runs on, and refuses libraries that it lacks.
+dist/.wheel: $(VENV)/.dependencies $(BUILD_INPUTS) $(PACKAGE)
+	rm -rf build/wheel dist/*.whl
+	ROOKERY_LEVELS="$(LEVELS)" $(BIN)/python -m pip wheel --quiet --disable-pip-version-check \
+		--no-deps --no-build-isolation --wheel-dir build/wheel .
+	env PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/auditwheel repair --plat auto --wheel-dir dist \
+		build/wheel/*.whl
+	scripts/check_wheel.sh dist/*.whl $(PYTHON)
+	touch $@
+
+site/index.html: $(VENV)/.built $(SITE)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+	touch $@
 
 # An opponent for matches; it runs as a process of its own: .venv-sunfish/bin/sunfish-uci
 $(VENV)-sunfish/.dependencies: constraints-sunfish.txt

@@ -3,7 +3,8 @@
     python benchmarks/blind_robustness.py --games 1000
 
 No game may end by a fault (an illegal request, an exception, a fallen clock), and the memory of
-the process must not grow with the number of games.
+the process must not grow with the number of games. `blind` judges few boards here, since strength
+is not the question; its set of boards is small, so that it bursts and is repaired often.
 """
 
 from __future__ import annotations
@@ -48,10 +49,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--games", type=int, default=1000, help="in all")
     parser.add_argument("--nodes", type=int, default=6000, help="of `blind` a turn")
-    parser.add_argument("--capacity", type=int, default=3000, help="boards of `blind`")
+    parser.add_argument("--boards", type=int, default=4, help="that it judges for a move")
+    parser.add_argument("--capacity", type=int, default=500, help="boards of `blind`")
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
-    settings = StrongSettings(nodes=args.nodes, capacity=args.capacity)
+    settings = StrongSettings(
+        nodes=args.nodes, capacity=args.capacity, boards=args.boards, sense_boards=args.boards
+    )
     each = -(-args.games // len(OPPONENTS) // 2) * 2
     played: list[float] = []
 

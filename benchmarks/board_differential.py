@@ -110,7 +110,7 @@ class Fairy:
 
     def __init__(self, board: Board) -> None:
         """Start it with the variants above."""
-        self._file = tempfile.NamedTemporaryFile("w", suffix=".ini")
+        self._file = tempfile.NamedTemporaryFile("w", suffix=".ini")  # noqa: SIM115 (until close)
         self._file.write(OWN_VARIANTS)
         self._file.flush()
         self._process = subprocess.Popen(
@@ -234,9 +234,9 @@ def compare_pyffish(board: Board, plies: int, seed: int) -> Report:
 
 def pgx_moves() -> list[tuple[str, str]]:
     """The UCI text of each of pgx's actions for White and for Black, a queen if it promotes."""
-    import jax
-    import jax.numpy as jnp
-    from pgx.gardner_chess import Action
+    import jax  # type: ignore[import-not-found, unused-ignore]
+    import jax.numpy as jnp  # type: ignore[import-not-found, unused-ignore]
+    from pgx.gardner_chess import Action  # type: ignore[import-not-found, unused-ignore]
 
     actions = jax.vmap(Action._from_label)(jnp.arange(1225))
     columns = (actions.from_, actions.to, actions.underpromotion)
@@ -257,7 +257,7 @@ def compare_pgx(board: Board, plies: int, seed: int) -> Report:
     """Random games beside pgx's gardner_chess, many at a time."""
     import jax
     import numpy as np
-    import pgx
+    import pgx  # type: ignore[import-not-found, unused-ignore]
 
     report, rng = Report(board.name, "pgx"), random.Random(seed)
     env, names = pgx.make("gardner_chess"), pgx_moves()

@@ -95,6 +95,8 @@ def main() -> None:
     parser.add_argument("--pgn", type=Path, required=True, help="games of a grandmaster")
     parser.add_argument("--out", type=Path, default=Path("runs/ddqn-paper"))
     parser.add_argument("--seeds", type=int, default=3)
+    names = [setting.name for setting in SETTINGS]
+    parser.add_argument("--settings", nargs="+", choices=names, default=names, metavar="NAME")
     parser.add_argument("--games", type=int, default=20, help="against each opponent, of each run")
     parser.add_argument("--episodes", type=int, default=0, help="instead of the paper's numbers")
     parser.add_argument("--table", action="store_true", help="train nothing")
@@ -103,7 +105,9 @@ def main() -> None:
     args.out.mkdir(parents=True, exist_ok=True)
     for seed in range(1, args.seeds + 1):
         for setting in SETTINGS:
-            words = [] if args.table else command(setting, seed, args)
+            if args.table or setting.name not in args.settings:
+                continue
+            words = command(setting, seed, args)
             if words:
                 subprocess.run([*args.prefix, *words], check=True)
     folders = sorted(path for path in args.out.iterdir() if (path / "recipe.toml").is_file())

@@ -50,10 +50,10 @@ class OurReview:
         assert isinstance(player, AlphaBetaPlayer)
         self.player = player
 
-    def __call__(self, game: Game) -> Verdict:
+    def __call__(self, game: Game, nodes: int) -> Verdict:
         """Evaluate one position."""
         latest: list[Thought] = []
-        self.player.think(game, Limits(nodes=NODES), latest.append)
+        self.player.think(game, Limits(nodes=nodes), latest.append)
         return verdict_of_line(latest[-1].lines[0])
 
 
@@ -65,8 +65,8 @@ class StockfishReview:
         self.player = make_player(f"stockfish,nodes={STOCKFISH_NODES}")
         self.rng = np.random.default_rng(0)
 
-    def __call__(self, game: Game) -> Verdict:
-        """Evaluate one position."""
+    def __call__(self, game: Game, nodes: int) -> Verdict:
+        """Evaluate one position, with nodes of its own."""
         decision = self.player.choose(game, self.rng)
         score, mate = decision.details.get("centipawns"), decision.details.get("mate")
         line = decision.line or (decision.move,)
@@ -121,7 +121,9 @@ def agree(path: Path, seconds: float, seed: int) -> dict[str, Any]:
         ours.player.new_game()
         theirs.player.new_game()
         compare(
-            review(STARTING_FEN, moves, ours)[1], review(STARTING_FEN, moves, theirs)[1], counts
+            review(STARTING_FEN, moves, ours)[1],
+            review(STARTING_FEN, moves, theirs, second=False)[1],
+            counts,
         )
         played += 1
         print(played, counts, file=sys.stderr, flush=True)

@@ -22,7 +22,7 @@ from rookery._core import NOT_WON, EndingStates
 from rookery.algorithms.endgame import grade, truth_of
 from rookery.data.tablebases import find_tablebases
 from rookery.nets.endgame import halved
-from rookery.nets.endgame_states import Values, state_distances, state_rows
+from rookery.nets.endgame_values import Values
 from rookery.nets.model_file import load_model, save_model
 
 
@@ -56,7 +56,10 @@ def main() -> None:
     network, info = load_model(source)
     small: Any = network if network.sizes.half_rows else halved(network)
     states = EndingStates(small.sizes.endings, small.sizes.goal)
-    truth, values = truth_of(states), state_distances(small, state_rows(states, small))
+    truth, values = (
+        truth_of(states),
+        small.meaning.state_distances(small.layout.state_rows(states), small.logits),
+    )
     found: dict[str, Any] = dataclasses.asdict(grade(states, values, truth))
     found |= {"states": len(states), "wrong": int((values != truth).sum())}
     found["tables"] = compare_with_tables(states, truth, args.sample)

@@ -48,6 +48,7 @@ std::vector<std::unique_ptr<Worker>> Engine::make_workers(int count, const Evalu
         for (int i = 0; i < count; ++i) {
             workers.push_back(std::make_unique<Worker>(evaluator, table_, stopped_));
             workers.back()->set_budget(budget_);
+            workers.back()->set_selective(selective_);
         }
         workers_.reserve(workers_.size() + workers.size());
         return workers;
@@ -73,6 +74,13 @@ void Engine::set_budget(MoveBudgetPtr budget) {
     const Busy busy = use();
     budget_ = std::move(budget);
     for (auto& worker : workers_) worker->set_budget(budget_);
+    table_.clear();
+}
+
+void Engine::set_selective(bool selective) {
+    const Busy busy = use();
+    selective_ = selective;
+    for (auto& worker : workers_) worker->set_selective(selective);
     table_.clear();
 }
 

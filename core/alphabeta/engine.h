@@ -36,6 +36,9 @@ class Engine {
     void set_evaluator(Evaluator evaluator);
     // Null: the depth limits the search. Clears the table.
     void set_budget(MoveBudgetPtr budget);
+    // False: a full search, in which every move is searched to the full depth and checks one ply
+    // deeper; quiescence tries every capture that does not lose material. Clears the table.
+    void set_selective(bool selective);
     // Clears the table and the histories.
     void new_game();
 
@@ -68,6 +71,7 @@ class Engine {
     std::atomic<bool> busy_{false};
     Evaluator evaluator_;
     MoveBudgetPtr budget_;
+    bool selective_ = true;
     TranspositionTable table_;
     std::vector<std::unique_ptr<Worker>> workers_;  // [0] runs on the calling thread
     TimeManager time_;

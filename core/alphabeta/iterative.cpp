@@ -106,7 +106,7 @@ void Worker::search_depth(int depth, int lines) {
                 fail_highs = 0;
             } else if (score >= beta) {
                 beta = std::min(score + delta, INFINITE);
-                if (!is_mate(score) && fail_highs < 3) ++fail_highs;
+                if (selective_ && !is_mate(score) && fail_highs < 3) ++fail_highs;
             } else {
                 break;
             }

@@ -200,7 +200,7 @@ template <bool PV> Score Worker::quiescence(int ply, Score alpha, Score beta, in
     int count = 0;
     while (const Move move = picker.next()) {
         ++count;
-        if (best > -MATE_BOUND) {
+        if (selective_ && best > -MATE_BOUND) {
             // One evasion is enough once only quiet ones and losing captures are left.
             if (now.in_check && count > 1 && !is_noisy(p, move)) picker.skip_quiets();
             // Futility: even winning the piece for free does not reach alpha.

@@ -118,7 +118,7 @@ Score Worker::search(int ply, int depth, Score alpha, Score beta, bool cut_node)
     const Continuation* continuations[3] = {
         frame(ply - 1).continuation, frame(ply - 2).continuation, frame(ply - 4).continuation};
 
-    if (!PV && !now.in_check && !singular_search) {
+    if (!PV && selective_ && !now.in_check && !singular_search) {
         // Step 5. Reverse futility: far above beta.
         if (depth < REVERSE_FUTILITY_DEPTH && guess >= beta && !is_mate(guess) &&
             guess - REVERSE_FUTILITY_MARGIN * (depth - improving) >= beta && !is_mate(beta))
@@ -184,7 +184,8 @@ Score Worker::search(int ply, int depth, Score alpha, Score beta, bool cut_node)
     }
 
     // Step 9. Internal iterative reduction if there is no hash move.
-    if (depth >= IIR_DEPTH && !table_move && !singular_search && (PV || cut_node)) --depth;
+    if (selective_ && depth >= IIR_DEPTH && !table_move && !singular_search && (PV || cut_node))
+        --depth;
 
     // Step 10. Loop over all moves.
     const Move previous = frame(ply - 1).move;
@@ -217,7 +218,7 @@ Score Worker::search(int ply, int depth, Score alpha, Score beta, bool cut_node)
             reduction = budget_->cost(costs_[std::size_t(ply)], move, count) - 1024;
 
         // Step 11. Pruning of late and unpromising moves.
-        if (!ROOT && best > -MATE_BOUND && has_pieces(p, p.side)) {
+        if (!ROOT && selective_ && best > -MATE_BOUND && has_pieces(p, p.side)) {
             const int reduced =
                 std::max(0, depth - 1 - (reduction - history / LMR_HISTORY_DIVISOR) / 1024);
             if (!noisy && !checks) {
@@ -235,10 +236,11 @@ Score Worker::search(int ply, int depth, Score alpha, Score beta, bool cut_node)
             }
         }
 
-        // Step 12. Singular extension: all other moves fail low against a bit less than the table's
-        // score. If even they reach beta, this node fails high anyway (multi-cut).
-        int extension = 0;
-        if (!ROOT && move == table_move && !singular_search && !budget_ &&
+        // Step 12. Extensions: of checks in a full search, otherwise singular ones. Singular: all
+        // other moves fail low against a bit less than the table's score. If even they reach beta,
+        // this node fails high anyway (multi-cut).
+        int extension = !selective_ && checks && ply < 2 * root_depth_;
+        if (!ROOT && move == table_move && !singular_search && selective_ && !budget_ &&
             depth >= SINGULAR_DEPTH && ply < 2 * root_depth_ && hit &&
             entry.depth >= depth - SINGULAR_TABLE_DEPTH && entry.bound & BOUND_LOWER &&
             entry.score != NO_SCORE && !is_mate(entry.score)) {
@@ -291,7 +293,7 @@ Score Worker::search(int ply, int depth, Score alpha, Score beta, bool cut_node)
             if (!PV && count == 1)
                 score =
                     -search<Node::CUT_OR_ALL>(ply + 1, new_depth, -alpha - 1, -alpha, !cut_node);
-        } else if (depth >= LMR_DEPTH && count > 1 + ROOT) {
+        } else if (selective_ && depth >= LMR_DEPTH && count > 1 + ROOT) {
             reduction += cut_node ? LMR_CUT_NODE : 0;
             reduction -= now.table_pv ? LMR_PV + PV * 512 : 0;
             reduction += improving ? 0 : LMR_NOT_IMPROVING;

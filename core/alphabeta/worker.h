@@ -57,6 +57,7 @@ class Worker {
     void new_game();
     // Null: the depth limits the search.
     void set_budget(MoveBudgetPtr budget);
+    void set_selective(bool selective) { selective_ = selective; }
 
     // Prepares a search; the caller starts the time manager and calls new_search() of the table.
     void set_root(const Position& root, std::span<const Key> earlier_keys, const Limits& limits);
@@ -124,6 +125,7 @@ class Worker {
 
     nnue::AccumulatorStack accumulators_;  // unused if values_ is set
     std::unique_ptr<BatchValues> values_;  // null: NNUE
+    bool selective_ = true;
     MoveBudgetPtr budget_;
     std::vector<MoveCosts> costs_;  // by ply, with a budget
     TranspositionTable& table_;

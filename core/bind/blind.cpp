@@ -103,19 +103,29 @@ Numpy<float> planes_of(const Knowledge& knowledge) {
     return owned_array(std::move(planes), {blind::PLANES, 8, 8});
 }
 
+struct Requests {
+    std::vector<Move> moves;
+    std::vector<std::int32_t> actions;
+};
+
+Requests requests_of(const Knowledge& knowledge) {
+    Requests requests{std::vector<Move>(blind::MOST_REQUESTS),
+                      std::vector<std::int32_t>(blind::MOST_REQUESTS)};
+    const std::size_t count =
+        blind::list_move_actions(knowledge, requests.moves.data(), requests.actions.data());
+    requests.moves.resize(count);
+    requests.actions.resize(count);
+    return requests;
+}
+
 Numpy<std::int32_t> action_array(const Knowledge& knowledge) {
-    blind::Requests requests;
-    blind::list_move_actions(knowledge, requests);
-    return owned_array(
-        std::vector<std::int32_t>(requests.actions, requests.actions + requests.count));
+    return owned_array(requests_of(knowledge).actions);
 }
 
 OptionalMove move_of_action(const Knowledge& knowledge, int action) {
-    blind::Requests requests;
-    blind::list_move_actions(knowledge, requests);
-    for (int i = 0; i < requests.count; ++i)
-        if (requests.actions[i] == action)
-            return i < requests.moves.size() ? optional_move(requests.moves[i]) : std::nullopt;
+    const Requests requests = requests_of(knowledge);
+    for (std::size_t i = 0; i < requests.actions.size(); ++i)
+        if (requests.actions[i] == action) return optional_move(requests.moves[i]);
     throw MoveError("action " + std::to_string(action) + " is not one that this side may ask for");
 }
 
@@ -296,7 +306,12 @@ void bind_vector(nb::module_& m) {
                          return view_array<const float>(self, games.observations.data(),
                                                         {count, blind::PLANES, 8, 8});
                      })
-        .def_prop_ro("legal_actions", vector_of(&VectorGames::legal_actions))
+        .def_prop_ro("legal_actions",
+                     [](nb::handle self) {
+                         const auto actions = nb::cast<VectorGames&>(self).legal_actions();
+                         return view_array<const std::int32_t>(self, actions.data(),
+                                                               {actions.size()});
+                     })
         .def_prop_ro("legal_offsets", vector_of(&VectorGames::legal_offsets))
         .def_prop_ro("rewards", vector_of(&VectorGames::rewards))
         .def_prop_ro("terminations", vector_of(&VectorGames::terminations))
@@ -405,10 +420,7 @@ void bind_belief(nb::module_& m) {
         .def(
             "values",
             [](Judge& judge, const Boards& boards, const Knowledge& knowledge) {
-                blind::Requests requests;
-                blind::list_move_actions(knowledge, requests);
-                std::vector<Move> moves(requests.moves.begin(), requests.moves.end());
-                moves.emplace_back();
+                const std::vector<Move> moves = requests_of(knowledge).moves;
                 std::vector<float> values;
                 {
                     const nb::gil_scoped_release release;

@@ -1,6 +1,7 @@
 // nnue768 networks, packed samples, and the learner.
 
 #include "bind/bind.h"
+#include "nnue/kernels.h"
 #include "nnue/learner.h"
 
 namespace rookery::bind {
@@ -208,6 +209,7 @@ std::shared_ptr<nnue::Network> make_network(const Tensors& tensors) {
 }
 
 void bind_nnue(nb::module_& m) {
+    m.attr("KERNELS") = nnue::kernels::Best::NAME;  // what this module was compiled for
     bind_network(m);
     m.def("pack_samples", &pack_samples, "games"_a, "scores"_a, "results"_a, "numbers"_a,
           "Packed samples uint8 [N, 32] of the games' current positions; scores and results (1, 0, "

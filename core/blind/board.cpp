@@ -3,76 +3,45 @@
 #include <cstring>
 
 #include "base/random.h"
+#include "blind/list_moves.h"
 
 namespace rookery::blind {
 
 namespace {
 
-constexpr PieceType PROMOTIONS[] = {QUEEN, ROOK, BISHOP, KNIGHT};  // in the order of python-chess
-
-constexpr Bitboard LAST_RANKS = rank_mask(0) | rank_mask(7);
-
-Square pop_last(Bitboard& set) {
-    const Square square = 63 - std::countl_zero(set);
-    set ^= bit(square);
-    return square;
-}
-
-Square rook_home(Color color, bool kingside) {
-    return make_square(kingside ? 7 : 0, color == WHITE ? 0 : 7);
-}
-
-// Castlings for which the squares between king and rook are free.
-void add_castlings(const Board& board, Bitboard occupied, MoveList& list) {
-    const Square king = make_square(4, board.side == WHITE ? 0 : 7);
-    for (const bool kingside : {true, false}) {
-        const Square rook = rook_home(board.side, kingside);
-        if (board.castling >> castling_bit(board.side, kingside) & 1 &&
-            !(between(king, rook) & occupied))
-            list.add(Move(king, rook, Move::CASTLING));
+// Moves alone.
+struct Moves {
+    MoveList& list;
+    void step(Square from, Square to) { list.add(Move(from, to)); }
+    void step_if(Square from, Square to, bool whether) {
+        if (whether) step(from, to);
     }
-}
-
-void add_pawn_move(Square from, Square to, MoveList& list) {
-    if (bit(to) & LAST_RANKS)
-        for (const PieceType type : PROMOTIONS) list.add(Move(from, to, Move::PROMOTION, type));
-    else
-        list.add(Move(from, to));
-}
-
-void add_pushes(const Board& board, Bitboard occupied, MoveList& list) {
-    const Bitboard pawns = board.pieces(board.side, PAWN);
-    const int forward = board.side == WHITE ? 8 : -8;
-    const auto step = [&](Bitboard set) {
-        return (board.side == WHITE ? set << 8 : set >> 8) & ~occupied;
-    };
-    const Bitboard single = step(pawns);
-    const Bitboard twice = step(single & rank_mask(board.side == WHITE ? 2 : 5));
-    for (Bitboard targets = single; targets;) {
-        const Square to = pop_last(targets);
-        add_pawn_move(to - forward, to, list);
+    void nameless(Square from, Square to) { list.add(Move(from, to)); }
+    void castling(Square king, Square rook) { list.add(Move(king, rook, Move::CASTLING)); }
+    void promotion(Square from, Square to, PieceType type) {
+        list.add(Move(from, to, Move::PROMOTION, type));
     }
-    for (Bitboard targets = twice; targets;) {
-        const Square to = pop_last(targets);
-        list.add(Move(to - 2 * forward, to));
-    }
-}
+};
 
-void add_piece_moves(const Board& board, Bitboard occupied, MoveList& list) {
-    const Bitboard own = board.by_color[board.side];
-    for (Bitboard pieces = own & ~board.by_type[PAWN]; pieces;) {
-        const Square from = pop_last(pieces);
-        const Bitboard mask = bit(from);
-        Bitboard targets = 0;
-        if (mask & board.by_type[KNIGHT]) targets = knight_attacks(from);
-        if (mask & (board.by_type[BISHOP] | board.by_type[QUEEN]))
-            targets |= bishop_attacks(from, occupied);
-        if (mask & (board.by_type[ROOK] | board.by_type[QUEEN]))
-            targets |= rook_attacks(from, occupied);
-        if (mask & board.by_type[KING]) targets = king_attacks(from);
-        for (targets &= ~own; targets;) list.add(Move(from, pop_last(targets)));
+// The pieces of a board as the bits of their types; looking one up needs no branch.
+class PieceBits {
+  public:
+    explicit PieceBits(const Board& board)
+        : low_(board.by_type[KNIGHT] | board.by_type[ROOK] | board.by_type[KING]),
+          middle_(board.by_type[BISHOP] | board.by_type[ROOK]),
+          high_(board.by_type[QUEEN] | board.by_type[KING]),
+          black_(board.by_color[BLACK]),
+          occupied_(board.occupied()) {}
+    [[nodiscard]] Piece at(Square square) const {
+        const auto on = [square](Bitboard set) { return int(set >> square & 1); };
+        const int piece = on(low_) + 2 * on(middle_) + 4 * on(high_) + 6 * on(black_);
+        return Piece(on(occupied_) ? piece : NO_PIECE);
     }
-}
+
+  private:
+    Bitboard low_, middle_, high_, black_, occupied_;
+};
+static_assert(KNIGHT == 1 && BISHOP == 2 && ROOK == 3 && QUEEN == 4 && KING == 5);
 
 bool is_slider(PieceType type) { return type == BISHOP || type == ROOK || type == QUEEN; }
 
@@ -105,13 +74,7 @@ Move resolve_pawn(const Board& board, Move request) {
 
 }  // namespace
 
-Piece Board::piece_at(Square square) const {
-    const Bitboard mask = bit(square);
-    if (!(occupied() & mask)) return NO_PIECE;
-    int type = 0;
-    while (!(by_type[type] & mask)) ++type;
-    return make_piece(by_color[WHITE] & mask ? WHITE : BLACK, PieceType(type));
-}
+Piece Board::piece_at(Square square) const { return PieceBits(*this).at(square); }
 
 bool Board::attacked_by(Color color, Square square) const {
     const Bitboard all = occupied(), own = by_color[color];
@@ -243,20 +206,8 @@ std::string to_fen(const Board& board) {
 }
 
 void list_requests(const Board& board, MoveList& list) {
-    const Bitboard own = board.by_color[board.side];
-    add_piece_moves(board, own, list);
-    add_castlings(board, own, list);
-    add_pushes(board, own, list);
-    for (Bitboard pawns = board.pieces(board.side, PAWN); pawns;) {
-        const Square from = pop_square(pawns);
-        for (Bitboard targets = pawn_attacks(board.side, from) & ~own; targets;) {
-            const Square to = pop_square(targets);
-            list.add(Move(from, to));
-            if (bit(to) & LAST_RANKS)
-                for (int i = 3; i >= 0; --i)
-                    list.add(Move(from, to, Move::PROMOTION, PROMOTIONS[i]));
-        }
-    }
+    Moves moves{list};
+    add_requests(board, moves);
 }
 
 Move resolve(const Board& board, Move request) {
@@ -270,14 +221,15 @@ Move resolve(const Board& board, Move request) {
 
 void list_taken(const Board& board, MoveList& list) {
     const Bitboard occupied = board.occupied(), enemy = board.by_color[~board.side];
-    add_piece_moves(board, occupied, list);
-    add_castlings(board, occupied, list);
-    add_pushes(board, occupied, list);
+    Moves moves{list};
+    add_piece_moves(board, occupied, moves);
+    add_castlings(board, occupied, moves);
+    add_pushes(board, occupied, moves);
     for (Bitboard pawns = board.pieces(board.side, PAWN); pawns;) {
         const Square from = pop_square(pawns);
         const Bitboard attacks = pawn_attacks(board.side, from);
         for (Bitboard targets = attacks & enemy; targets;)
-            add_pawn_move(from, pop_square(targets), list);
+            add_pawn_move(from, pop_square(targets), moves);
         if (board.en_passant != NO_SQUARE && attacks & bit(board.en_passant) & ~occupied)
             list.add(Move(from, board.en_passant, Move::EN_PASSANT));
     }
@@ -313,16 +265,13 @@ Move find_request(const Board& board, std::string_view uci) {
     return plain;
 }
 
-Square window_square(Square centre, int index) {
-    const int file = file_of(centre) + index % 3 - 1, rank = rank_of(centre) + 1 - index / 3;
-    return file >= 0 && file < 8 && rank >= 0 && rank < 8 ? make_square(file, rank) : NO_SQUARE;
-}
-
 Window look(const Board& board, Square centre) {
     Window window;
+    const PieceBits pieces(board);
     for (int i = 0; i < 9; ++i) {
         const Square square = window_square(centre, i);
-        window[std::size_t(i)] = square == NO_SQUARE ? OFF_BOARD : board.piece_at(square);
+        const Piece piece = pieces.at(square & 63);
+        window[std::size_t(i)] = square == NO_SQUARE ? OFF_BOARD : piece;
     }
     return window;
 }

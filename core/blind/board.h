@@ -79,8 +79,22 @@ void list_taken(const Board& board, MoveList& list);
 inline constexpr Piece OFF_BOARD = 13;
 using Window = std::array<Piece, 9>;
 [[nodiscard]] Window look(const Board& board, Square centre);
+using WindowSquares = std::array<std::array<std::uint8_t, 9>, 64>;
+inline constexpr WindowSquares WINDOW_SQUARES = [] {
+    WindowSquares squares{};
+    for (Square centre = 0; centre < 64; ++centre)
+        for (int i = 0; i < 9; ++i) {
+            const int file = file_of(centre) + i % 3 - 1, rank = rank_of(centre) + 1 - i / 3;
+            const bool inside = file >= 0 && file < 8 && rank >= 0 && rank < 8;
+            squares[std::size_t(centre)][std::size_t(i)] =
+                std::uint8_t(inside ? make_square(file, rank) : NO_SQUARE);
+        }
+    return squares;
+}();
 // The i-th square of the window, or NO_SQUARE.
-[[nodiscard]] Square window_square(Square centre, int index);
+[[nodiscard]] constexpr Square window_square(Square centre, int index) {
+    return WINDOW_SQUARES[std::size_t(centre)][std::size_t(index)];
+}
 // All squares of the window.
 [[nodiscard]] Bitboard window_mask(Square centre);
 

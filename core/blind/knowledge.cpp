@@ -12,6 +12,8 @@ Knowledge::Knowledge(Color color, const Board& start)
       start_(start),
       own_(start),
       opponent_pieces_(count_bits(start.by_color[~color])),
+      memory_{},
+      memory_turn_{},
       key_(mix(start.key(), color)) {
     own_.side = color;
     own_.en_passant = NO_SQUARE;
@@ -60,10 +62,8 @@ void Knowledge::sensed(Square centre, const Window& window) {
     for (int i = 0; i < 9; ++i) {
         const Piece piece = window[std::size_t(i)];
         seen = seen * 16 + piece;
-        const Square square = window_square(centre, i);
-        if (square == NO_SQUARE) continue;
-        const bool theirs = piece != NO_PIECE && color_of(piece) != color_;
-        remember(square, theirs ? piece : NO_PIECE);
+        const bool theirs = piece < NO_PIECE && color_of(piece) != color_;
+        remember(window_square(centre, i), theirs ? piece : NO_PIECE);
     }
     note(seen);
 }

@@ -67,8 +67,9 @@ class Knowledge {
     Board start_, own_;
     std::vector<Turn> turns_;
     int opponent_pieces_;
-    std::array<Piece, 64> memory_;
-    std::array<std::int16_t, 64> memory_turn_;
+    // By square; the last entry takes what is said of NO_SQUARE, and is never read.
+    std::array<Piece, 65> memory_;
+    std::array<std::int16_t, 65> memory_turn_;
     Key key_;
 };
 

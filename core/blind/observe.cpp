@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "blind/list_moves.h"
 #include "encode/actions.h"
 
 namespace rookery::blind {
@@ -114,56 +115,68 @@ Square sense_of(Color color, int action) {
 
 namespace {
 
-// Actions of all moves by colour, origin and destination, except under-promotions.
-using ActionTable = std::array<std::array<std::int16_t, 64 * 64>, 2>;
-const ActionTable& action_table() {
-    static const ActionTable table = [] {
-        ActionTable made;
-        Position position = empty_board();  // only its side matters
-        for (const Color color : {WHITE, BLACK}) {
-            position.side = color;
-            for (Square from = 0; from < 64; ++from)
-                for (Square to = 0; to < 64; ++to)
-                    made[color][std::size_t(from | to << 6)] = std::int16_t(
-                        encode::action_of(encode::ActionSpace::AZ4672, position, Move(from, to)));
-        }
-        return made;
-    }();
-    return table;
-}
-
-int slow_action(Color color, Move request) {
-    Position position = empty_board();
+int action_of(Color color, Move request) {
+    Position position = empty_board();  // only its side matters
     position.side = color;
     return encode::action_of(encode::ActionSpace::AZ4672, position, request);
 }
 
+// Actions by origin and destination of steps that are neither promotions nor castlings. By origin,
+// so that the moves of one piece are neighbours.
+using StepActions = std::array<std::array<std::int16_t, 64>, 64>;
+const StepActions& step_actions(Color color) {
+    static const auto tables = [] {
+        std::array<StepActions, 2> made;
+        for (const Color mover : {WHITE, BLACK})
+            for (Square from = 0; from < 64; ++from)
+                for (Square to = 0; to < 64; ++to)
+                    made[mover][std::size_t(from)][std::size_t(to)] =
+                        std::int16_t(action_of(mover, Move(from, to)));
+        return made;
+    }();
+    return tables[color];
+}
+
+// Requests with their actions (list_moves.h).
+struct MovesAndActions {
+    Color color;
+    const StepActions& steps;
+    Move* moves;
+    std::int32_t* actions;
+    std::size_t count = 0;
+
+    void add(Move request, int action, bool whether = true) {
+        moves[count] = request;
+        actions[count] = action;
+        count += whether;
+    }
+    void step_if(Square from, Square to, bool whether) {
+        add(Move(from, to), steps[std::size_t(from)][std::size_t(to)], whether);
+    }
+    void step(Square from, Square to) { step_if(from, to, true); }
+    void nameless(Square, Square) {}  // the same action as the queen's
+    void castling(Square king, Square rook) {
+        const Move request(king, rook, Move::CASTLING);
+        add(request, action_of(color, request));
+    }
+    void promotion(Square from, Square to, PieceType type) {
+        const Move request(from, to, Move::PROMOTION, type);
+        add(request, action_of(color, request));
+    }
+};
+
 }  // namespace
 
 int move_action(Color color, Move request) {
-    if (!request) return PASS_ACTION;
-    if (request.kind() != Move::NORMAL) return slow_action(color, request);
-    return action_table()[color][request.bits() & 0xFFF];
+    return request ? action_of(color, request) : PASS_ACTION;
 }
 
-void list_move_actions(const Knowledge& knowledge, Requests& requests) {
-    constexpr Bitboard LAST_RANKS = rank_mask(0) | rank_mask(7);
+std::size_t list_move_actions(const Knowledge& knowledge, Move* moves, std::int32_t* actions) {
     const Color color = knowledge.color();
-    const auto& table = action_table()[color];
-    const Bitboard pawns = knowledge.own().by_type[PAWN];
-    MoveList all;
-    list_requests(knowledge.own(), all);
-    requests.moves.clear();
-    requests.count = 0;
-    for (const Move move : all) {
-        const bool normal = move.kind() == Move::NORMAL;
-        const bool second_name = normal && bit(move.to()) & LAST_RANKS && bit(move.from()) & pawns;
-        if (second_name) continue;
-        requests.moves.add(move);
-        requests.actions[requests.count++] =
-            normal ? table[move.bits() & 0xFFF] : slow_action(color, move);
-    }
-    requests.actions[requests.count++] = PASS_ACTION;
+    MovesAndActions list{color, step_actions(color), moves, actions};
+    add_requests(knowledge.own(), list);
+    list.add(Move(), PASS_ACTION);
+    return list.count;
 }
 
 }  // namespace rookery::blind

@@ -26,12 +26,9 @@ inline constexpr int SENSE_ACTIONS = 65;
 inline constexpr int PASS_ACTION = 4672;
 inline constexpr int MOVE_ACTIONS = PASS_ACTION + 1;
 [[nodiscard]] int move_action(Color color, Move request);
-// The actions of all requests and, last, the pass; without the second names of promotions.
-struct Requests {
-    MoveList moves;
-    int actions[MAX_MOVES + 1];
-    int count = 0;  // moves.size() + 1
-};
-void list_move_actions(const Knowledge& knowledge, Requests& requests);
+// Writes all requests and, last, the pass (no move), with their actions; without the second names
+// of promotions. Returns their number; both arrays must have room for MOST_REQUESTS.
+inline constexpr std::size_t MOST_REQUESTS = MAX_MOVES + 2;
+std::size_t list_move_actions(const Knowledge& knowledge, Move* moves, std::int32_t* actions);
 
 }  // namespace rookery::blind

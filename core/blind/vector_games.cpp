@@ -19,7 +19,6 @@ VectorGames::VectorGames(VectorOptions options)
     to_move.resize(count);
     endings.resize(count);
     results.resize(count);
-    requests_.resize(count);
     chosen_.resize(count);
     for (std::size_t i = 0; i < count; ++i)
         for (int action = 0; action < SENSE_ACTIONS; ++action) senses_.push_back(action);
@@ -40,13 +39,13 @@ void VectorGames::find_chosen(std::span<const std::int64_t> actions) {
     for (std::size_t i = 0; i < size(); ++i) {
         const std::int64_t action = actions[i];
         bool legal = action >= 0 && action < SENSE_ACTIONS;
-        chosen_[i] = int(action);
+        chosen_[i] = action;
         if (phase_ == Phase::MOVE) {
-            const Requests& requests = requests_[i];
-            const int* end = requests.actions + requests.count;
-            const int* found = std::find(requests.actions, end, action);
+            const auto begin = requests_.begin();
+            const auto end = begin + legal_offsets[i + 1];
+            const auto found = std::find(begin + legal_offsets[i], end, action);
             legal = found != end;
-            chosen_[i] = int(found - requests.actions);
+            chosen_[i] = found - begin;
         }
         if (!legal)
             throw MoveError("action " + std::to_string(action) + " of game " + std::to_string(i) +
@@ -66,11 +65,10 @@ void VectorGames::step(std::span<const std::int64_t> actions) {
         results[i] = 0;
         const Color us = game.side();
         if (phase_ == Phase::SENSE) {
-            game.sense(sense_of(us, chosen_[i]));
+            game.sense(sense_of(us, int(chosen_[i])));
             continue;
         }
-        const int choice = chosen_[i];
-        game.move(choice < requests_[i].moves.size() ? requests_[i].moves[choice] : Move());
+        game.move(requested_moves_[std::size_t(chosen_[i])]);
         if (game.phase() != Phase::OVER) continue;
         terminations[i] = 1;
         endings[i] = std::uint8_t(game.ending());
@@ -87,20 +85,21 @@ void VectorGames::step(std::span<const std::int64_t> actions) {
 
 void VectorGames::list_legal() {
     for (std::size_t i = 0; i < size(); ++i) to_move[i] = games_[i].side() == WHITE;
-    if (phase_ == Phase::SENSE) {
-        legal_actions = senses_;
-        for (std::size_t i = 0; i <= size(); ++i)
-            legal_offsets[i] = SENSE_ACTIONS * std::int64_t(i);
-        return;
-    }
-    legal_actions.clear();
+    std::size_t used = 0;
     for (std::size_t i = 0; i < size(); ++i) {
-        legal_offsets[i] = std::int64_t(legal_actions.size());
-        list_move_actions(games_[i].knowledge(games_[i].side()), requests_[i]);
-        legal_actions.insert(legal_actions.end(), requests_[i].actions,
-                             requests_[i].actions + requests_[i].count);
+        legal_offsets[i] = std::int64_t(used);
+        used += phase_ == Phase::SENSE ? SENSE_ACTIONS : list_requests_of(games_[i], used);
     }
-    legal_offsets[size()] = std::int64_t(legal_actions.size());
+    legal_offsets[size()] = std::int64_t(used);
+}
+
+std::size_t VectorGames::list_requests_of(const Game& game, std::size_t first) {
+    if (requests_.size() < first + MOST_REQUESTS) {
+        requests_.resize(2 * (first + MOST_REQUESTS));
+        requested_moves_.resize(requests_.size());
+    }
+    return list_move_actions(game.knowledge(game.side()), requested_moves_.data() + first,
+                             requests_.data() + first);
 }
 
 void VectorGames::observe() {

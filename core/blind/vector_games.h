@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -34,7 +35,11 @@ class VectorGames {
 
     // --- Results of the last reset or step, overwritten by the next ---
     std::vector<float> observations;  // [N, PLANES, 8, 8] of the side to act
-    std::vector<std::int32_t> legal_actions;  // concatenated
+    // Concatenated.
+    [[nodiscard]] std::span<const std::int32_t> legal_actions() const {
+        const auto& listed = phase_ == Phase::SENSE ? senses_ : requests_;
+        return {listed.data(), std::size_t(legal_offsets.back())};
+    }
     std::vector<std::int64_t> legal_offsets;  // [N + 1]
     std::vector<float> rewards;  // [N] for the side that acted
     std::vector<std::uint8_t> terminations;  // [N]
@@ -49,14 +54,17 @@ class VectorGames {
   private:
     void find_chosen(std::span<const std::int64_t> actions);
     void list_legal();
+    // Appends to requests_ at `first`; returns their number.
+    std::size_t list_requests_of(const Game& game, std::size_t first);
     void observe();
 
     VectorOptions options_;
     Game start_;  // copied for every new game
     std::vector<Game> games_;
     std::vector<std::int32_t> senses_;  // legal actions of all games in the sense phase
-    std::vector<Requests> requests_;
-    std::vector<int> chosen_;  // [N] index of the action among the game's requests
+    std::vector<std::int32_t> requests_;  // in the move phase, with room at the end
+    std::vector<Move> requested_moves_;  // of requests_
+    std::vector<std::int64_t> chosen_;  // [N] the sense, or the index of the request's action
     Phase phase_ = Phase::SENSE;
 };
 

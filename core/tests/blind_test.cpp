@@ -59,9 +59,8 @@ void test_vector() {
         std::vector<std::int64_t> actions;
         for (std::size_t i = 0; i < games.size(); ++i) {
             const auto first = games.legal_offsets[i], last = games.legal_offsets[i + 1];
-            actions.push_back(
-                games
-                    .legal_actions[std::size_t(first + random.below(std::uint32_t(last - first)))]);
+            actions.push_back(games.legal_actions()[std::size_t(
+                first + random.below(std::uint32_t(last - first)))]);
         }
         games.step(actions);
     }

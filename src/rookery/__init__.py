@@ -11,7 +11,11 @@ from importlib.metadata import PackageNotFoundError, version
 
 import chess.polyglot
 
-from rookery import _core
+from rookery.base.levels import load_level
+
+LEVEL = load_level()  # "" in a build for one machine; must come before the first use of the core
+
+from rookery import _core  # noqa: E402
 
 # The core brings no table of its own: with Polyglot's, keys work for opening books as well. It
 # has to be there before the first position is made.

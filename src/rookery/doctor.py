@@ -14,9 +14,11 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from rookery._core import STARTING_FEN, perft
+from rookery import LEVEL, _cpu
+from rookery._core import KERNELS, STARTING_FEN, perft
 from rookery.base.cores import usable_cores
 from rookery.base.extras import how_to_install
+from rookery.base.levels import VARIABLE, installed_levels
 from rookery.data import books, tablebases
 from rookery.data.paths import data_folder
 from rookery.engines import find
@@ -26,6 +28,9 @@ PACKAGES = (
     ("numpy", "arrays", ""),
     ("chess", "PGN, UCI engines, books, tablebases", ""),
     ("rich", "terminal output", ""),
+    ("starlette", "web page", ""),
+    ("uvicorn", "web server", ""),
+    ("websockets", "web server", ""),
     ("gymnasium", "environments", "envs"),
     ("pettingzoo", "two-agent environment", "envs"),
     ("torch", "training", "train"),
@@ -34,11 +39,8 @@ PACKAGES = (
     ("pydantic", "recipes", "train"),
     ("onnxruntime", "fast inference", "train"),
     ("tensorboard", "training curves", "train"),
-    ("starlette", "web page", "web"),
-    ("uvicorn", "web server", "web"),
-    ("websockets", "web server", "web"),
     ("sb3-contrib", "MaskablePPO", "sb3"),
-    ("ray", "RLlib and clusters", "rllib"),
+    ("ray", "RLlib and clusters", "cluster"),
     ("open-spiel", "peer in benchmarks", "bench"),
     ("reconchess", "bots of blind chess", "blind"),
 )
@@ -63,6 +65,12 @@ def examine() -> dict[str, Any]:
         "rookery": _version("rookery") or "not installed",
         "python": platform.python_version(),
         "machine": _machine(),
+        "core": {
+            "level": LEVEL or "native",
+            "levels": installed_levels(),
+            "cpu": _cpu.level(),
+            "kernels": KERNELS,
+        },
         "packages": [_package(*row) for row in PACKAGES],
         "engines": [_engine(*row) for row in ENGINES],
         "data_folder": str(data_folder() or ""),
@@ -184,6 +192,7 @@ def report(result: dict[str, Any]) -> str:
         f"disk {machine['free_disk_gib']} GiB free, "
         f"{'an NVIDIA GPU' if machine['nvidia_gpu'] else 'no GPU (training runs on the CPU)'}",
         f"  perft {machine['perft_nodes_per_second'] / 1e6:.0f} million nodes per second per core",
+        f"  {_core_line(result['core'])}",
         "",
         "Packages",
         *(
@@ -206,6 +215,14 @@ def report(result: dict[str, Any]) -> str:
     if result["problems"]:
         lines += ["", "Problems", *(f"  {problem}" for problem in result["problems"])]
     return "\n".join(lines)
+
+
+def _core_line(core: dict[str, Any]) -> str:
+    """Format the line about the native module."""
+    if core["level"] == "native":
+        return f"native module built for one machine ({core['kernels']}); this CPU: {core['cpu']}"
+    others = ", ".join(core["levels"])
+    return f"native module: level {core['level']} of {others} ({VARIABLE} chooses another)"
 
 
 def _line(name: str, found: str | None, purpose: str, remedy: str, note: str) -> str:

@@ -173,10 +173,12 @@ def test_the_memory_keeps_the_newest_and_draws_by_priority(tmp_path: Path) -> No
     new = memory.add(block)
     assert (len(memory), new) == (5, slice(1, 5))
     memory.targets[:] = [0.0, 0.0, 0.5, 0.9, 0.0]
-    memory.prioritise(slice(None), np.zeros(5, np.float32), 1.0)
+    memory.prioritise(slice(None), lambda samples: np.zeros(len(samples), np.float32), 1.0)
     assert memory.priorities.tolist() == pytest.approx([0.01, 0.01, 0.51, 0.0, 0.01])
     drawn = np.bincount(memory.draw(1000, np.random.default_rng(1)), minlength=5)
-    assert drawn[3] == 0 and drawn[2] > 900  # the third position is not quiet
+    assert drawn[3] == 0 and drawn[2] > 900  # the fourth position is not quiet
+    memory.prioritise(slice(None), lambda samples: pytest.fail("no errors are needed"), 0.0)
+    assert memory.priorities.tolist() == [1.0, 1.0, 1.0, 0.0, 1.0]
 
 
 # --- Runs ---

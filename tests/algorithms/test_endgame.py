@@ -12,8 +12,8 @@ from rookery import Game
 from rookery._core import NOT_WON, EndingStates
 from rookery.algorithms.endgame import EndgameTrainer, grade, truth_of
 from rookery.nets import make_network
-from rookery.nets.endgame import Boards, Endgame
-from rookery.nets.endgame_states import state_distances, state_rows
+from rookery.nets.endgame import Endgame
+from rookery.nets.endgame_layout import Boards
 from rookery.players.registry import make_player
 from rookery.training.recipe import load_recipe
 from rookery.training.trainer import Context
@@ -120,24 +120,24 @@ def test_values_of_another_length_are_refused() -> None:
 
 def test_the_network_reads_a_position_as_its_state(world: tuple[EndingStates, Endgame]) -> None:
     states, network = world
-    rows = state_rows(states, network)
+    rows = network.layout.state_rows(states)
     chosen = sample(states, 500)
     games = [Game(states.fen(state)) for state in chosen]
-    boards = Boards.read(torch.from_numpy(np.stack([g.encode("planes12") for g in games])))
-    assert torch.equal(network.layout.features_of(network.layout.placements(boards)), rows[chosen])
+    boards = Boards.read(np.stack([g.encode("planes12") for g in games]))
+    assert (network.layout.features_of(network.layout.placements(boards)) == rows[chosen]).all()
     assert int(rows.max()) < network.layout.rows
 
 
 def test_an_action_is_seen_as_the_state_that_it_makes(world: tuple[EndingStates, Endgame]) -> None:
     states, network = world
-    rows = state_rows(states, network)
+    rows = network.layout.state_rows(states)
     for state in sample(states, 60):
         game = Game(states.fen(state))
         legal = game.legal_actions("az4672").astype(np.int64)
         if not len(legal):
             continue
-        boards = Boards.read(torch.from_numpy(game.encode("planes12"))[None])
-        after = boards.after(torch.from_numpy(legal), torch.zeros(len(legal), dtype=torch.int64))
+        boards = Boards.read(game.encode("planes12")[None])
+        after = boards.after(legal, np.zeros(len(legal), np.int64))
         placements = network.layout.placements(after)
         seen = network.layout.features_of(placements)
         for place, action in enumerate(legal):
@@ -145,7 +145,7 @@ def test_an_action_is_seen_as_the_state_that_it_makes(world: tuple[EndingStates,
             following.push_action(int(action), "az4672")
             found = states.find(following)
             if found >= 0:
-                assert torch.equal(seen[place], rows[found]), (game.fen(), action)
+                assert (seen[place] == rows[found]).all(), (game.fen(), action)
             elif following.outcome() is not None:
                 assert placements.ending[place] == -1
 
@@ -225,8 +225,9 @@ def test_training_reaches_the_truth_of_queen_against_king() -> None:
 def test_the_shipped_network_knows_every_state(name: str) -> None:
     player = make_player(name)
     network = player._by_material[f"{name[:2].upper()}vK"]  # type: ignore[attr-defined]
-    states = EndingStates(network.sizes.endings, network.sizes.goal)
-    values = state_distances(network, state_rows(states, network))
+    states = EndingStates(network.endings, network.goal)
+    meaning = network.meaning
+    values = meaning.state_distances(meaning.layout.state_rows(states), network.logits)
     assert (values == truth_of(states)).all()
     player.close()
 
@@ -277,7 +278,7 @@ def test_a_shipped_player_leaves_other_positions_to_another() -> None:
 def test_remembered_answers_are_those_of_the_network() -> None:
     player: Any = make_player("kpk")
     network = player._by_material["KPvK"]
-    states = EndingStates(network.sizes.endings, network.sizes.goal)
+    states = EndingStates(network.endings, network.goal)
     for state in sample(states, 40, seed=2):
         game = Game(states.fen(state))
         moves = game.legal_moves()

@@ -16,12 +16,12 @@ import numpy as np
 import pytest
 
 from rookery._core import Game
-from rookery.arena.game import play_game
+from rookery.arena.game import game_rngs, play_game
 from rookery.arena.limits import (
     Adjudication,
     MatchLimits,
 )
-from rookery.arena.match import MatchResult, MatchSettings, game_rngs, run_match
+from rookery.arena.match import MatchResult, MatchSettings, run_match
 from rookery.arena.pgn import Journal, PgnError, read_games
 from rookery.data.openings import Opening
 from rookery.players.base import Decision, Limits

@@ -8,17 +8,18 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="needs the extra 'train'")
 
-from rookery._core import BlindGame  # noqa: E402
+from rookery._core import BlindGame, BlindVectorGames  # noqa: E402
 from rookery.blind.arena import BlindSettings, run_blind_match  # noqa: E402
 from rookery.blind.imitation import read_imitation  # noqa: E402
 from rookery.blind.network import (  # noqa: E402
     BlindNetwork,
     BlindSizes,
-    NetworkPlayer,
     load_blind_network,
+    policy_of,
 )
 from rookery.blind.players import RandomPlayer  # noqa: E402
-from rookery.blind.registry import make_blind_player  # noqa: E402
+from rookery.blind.policy import PolicyPlayer, load_policy  # noqa: E402
+from rookery.blind.registry import SHIPPED, make_blind_player  # noqa: E402
 from rookery.blind.rollouts import BlindRollouts  # noqa: E402
 from rookery.cli import main  # noqa: E402
 from rookery.nets.model_file import ModelFileError  # noqa: E402
@@ -92,7 +93,7 @@ def test_a_rollout_is_consistent() -> None:
 def test_the_policy_plays_legal_games() -> None:
     network = tiny_network()
     result = run_blind_match(
-        (lambda: NetworkPlayer("network", network, 1.0), RandomPlayer),
+        (lambda: PolicyPlayer("network", policy_of(network), 1.0), RandomPlayer),
         ("network", "random"),
         BlindSettings(games=6, seed=2, turn_limit=30),
     )
@@ -126,6 +127,39 @@ def test_a_resumed_run_is_the_same_run(tmp_path: Path, records: Path) -> None:
     rng = np.random.default_rng(1)
     game.sense(player.choose_sense(game.knowledge(True), rng, 900.0))
     game.move(player.choose_move(game.knowledge(True), rng, 900.0))
+
+
+def test_a_run_begins_with_a_model_file(tmp_path: Path, records: Path) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    words = settings(records)
+    assert main(["train", "blind-paper", "--run", str(first), "--budget", "1it", *words]) == 0
+    start = first / "model.safetensors"
+    words += ["--set", f"supervised.start={start}"]
+    assert main(["train", "blind-paper", "--run", str(second), "--budget", "0it", *words]) == 0
+    ours, theirs = (load_blind_network(run / "model.safetensors") for run in (first, second))
+    for name, weights in ours.state_dict().items():
+        assert torch.equal(weights, theirs.state_dict()[name]), name
+    words += ["--set", "network.filters=9"]
+    assert main(["train", "blind-paper", "--run", str(tmp_path / "third"), *words]) != 0
+
+
+def test_the_player_computes_what_the_network_does() -> None:
+    ours, theirs = load_policy(SHIPPED), policy_of(load_blind_network(SHIPPED))
+    games, rng = BlindVectorGames(4), np.random.default_rng(1)
+    for _ in range(30):
+        for planes in games.observations:
+            np.testing.assert_allclose(ours(planes), theirs(np.array(planes)), atol=2e-4)
+        first, last = games.legal_offsets[:-1], games.legal_offsets[1:]
+        games.step(games.legal_actions[rng.integers(first, last)])
+
+
+def test_the_shipped_network_plays() -> None:
+    result = run_blind_match(
+        (lambda: make_blind_player("blind-paper"), RandomPlayer),
+        ("blind-paper", "random"),
+        BlindSettings(games=2, seed=1, turn_limit=40),
+    )
+    assert result["faults"] == {"first": 0, "second": 0}, result["fault_examples"]
 
 
 def test_other_model_files_are_refused() -> None:

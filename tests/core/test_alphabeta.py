@@ -32,6 +32,7 @@ from rookery.players.alphabeta import (
 from rookery.players.base import Limits, Player
 from rookery.players.levels import level_parameters
 from rookery.players.registry import make_player
+from rookery.players.spec import SpecError
 from rookery.players.thinking import Thinker, Thought
 
 SIGNATURE = 4091835
@@ -53,6 +54,42 @@ def rng() -> np.random.Generator:
 def test_the_signature_of_the_search() -> None:
     nodes, _ = bench()
     assert nodes == SIGNATURE
+
+
+MATES_IN_TWO = (
+    "8/1p3Qb1/p5pk/P1p1p1p1/1P2P1P1/2P1N2n/5P1P/4qB1K w - - 0 1",
+    "3rrk2/2p2pR1/p4n2/1p1PpP2/2p2q1P/3P1BQ1/PPP5/6RK w - - 0 1",
+    "5k2/p3Rr2/1p4pp/q4p2/1nbQ1P2/6P1/5N1P/3R2K1 w - - 0 1",
+    "r4rk1/4bp2/1Bppq1p1/4p1n1/2P1Pn2/3P2N1/P2Q1PBK/1R5R b - - 0 1",
+)
+
+
+def mates_at_depth_3(selective: bool, threads: int = 1) -> list[int | None]:
+    """Moves to mate that searches of three plies announce."""
+    engine = Engine(NnueNetwork.material(), 1, 4)
+    engine.set_selective(selective)
+    engine.set_threads(threads)
+    found = []
+    for fen in MATES_IN_TWO:
+        engine.new_game()
+        engine.prepare()
+        found.append(mate_moves(engine.search(Game(fen), depth=3).score))
+    return found
+
+
+def test_a_full_search_sees_every_mate_within_its_depth() -> None:
+    assert mates_at_depth_3(selective=False) == [2, 2, 2, 2]
+    assert mates_at_depth_3(selective=False, threads=2) == [2, 2, 2, 2]
+    assert mates_at_depth_3(selective=True) != [2, 2, 2, 2]  # pruned or reduced
+
+
+def test_players_search_fully_on_request() -> None:
+    for name in ("rookery,network=material", "simplified"):
+        player = make_player(f"{name},depth=3,search=full")
+        assert player.choose(Game(MATES_IN_TWO[0]), rng()).move == "e3f5"
+        player.close()
+    with pytest.raises(SpecError, match="either search=full or probabilities"):
+        make_player("rookery,network=material,search=full,probabilities=static")
 
 
 def test_it_is_a_thinker(player: AlphaBetaPlayer) -> None:

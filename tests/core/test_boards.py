@@ -135,7 +135,9 @@ def test_vector_games_and_self_play_stay_on_their_board() -> None:
     rng = np.random.default_rng(1)
     ended = 0
     for _ in range(200):
-        games.step(games.legal_actions[rng.integers(games.legal_offsets[:-1], games.legal_offsets[1:])])
+        games.step(
+            games.legal_actions[rng.integers(games.legal_offsets[:-1], games.legal_offsets[1:])]
+        )
         ended += int(games.terminations.sum())
     assert ended and all(Game(games.fen(i)).board == "gardner" for i in range(8))
     games.reset(fens=["k4/5/5/4Q/4K w - - 0 1"])

@@ -102,7 +102,7 @@ def test_ten_megabytes_are_refused(unit: str) -> None:
     assert len(str(caught.value)) < 500
 
 
-@pytest.mark.parametrize("value", [None, 5, b"8/8/8/8/8/8/8/8 w - - 0 1", ["w"]])
+@pytest.mark.parametrize("value", [5, b"8/8/8/8/8/8/8/8 w - - 0 1", ["w"]])
 def test_other_types_are_type_errors(value: object) -> None:
     with pytest.raises(TypeError):
         Game(value)  # type: ignore[arg-type]

@@ -16,7 +16,7 @@ def test_white_mates_in_four_on_4x4_as_published() -> None:
     assert (solution.value, solution.mate_in, len(line)) == ("win", 4, 7)
     # Silverman's line: 1. axb3+ Qxb3 2. cxb3+ Kxb3 3. bxa3+ Kc4 4. Qa2#.
     game = Game(board="4x4")
-    for number, san in enumerate("axb3+ Qxb3 cxb3+ Kxb3 bxa3+ Kc4 Qa2#".split()):
+    for number, san in enumerate(["axb3+", "Qxb3", "cxb3+", "Kxb3", "bxa3+", "Kc4", "Qa2#"]):
         solution, _ = Solver().solve(game)
         assert solution.value == ("win" if number % 2 == 0 else "loss")
         game.push_san(san)

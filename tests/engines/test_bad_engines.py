@@ -24,7 +24,8 @@ from hostile_engines import (
     settings,
 )
 from rookery._core import Game
-from rookery.arena.match import MatchSettings, game_rngs, run_match
+from rookery.arena.game import game_rngs
+from rookery.arena.match import MatchSettings, run_match
 from rookery.cli import main
 from rookery.players.registry import make_player
 from rookery.players.uci_engine import UciPlayer, UciSettings

@@ -9,6 +9,8 @@ from rookery.base.scales import value_of_score
 from rookery.players.thinking import Line
 from rookery.report.review import (
     BLUNDER,
+    MOST_SECOND,
+    SECOND_NODES,
     Judgement,
     Verdict,
     final_verdict,
@@ -16,6 +18,7 @@ from rookery.report.review import (
     move_accuracy,
     player_accuracy,
     review,
+    second_looks,
     verdict_of_line,
 )
 
@@ -79,7 +82,7 @@ def test_mates_and_finished_games_are_certain() -> None:
 def test_a_game_is_reviewed_from_its_end_with_its_history() -> None:
     seen: list[int] = []
 
-    def evaluate(game: Game) -> Verdict:
+    def evaluate(game: Game, nodes: int) -> Verdict:
         seen.append(game.ply)
         return verdict(0, game.legal_moves()[0])
 
@@ -88,3 +91,29 @@ def test_a_game_is_reviewed_from_its_end_with_its_history() -> None:
     assert seen == [3, 2, 1, 0] and len(verdicts) == 5
     assert judged[2].kind == ""  # nobody saw the mate coming
     assert verdicts[4].expected == 0.0 and judged[3].loss == 0.0
+
+
+def test_a_move_that_the_engine_regrets_is_looked_at_again() -> None:
+    moves = ["e2e4", "e7e5", "d1h5", "b8c6"]
+    asked: list[tuple[int, int]] = []
+
+    def evaluate(game: Game, nodes: int) -> Verdict:
+        """At first it would play Qh5 itself, and only sees afterwards that this loses."""
+        asked.append((game.ply, nodes))
+        if game.ply == 3:
+            return verdict(400, "b8c6")
+        better = game.ply == 2 and nodes == SECOND_NODES
+        return verdict(0 if game.ply < 3 else -400, "g1f3" if better else "d1h5")
+
+    _, judged = review(STARTING_FEN, moves, evaluate)
+    assert asked[5:] == [(3, SECOND_NODES), (2, SECOND_NODES)]
+    assert judged[2].kind == "blunder"
+    asked.clear()
+    _, judged = review(STARTING_FEN, moves, evaluate, second=False)
+    assert len(asked) == 5 and judged[2].kind == ""
+
+
+def test_second_looks_are_few() -> None:
+    verdicts = [verdict(0, "e2e4"), verdict(400, "e7e5")] * 30
+    assert second_looks(verdicts) == sorted(second_looks(verdicts), reverse=True)
+    assert len(second_looks(verdicts)) == MOST_SECOND

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 import torch
 
+from rookery.base.messages import pack, unpack
 from rookery.nets import make_network
 from rookery.nets.native import native_network
 from rookery.selfplay.collector import BACKENDS, Collector, Piece, Weights, make_collector
 from rookery.selfplay.datagen import DataHarvest, DataOrder, DataPlan
-from rookery.selfplay.messages import pack, unpack
 from rookery.selfplay.networks import network_of, weights_of
 from rookery.selfplay.trees import TreeHarvest, TreeOrder, TreePlan
 
@@ -64,7 +64,8 @@ def test_backends_come_by_name() -> None:
     with pytest.raises(ValueError, match="no backend 'ray' for trees; there are threads, batches"):
         make_collector("trees", "ray", None)
     assert {kind: list(names) for kind, names in BACKENDS.items()} == {
-        "trees": ["threads", "batches", "server"], "data": ["threads"], "rollouts": ["batches"],
+        "trees": ["threads", "batches", "server"], "data": ["threads"], "pairs": ["threads"],
+        "rollouts": ["batches"], "transitions": ["threads"], "leaves": ["threads"],
     }  # fmt: skip
 
 

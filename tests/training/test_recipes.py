@@ -210,7 +210,7 @@ def test_complete_recipe_reads_back() -> None:
     text = dump_recipe(recipe)
     content = tomllib.loads(text)
     assert resolve("wide", content, {}) == recipe
-    assert set(content) == {"name", "algorithm", "summary", "result", "run", "ppo"}
+    assert set(content) == {"name", "algorithm", "summary", "result", "board", "run", "ppo"}
     assert "# All random streams of the run come from it." in text
 
 

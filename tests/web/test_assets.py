@@ -135,3 +135,13 @@ def test_the_list_names_what_the_page_uses() -> None:
     assert used <= listed
     for package in packages:
         assert any(path.endswith("/LICENSE") for path in package["files"].values())
+
+
+def test_the_files_in_the_repository_are_those_of_the_list() -> None:
+    text = (PROJECT / "scripts" / "web_assets.json").read_bytes()
+    vendor = PROJECT / "src" / "rookery" / "web" / "static" / "vendor"
+    stamp = (vendor / ".complete").read_text().strip()
+    assert stamp == hashlib.sha256(text).hexdigest(), "run: make web-assets"
+    for package in json.loads(text)["packages"]:
+        for path in package["files"].values():
+            assert (vendor / path).stat().st_size > 0

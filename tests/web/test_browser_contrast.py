@@ -87,7 +87,11 @@ def test_all_text_has_contrast(page: Page, theme: str) -> None:
     for shown in ("#notice", "#away", "#unfinished"):
         page.script("document.querySelector(arguments[0]).hidden = false", shown)
     assert page.script(SCRIPT, LEAST) == []
-    for button, close in (("#new-game", "#setup-cancel"), ("#my-games", "#library-close")):
+    for button, close in (
+        ("#new-game", "#setup-cancel"),
+        ("#my-games", "#library-close"),
+        ("#preferences-button", "#preferences-close"),
+    ):
         page.script("document.querySelector(arguments[0]).click()", button)
         page.until(lambda: page.all("dialog[open]"), "the dialog opens")
         assert page.script(SCRIPT, LEAST) == []
@@ -96,6 +100,11 @@ def test_all_text_has_contrast(page: Page, theme: str) -> None:
     page.find("#analysis-text").send_keys("e4\n")
     page.until(lambda: page.all("#tree button"), "the move is made")
     page.script("document.querySelector('#review').hidden = false")
+    assert page.script(SCRIPT, LEAST) == []
+    page.open("#blind")
+    page.until(lambda: page.all("#blind-player option"), "opponents are offered")
+    page.script("document.querySelector('#blind-new').requestSubmit()")
+    page.until(lambda: "nine squares" in page.text("#blind-status"), "the game begins")
     assert page.script(SCRIPT, LEAST) == []
     page.open("#watch/first")
     page.until(lambda: page.all(".chart canvas"), "curves are drawn")

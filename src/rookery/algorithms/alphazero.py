@@ -59,7 +59,7 @@ class AlphaZeroTrainer(Trainer):
         """Make the network, the optimiser, the games and the window."""
         self.context = context
         recipe = context.recipe
-        self.network = self._new_network()
+        self.network = self._new_network().to(context.device)
         # The candidate: the learner's weights, or a moving average of them.
         self.average = copy.deepcopy(self.network) if recipe.learn.average else self.network
         # The network that plays: the candidate, or the last one that passed the gate.
@@ -74,7 +74,10 @@ class AlphaZeroTrainer(Trainer):
         )
         self.labels = self._read_labels()
         self.collector: Collector[TreeOrder, TreeHarvest] = make_collector(
-            "trees", self._backend(), self._plan(), Hooks(context.log, context.check_stop)
+            "trees",
+            self._backend(),
+            self._plan(),
+            Hooks(context.log, context.check_stop, pool=context.pool),
         )
         if self.collector.overlaps:
             torch.set_num_threads(1)  # the other cores play games
@@ -143,9 +146,11 @@ class AlphaZeroTrainer(Trainer):
             options=options,
             games=play.games,
             seed=self.context.recipe.run.seed,
+            sets=play.sets,
             workers=self.context.workers,
             processes=play.processes,
             precision=play.precision,
+            device=self.context.device,
             judge=JudgePlan(judge.engine, judge.nodes, judge.pawns) if judge.every else None,
         )
 

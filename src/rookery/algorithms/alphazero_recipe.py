@@ -63,6 +63,9 @@ class SelfPlaySettings(Section):
     """Parallel games per core."""
     samples: int = Field(default=4096, ge=1)
     """New samples per iteration."""
+    sets: int = Field(default=0, ge=0, le=65536)
+    """Sets of so many games, which a cluster plays at once; 0: one per worker, or a single one if
+    the network runs in torch. With several, the learner learns while games are played."""
     temperature: float = Field(default=1.0, ge=0)
     """Temperature of the moves at the start of a game (with Gumbel: scale of its noise)."""
     late_temperature: float = Field(default=0.25, ge=0)

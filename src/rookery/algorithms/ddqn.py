@@ -23,7 +23,7 @@ import time
 import numpy as np
 import torch
 
-from rookery._core import NnueLearner, NnueNetwork, TransitionGenerator
+from rookery._core import NnueLearner, NnueNetwork
 from rookery.algorithms.ddqn_memory import ENDED, QUIET, Memory, Values, flags, judge_leaves, settle
 from rookery.algorithms.ddqn_recipe import DdqnRecipe
 from rookery.algorithms.engine_learning import (
@@ -39,6 +39,9 @@ from rookery.players.alphabeta import AlphaBetaPlayer
 from rookery.players.bots import BotPlayer
 from rookery.runs.positions import Samples
 from rookery.runs.state import State
+from rookery.selfplay.collector import Collector, Hooks, Piece, make_collector
+from rookery.selfplay.networks import weights_of
+from rookery.selfplay.transitions import TransitionHarvest, TransitionOrder, TransitionPlan
 from rookery.training.trainer import Context, MatchScore, Metrics, Trainer
 
 BUCKETS = 8  # of the network's last layer, by the number of pieces
@@ -64,6 +67,9 @@ class DdqnTrainer(Trainer):
         keep = context.recipe.run.keep_checkpoints
         self.memory = Memory(context.folder / "replay", learn.memory, keep, context.log)
         self._copy_weights()
+        self.collector: Collector[TransitionOrder, TransitionHarvest] = make_collector(
+            "transitions", "threads", self._plan(), Hooks(context.log, pool=context.pool)
+        )
 
     def iterate(self) -> Metrics:
         """Play some games and learn from the memory."""
@@ -82,28 +88,26 @@ class DdqnTrainer(Trainer):
 
     # --- Play and judge ---
 
+    def _plan(self) -> TransitionPlan:
+        play = self.context.recipe.play
+        options = play.model_dump(include={"depth", "nodes", "random_moves", "max_plies"})
+        options["random_plies"] = (play.random_plies[0], play.random_plies[1])
+        return TransitionPlan(options, self.context.workers)
+
     def _play(self) -> tuple[Metrics, slice]:
         """Remember new games; metrics, and the places of their positions."""
         play, learn = self.context.recipe.play, self.context.recipe.learn
         chooser = self.online if learn.double else self.target
-        generator = TransitionGenerator(
-            tensors_of(chooser.weights()),
-            self.context.seed("games"),
-            depth=play.depth,
-            nodes=play.nodes,
-            random_moves=play.random_moves,
-            random_plies=(play.random_plies[0], play.random_plies[1]),
-            max_plies=play.max_plies,
-            threads=self.context.workers,
-        )
-        played = generator.run(self.games, play.games)
+        weights, last = weights_of(nnue_network(chooser.weights())), self.games + play.games - 1
+        piece = Piece(weights.digest, self.context.seed("games"), self.games, last)
+        played = self.collector.begin(weights, TransitionOrder(piece))()
         self.games += play.games
-        transitions = played.transitions.copy()
+        transitions = played.transitions
         unsettled = settle_transitions(transitions, chooser)
         new = self.memory.add(transitions)
         self.memory.judge(new, self._judge, learn.gamma, self.lambda_)
         values = values_of(self.online, self.memory.positions[new])
-        self.memory.prioritise(new, values, learn.priority)
+        self.memory.prioritise(new, self._online, learn.priority)
         leaves, positions = self.memory.leaves[new], self.memory.positions[new]
         chosen = judge_leaves(positions, leaves, lambda samples: values_of(chooser, samples))
         count = max(1, len(positions))
@@ -138,7 +142,7 @@ class DdqnTrainer(Trainer):
         self._copy_weights()
         self.lambda_ = learn.lambda_ + (learn.final_lambda - learn.lambda_) * self.context.progress
         self.memory.judge(ALL, self._judge, learn.gamma, self.lambda_)
-        self.memory.prioritise(ALL, self._online(self.memory.positions), learn.priority)
+        self.memory.prioritise(ALL, self._online, learn.priority)
 
     # --- Learn ---
 
@@ -157,9 +161,8 @@ class DdqnTrainer(Trainer):
         rates = np.full(steps, low + falling * (high - low), dtype=np.float32)
         samples = self.memory.samples(places)
         loss = self.online.train(samples, 0, learn.minibatch, 0, rates, 0.0, 2.0)
-        drawn = np.unique(places)
-        values = self._online(self.memory.positions[drawn])
-        self.memory.prioritise(drawn, values, learn.priority)
+        if learn.priority:
+            self.memory.prioritise(np.unique(places), self._online, learn.priority)
         return 4.0 * loss, len(places)  # of values in [-1, 1] instead of scores in [0, 1]
 
     # --- Publishing, measuring ---
@@ -206,7 +209,11 @@ class DdqnTrainer(Trainer):
         whole = self.memory.get(state)
         self.memory.judge(ALL, self._judge, learn.gamma, self.lambda_)
         if not whole:
-            self.memory.prioritise(ALL, self._online(self.memory.positions), learn.priority)
+            self.memory.prioritise(ALL, self._online, learn.priority)
+
+    def close(self) -> None:
+        """Close the collector."""
+        self.collector.close()
 
 
 def settle_transitions(transitions: Samples, chooser: NnueLearner) -> float:

@@ -149,11 +149,14 @@ class Memory:
             self.positions[places], self.leaves[places], self.judged[places], gamma, lambda_
         )
 
-    def prioritise(self, places: slice | NDArray[np.int64], values: Values, power: float) -> None:
-        """Set priorities from the online network's values [N] of these places."""
-        errors = np.abs(self.targets[places] - values) + SMALLEST_PRIORITY
+    def prioritise(self, places: slice | NDArray[np.int64], judge: Judge, power: float) -> None:
+        """Set priorities from the errors of the online network `judge`; power 0: all alike."""
         learnt = flags(self.leaves[places], QUIET)
-        self.priorities[places] = np.where(learnt, errors**power, 0.0)
+        if power:
+            errors = np.abs(self.targets[places] - judge(self.positions[places]))
+            self.priorities[places] = np.where(learnt, (errors + SMALLEST_PRIORITY) ** power, 0.0)
+        else:
+            self.priorities[places] = learnt
 
     def draw(self, count: int, rng: np.random.Generator) -> NDArray[np.int64]:
         """Places [count] of positions to learn from, by priority."""

@@ -13,13 +13,13 @@ from rookery.training.recipe import Recipe
 class PlaySettings(Section):
     """Games of the online network against itself."""
 
-    games: int = Field(default=100, ge=1)
+    games: int = Field(default=200, ge=1)
     """Games per iteration."""
     depth: int = Field(default=4, ge=1, le=20)
     """Plies of each search, before quiescence."""
     nodes: int = Field(default=5000, ge=1)
     """A search is stopped after this many nodes."""
-    random_moves: float = Field(default=0.05, ge=0, le=1)
+    random_moves: float = Field(default=0.02, ge=0, le=1)
     """Share of moves drawn at random, to explore; targets do not look past them."""
     random_plies: list[int] = Field(default=[0, 9], min_length=2, max_length=2)
     """Fewest and most random plies before a game begins."""
@@ -32,12 +32,12 @@ class LearnSettings(Section):
 
     hidden: int = Field(default=128, ge=16, le=1024, multiple_of=16)
     """Width of the network."""
-    memory: int = Field(default=1_000_000, ge=1)
+    memory: int = Field(default=2_000_000, ge=1)
     """Newest positions in the replay memory."""
     double: bool = True
     """Whether the online network chooses the lines that the target network judges; otherwise the
     target network does both."""
-    copy_every: int = Field(default=10, ge=1)
+    copy_every: int = Field(default=8, ge=1)
     """Iterations after which the online weights are copied to the target network."""
     gamma: float = Field(default=0.998, gt=0, le=1)
     """Discount per ply."""

@@ -32,7 +32,7 @@ from rookery._core import NOT_WON, EndingStates
 from rookery.algorithms.endgame_recipe import EndgameRecipe
 from rookery.nets import ActionValueNetwork, make_network
 from rookery.nets.endgame import Endgame
-from rookery.nets.endgame_states import Values, state_distances, state_rows
+from rookery.nets.endgame_values import Values
 from rookery.runs.state import State
 from rookery.training.trainer import Context, MatchScore, Metrics, Trainer
 
@@ -95,14 +95,15 @@ class EndgameTrainer(Trainer):
         self.optimizer = torch.optim.Adam(
             self.network.parameters(), lr=context.recipe.fitting.learning_rate, fused=True
         )
-        self.rows = state_rows(self.states, self.network)
+        self._state_rows = self.network.layout.state_rows(self.states)
+        self.rows = torch.from_numpy(self._state_rows)
         self.rng = context.generator("order")
         self._evaluate_states()
         self._truth: Values | None = None
 
     def _evaluate_states(self) -> None:
         """Compute the target network's values, and count those that one ply of minimax changes."""
-        self.values = state_distances(self.target, self.rows)
+        self.values = self.target.meaning.state_distances(self._state_rows, self.target.logits)
         self.wrong = int((self.states.backup(self.values) != self.values).sum())
 
     @property

@@ -25,7 +25,7 @@ from typing import Any, TypeVar
 import numpy as np
 import torch
 
-from rookery._core import NetworkMatch, sample_fens
+from rookery._core import sample_fens
 from rookery.algorithms.engine_learning import (
     SMALLEST_MINIBATCH,
     Candidate,
@@ -48,6 +48,7 @@ from rookery.runs.state import State
 from rookery.selfplay.collector import Collector, Hooks, Piece, make_collector
 from rookery.selfplay.datagen import DataHarvest, DataOrder, DataPlan
 from rookery.selfplay.networks import weights_of
+from rookery.selfplay.pairs import PairHarvest, PairOrder, PairPlan
 from rookery.training.trainer import Context, MatchScore, Metrics, Trainer
 
 # Shares of the budget at which learning and gating of the last generation end.
@@ -91,11 +92,15 @@ class EngineTrainer(Trainer):
         self.candidate: Candidate | None = None
         keep = context.recipe.run.keep_checkpoints
         self.window = Window(context.folder / "replay", keep, context.log)
+        hooks = Hooks(context.log, pool=context.pool)
         self.collector: Collector[DataOrder, DataHarvest] = make_collector(
-            "data", "threads", self._plan(), Hooks(context.log)
+            "data", "threads", self._plan(), hooks
+        )
+        pairs = PairPlan(context.recipe.gate.nodes, context.workers)
+        self.gate: Collector[PairOrder, PairHarvest] = make_collector(
+            "pairs", "threads", pairs, hooks
         )
         self._learning: tuple[Samples, Samples] | None = None
-        self._match: NetworkMatch | None = None
 
     def iterate(self) -> Metrics:
         """Continue the current phase."""
@@ -234,16 +239,15 @@ class EngineTrainer(Trainer):
         gate = self.context.recipe.gate
         assert self.candidate is not None
         weights = self.candidate.weights()
-        if self._match is None:
-            self._match = NetworkMatch(
-                tensors_of(weights),
-                tensors_of(self.newest),
-                seed=self.context.seed("gate", self.generation),
-                nodes=gate.nodes,
-                threads=self.context.workers,
-            )
-        pairs = self._match.run(len(self.pair_points), gate.pairs)
-        self.pair_points += [1.0 + (white[0] + black[0]) / 2.0 for white, black in pairs]
+        candidate, seed = (
+            weights_of(nnue_network(weights)),
+            self.context.seed("gate", self.generation),
+        )
+        first, last = len(self.pair_points), len(self.pair_points) + gate.pairs - 1
+        piece = Piece(candidate.digest, seed, first, last)
+        order = PairOrder(piece, weights_of(self.model()))
+        points = self.gate.begin(candidate, order)().points
+        self.pair_points += points
         counts = pentanomial_of(self.pair_points)
         estimate = estimate_from_pairs(counts)
         test = Sprt(0.0, gate.elo1)
@@ -255,7 +259,7 @@ class EngineTrainer(Trainer):
             self._end_generation(weights, accepted, estimate.elo)
         return Metrics(
             samples=0,
-            games=2 * len(pairs),
+            games=2 * len(points),
             values={
                 "generation": float(generation),
                 "gate_score": estimate.score,
@@ -265,7 +269,7 @@ class EngineTrainer(Trainer):
                 "gate_games": 2.0 * len(self.pair_points),
                 "published": float(self.newest_generation),
             },
-            timing={"games": 2.0 * len(pairs)},
+            timing={"games": 2.0 * len(points)},
         )
 
     def _end_generation(self, weights: NnueWeights, accepted: bool, elo: float) -> None:
@@ -283,7 +287,7 @@ class EngineTrainer(Trainer):
         self.phase = "play"
         self.finished = self.finished or self.final
         self.final = False
-        self.candidate = self._match = None
+        self.candidate = None
 
     # --- Publishing, measuring ---
 
@@ -332,7 +336,7 @@ class EngineTrainer(Trainer):
         has_anchor = any(name.startswith("anchor.") for name in state.tensors)
         self.anchor = _arrays(state, "anchor") if has_anchor else None
         self.window.get(state)
-        self._learning = self._match = self.candidate = None
+        self._learning = self.candidate = None
         if "candidate" in state.values:
             weights = _arrays(state, "candidate.weights")
             decay = self.context.recipe.learn.weight_decay
@@ -340,8 +344,9 @@ class EngineTrainer(Trainer):
             self.candidate.get(state)
 
     def close(self) -> None:
-        """Close the collector."""
+        """Close the collectors."""
         self.collector.close()
+        self.gate.close()
 
 
 _COUNTERS = (

@@ -213,7 +213,10 @@ class PPOTrainer(Trainer):
         self.kl_coefficient = settings.kl_coefficient
         self.rng = context.generator("learn")
         hooks = Hooks(
-            context.log, context.check_stop, lambda boards: write_live(context.folder, boards)
+            context.log,
+            context.check_stop,
+            lambda boards: write_live(context.folder, boards),
+            context.pool,
         )
         self.collector: Collector[RolloutOrder, Rollout] = make_collector(
             "rollouts", "batches", self._plan(), hooks
@@ -250,6 +253,7 @@ class PPOTrainer(Trainer):
             rival_share=recipe.opponent.rival_share,
             book=game.book,
             tablebase=game.tablebase,
+            sets=recipe.ppo.sets,
         )
 
     def _start_fens(self) -> list[str]:

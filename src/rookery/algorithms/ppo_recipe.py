@@ -20,6 +20,8 @@ class PPOSettings(Section):
 
     games: int = Field(default=256, ge=1)
     """Games played in parallel."""
+    sets: int = Field(default=1, ge=1, le=65536)
+    """Equal parts of the games, each with its own random stream; a cluster plays them at once."""
     plies: int = Field(default=128, ge=4)
     """Plies of each game per iteration; with fewer than four the learner might not move."""
     passes: int = Field(default=2, ge=1)
@@ -145,6 +147,8 @@ class PPORecipe(Recipe):
         low, high = self.game.random_plies
         if not 0 <= low <= high:
             raise ValueError("game.random_plies must be [low, high] with 0 <= low <= high")
+        if self.ppo.games % self.ppo.sets:
+            raise ValueError("ppo.games must be a multiple of ppo.sets")
         if self.network.family == "resnet" and self.network.resnet.norm == "batch":
             raise ValueError("network.resnet.norm=batch does not work with PPO; use group or none")
         if self.board != STANDARD_BOARD and (self.game.book or self.game.tablebase):

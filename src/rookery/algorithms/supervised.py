@@ -93,7 +93,7 @@ class SupervisedTrainer(Trainer):
             f"{len(learnt)} samples to learn, "
             f"{len(self.held_out) if self.held_out is not None else 0} held out"
         )
-        self.network = new_network(settings, context.torch_generator("weights"))
+        self.network = new_network(settings, context.torch_generator("weights")).to(context.device)
         self.optimizer = make_optimizer(self.network, recipe.learn)
         self.rng = context.generator("learn")
 

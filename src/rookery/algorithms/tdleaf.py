@@ -21,7 +21,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from rookery._core import LeafGames, LeafSegments, NnueNetwork
 from rookery.algorithms.tdleaf_networks import (
     GiraffeLeaves,
     Learner,
@@ -31,20 +30,27 @@ from rookery.algorithms.tdleaf_networks import (
     Values,
     in_check,
     material_values,
+    mirrored,
     other_side,
     white_to_move,
 )
 from rookery.algorithms.tdleaf_recipe import TdLeafRecipe
+from rookery.algorithms.tdleaf_results import OpenGames
+from rookery.base.scales import scores_of_values
 from rookery.learning.matches import player_match
 from rookery.nets import ValueNetwork
 from rookery.players.alphabeta import AlphaBetaPlayer
 from rookery.players.bots import BotPlayer
 from rookery.runs.state import State
+from rookery.selfplay.collector import Collector, Hooks, Piece, make_collector
+from rookery.selfplay.leaves import LeafHarvest, LeafOrder, LeafPlan
+from rookery.selfplay.networks import weights_of
 from rookery.training.trainer import Context, MatchScore, Metrics, Trainer
 
 # Of one search: an untrained network may see a gain in every capture, and a quiescence search
 # could then take hundreds of thousands of nodes.
 MOST_NODES = 100_000
+CASTLING = 0b11110  # of byte 26 of a packed sample
 
 
 # --- Targets ---
@@ -88,19 +94,20 @@ class TdLeafTrainer(Trainer):
         self.rng = context.generator("order")
         self.starts: Samples | None = None  # where the games stand, [games, 32]; None: nowhere yet
         self.leaves = np.zeros((0, 32), dtype=np.uint8)  # of the window
-        self.goals = np.zeros(0)  # their targets, for the side to move
-        self._games = LeafGames(
-            self.learner.evaluator(),
-            context.seed("play"),
-            depth=settings.depth,
-            nodes=MOST_NODES,
-            plies=settings.plies,
-            random_plies=settings.random_plies,
-            max_plies=settings.max_plies,
-            new_games=settings.new_games,
-            random_start=settings.random_start,
-            random_moves=settings.random_moves,
-            threads=context.workers,
+        self.goals = np.zeros(0, dtype=np.float32)  # their targets, for the side to move
+        self.open = OpenGames(settings.result_share)
+        options = settings.model_dump(
+            include={
+                "depth", "plies", "random_plies", "max_plies", "new_games", "random_start",
+                "random_moves",
+            }
+        )  # fmt: skip
+        options["win_score"] = int(scores_of_values(np.array([settings.win_value]))[0])
+        self.collector: Collector[LeafOrder, LeafHarvest] = make_collector(
+            "leaves",
+            "threads",
+            LeafPlan({**options, "nodes": MOST_NODES}, context.workers),
+            Hooks(context.log, pool=context.pool),
         )
 
     @property
@@ -119,10 +126,10 @@ class TdLeafTrainer(Trainer):
         began = time.perf_counter()
         played = self._play()
         searched = time.perf_counter()
-        leaves, values = played.leaves, self._white_values(played)
+        values = self._white_values(played)
         ends, breaks = played.ends.T.astype(np.float64), played.unrelated.T.astype(bool)
         wanted = targets(values, ends, breaks, settings.lambda_)
-        loss, samples = self._learn(leaves, wanted.T.ravel(), played.decided.ravel() == 0)
+        loss, samples = self._learn(*self._samples(played, wanted))
         moves = self._learn_moves(played)
         results = {"white": played.white_wins, "draw": played.draws, "black": played.black_wins}
         return Metrics(
@@ -140,45 +147,63 @@ class TdLeafTrainer(Trainer):
             timing={"play": searched - began, "learn": time.perf_counter() - searched},
         )
 
-    def _play(self) -> LeafSegments:
+    def _play(self) -> LeafHarvest:
         count = self.context.recipe.tdleaf.games
-        material = NnueNetwork.material() if self._by_material else None
-        self._games.set_evaluator(material or self.learner.evaluator())
-        played = self._games.run(self.context.iteration * count, count, self.starts)
+        first, weights = self.context.iteration * count, weights_of(self.learner.network())
+        piece = Piece(weights.digest, self.context.seed("play"), first, first + count - 1)
+        order = LeafOrder(piece, self.starts, self._by_material)
+        played = self.collector.begin(weights, order)()
         self.starts = played.next
         return played
 
-    def _white_values(self, played: LeafSegments) -> Values:
+    def _white_values(self, played: LeafHarvest) -> Values:
         """Values of leaves for White [T, N]; the search's value where the game is over."""
         values = self.learner.values(played.leaves)
         values = np.where(white_to_move(played.leaves), values, -values)
         shape = played.values.shape
         return np.where(played.decided, played.values, values.reshape(shape)).T
 
-    def _learn(
-        self, leaves: Samples, wanted: Values, undecided: NDArray[np.bool_]
-    ) -> tuple[float, int]:
+    def _samples(self, played: LeafHarvest, wanted: Values) -> tuple[Samples, Values]:
+        """Positions to learn and their targets for the side to move."""
+        undecided = np.flatnonzero(played.decided == 0)
+        positions, places = played.leaves[undecided], undecided
+        if self.context.recipe.tdleaf.roots:
+            quiet = np.flatnonzero(played.quiet)
+            positions = np.concatenate([positions, played.roots[quiet]])
+            places = np.concatenate([places, quiet])
+        if self._by_material:
+            return positions, material_values(positions)
+        positions, goals = self.open.add(played, positions, wanted.T.ravel()[places], places)
+        return positions, np.where(white_to_move(positions), goals, -goals)
+
+    def _learn(self, leaves: Samples, goals: Values) -> tuple[float, int]:
         """Minibatch steps on the new leaves and the window; mean loss, and number of new leaves."""
         settings = self.context.recipe.tdleaf
-        goals = np.where(white_to_move(leaves), wanted, -wanted)
-        if self._by_material:
-            goals = material_values(leaves)
-        leaves, goals = leaves[undecided], goals[undecided]
         new = len(leaves)
         if settings.both_sides:
             turn = (self.rng.random(new) < 0.5) & ~in_check(leaves)
             leaves[turn], goals[turn] = other_side(leaves[turn]), -goals[turn]
         if settings.window:
+            if self.context.iteration == settings.material_iterations:  # material is learnt
+                self.leaves, self.goals = self.leaves[:0], self.goals[:0]
             self.leaves = np.concatenate([self.leaves, leaves])[-settings.window :]
+            goals = goals.astype(np.float32)
             self.goals = np.concatenate([self.goals, goals])[-settings.window :]
             leaves, goals = self.leaves, self.goals
         losses = [
-            self.learner.learn(leaves[chosen], goals[chosen], self._rate)
+            self.learner.learn(self._augmented(leaves[chosen]), goals[chosen], self._rate)
             for chosen in self._minibatches(new, len(leaves))
         ]
         return float(np.mean(losses)) if losses else 0.0, new
 
-    def _learn_moves(self, played: LeafSegments) -> Metric:
+    def _augmented(self, leaves: Samples) -> Samples:
+        """A minibatch; half of it mirrored where castling does not tell the wings apart."""
+        if self.context.recipe.tdleaf.mirror:
+            turn = (self.rng.random(len(leaves)) < 0.5) & (leaves[:, 26] & CASTLING == 0)
+            leaves[turn] = mirrored(leaves[turn])
+        return leaves
+
+    def _learn_moves(self, played: LeafHarvest) -> Metric:
         """Minibatch steps of the move probabilities; means of their metrics."""
         settings = self.context.recipe.tdleaf
         if not settings.moves:
@@ -195,7 +220,8 @@ class TdLeafTrainer(Trainer):
         """Indices below `count`: as many as `passes` over the new leaves have."""
         settings = self.context.recipe.tdleaf
         for _ in range(settings.passes):
-            order = self.rng.permutation(count)[:new]
+            everything = new == count
+            order = self.rng.permutation(count) if everything else self.rng.integers(count, size=new)
             for first in range(0, len(order), settings.minibatch):
                 yield order[first : first + settings.minibatch]
 
@@ -223,6 +249,7 @@ class TdLeafTrainer(Trainer):
             state.put_tensors("games", {"starts": torch.from_numpy(self.starts)})
         window = {"leaves": torch.from_numpy(self.leaves), "goals": torch.from_numpy(self.goals)}
         state.put_tensors("window", window)
+        state.put_tensors("open", self.open.tensors())
         return state
 
     def load_state(self, state: State) -> None:
@@ -233,3 +260,8 @@ class TdLeafTrainer(Trainer):
             self.starts = state.get_tensors("games")["starts"].numpy().copy()
         window = state.get_tensors("window")
         self.leaves, self.goals = window["leaves"].numpy().copy(), window["goals"].numpy().copy()
+        self.open.load(state.get_tensors("open"))
+
+    def close(self) -> None:
+        """Close the collector."""
+        self.collector.close()

@@ -63,6 +63,15 @@ class PlayedGame:
         return points if self.index == 0 else 1.0 - points
 
 
+def game_rngs(seed: int, pair: int, index: int) -> tuple[np.random.Generator, np.random.Generator]:
+    """Return the random streams of White and Black in one game of a match."""
+    white, black = (
+        np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(3, pair, index, side)))
+        for side in range(2)
+    )
+    return white, black
+
+
 def play_game(
     white: Player,
     black: Player,

@@ -17,16 +17,16 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-import numpy as np
-
 from rookery._core import STANDARD_BOARD
-from rookery.arena.game import PlayedGame, play_game
+from rookery.arena.game import PlayedGame, game_rngs, play_game
 from rookery.arena.limits import Adjudication, MatchLimits
 from rookery.arena.load import LoadMonitor
 from rookery.arena.native import native_bots, play_native
 from rookery.arena.pgn import Journal, StoredGame, stored
+from rookery.arena.remote import play_remote, refuse_timed
 from rookery.arena.results import Tally, describe, missing_games
 from rookery.arena.sprt import Sprt
+from rookery.cluster.pool import Pool
 from rookery.data.openings import OpeningBook, load_openings, split_plies
 from rookery.data.tablebases import Tablebases, find_tablebases
 from rookery.engines.workers import run_workers
@@ -103,15 +103,6 @@ class MatchResult:
         }
 
 
-def game_rngs(seed: int, pair: int, index: int) -> tuple[np.random.Generator, np.random.Generator]:
-    """Return the random streams of White and Black in one game of a match."""
-    white, black = (
-        np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(3, pair, index, side)))
-        for side in range(2)
-    )
-    return white, black
-
-
 def run_match(
     first: PlayerFactory,
     second: PlayerFactory,
@@ -120,13 +111,17 @@ def run_match(
     names: tuple[str, str],
     progress: Callable[[MatchResult], None] | None = None,
     on_game: Callable[[PlayedGame], None] | None = None,
+    pool: Pool | None = None,
+    specs: tuple[str, str] | None = None,
 ) -> MatchResult:
     """Play a match; results are those of the first player.
 
-    `progress` is called after every game with the result so far, `on_game` with its record.
+    `progress` is called after every game with the result so far, `on_game` with its record. With a
+    `pool` the games are played on a cluster by the players that `specs` describe.
     """
     book = load_openings(settings.openings, settings.seed, board=settings.board)
-    return _Match((first, second), settings, names, book, progress, on_game).run()
+    cluster = (pool, specs or names) if pool is not None else None
+    return _Match((first, second), settings, names, book, progress, on_game, cluster).run()
 
 
 @dataclass
@@ -139,6 +134,7 @@ class _Match:
     _book: OpeningBook
     _progress: Callable[[MatchResult], None] | None
     _on_game: Callable[[PlayedGame], None] | None
+    _cluster: tuple[Pool, tuple[str, str]] | None = None  # with the players' specifications
 
     def __post_init__(self) -> None:
         self._lock = threading.Lock()
@@ -173,10 +169,15 @@ class _Match:
                     require_board(name, capabilities_of(player).boards, settings.board)
                 bots = native_bots(samples, settings.adjudication)
                 workers = settings.workers(samples)
+                if self._cluster is not None and bots is None:
+                    refuse_timed(samples, self._names, settings.limits)
                 for player in samples:
                     player.close()
                 if bots is not None:
                     self._play_native(bots, tasks)
+                elif self._cluster is not None:
+                    pool, specs = self._cluster
+                    self._take(play_remote(pool, specs, self._names, tasks, self._book, settings))
                 else:
                     self._play(min(workers, len(tasks)))
         finally:
@@ -199,9 +200,12 @@ class _Match:
 
     def _play_native(self, bots: tuple[str, str], tasks: list[tuple[int, int]]) -> None:
         """Play batches of games in the core, where both players live."""
+        cap = self._settings.adjudication.max_plies
+        self._take(play_native(bots, self._names, tasks, self._book, self._settings.seed, cap))
+
+    def _take(self, games: Iterator[PlayedGame]) -> None:
+        """Store games as they come, until the SPRT is decided."""
         try:
-            cap = self._settings.adjudication.max_plies
-            games = play_native(bots, self._names, tasks, self._book, self._settings.seed, cap)
             for record in games:
                 self._store(record)
                 if self._stop.is_set():

@@ -7,7 +7,6 @@ an incomplete or damaged tail is cut off when resuming.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import os
 import re
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from rookery.arena.game import Fault, PlayedGame
+from rookery.base.file_lock import lock
 from rookery.data.pgn import pgn_text, split_games
 
 _HEADER = re.compile(r'^\[(\w+) "((?:[^"\\]|\\.)*)"\]$', re.MULTILINE)
@@ -200,7 +200,7 @@ class Journal:
 
     def _lock(self) -> None:
         try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock(self._file)
         except OSError:
             raise PgnError(f"{self.path} is in use by another match; choose another file") from None
 

@@ -12,6 +12,11 @@ import os
 import shutil
 from pathlib import Path
 
+# Flags that not every system has: to refuse symbolic links and leave bytes as they are; to open a
+# folder.
+PLAIN_FILE: int = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+FOLDER: int | None = getattr(os, "O_DIRECTORY", None)
+
 _EXPLANATIONS = {
     errno.ENOSPC: "no space is left on the disk; free some",
     errno.EDQUOT: "the disk quota is used up; free some space",
@@ -50,7 +55,7 @@ def write_all(descriptor: int, data: bytes, path: Path) -> None:
 
 def write_synced(path: Path, data: bytes) -> None:
     """Create a file, which must not exist yet, and sync it to the disk."""
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | PLAIN_FILE
     descriptor = os.open(path, flags, 0o644)
     try:
         write_all(descriptor, data, path)
@@ -63,8 +68,10 @@ def write_synced(path: Path, data: bytes) -> None:
 
 
 def sync_folder(path: Path) -> None:
-    """Sync a folder's entries to the disk."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    """Sync a folder's entries to the disk, on systems where a folder can be opened."""
+    if FOLDER is None:
+        return
+    descriptor = os.open(path, os.O_RDONLY | FOLDER)
     try:
         os.fsync(descriptor)
     finally:

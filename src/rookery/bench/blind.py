@@ -22,10 +22,12 @@ def random_play(observe: bool, seed: int = 1) -> Participant:
     rng = np.random.default_rng(seed)
 
     def work() -> int:
-        for _ in range(TURNS_PER_CALL):
-            games.step(rng.integers(0, 64, NUM_GAMES))
+        senses = rng.integers(0, 64, (TURNS_PER_CALL, NUM_GAMES))
+        draws = rng.random((TURNS_PER_CALL, NUM_GAMES))
+        for sense, draw in zip(senses, draws, strict=True):
+            games.step(sense)
             offsets = games.legal_offsets
-            chosen = offsets[:-1] + (rng.random(NUM_GAMES) * np.diff(offsets)).astype(np.int64)
+            chosen = offsets[:-1] + (draw * np.diff(offsets)).astype(np.int64)
             games.step(games.legal_actions[chosen])
         return TURNS_PER_CALL * NUM_GAMES
 

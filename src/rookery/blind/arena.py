@@ -19,7 +19,7 @@ import chess
 from numpy.random import Generator
 
 from rookery._core import BlindGame, MoveError
-from rookery.arena.match import game_rngs
+from rookery.arena.game import game_rngs
 from rookery.arena.pgn import StoredGame
 from rookery.arena.results import Tally, describe, missing_games
 from rookery.blind.players import BlindPlayer
@@ -83,7 +83,7 @@ def play_blind_game(
         while not game.is_over:
             side = 0 if game.white_to_move else 1
             begin = time.perf_counter()
-            record.turns.append(_play_turn(game, players[side], rngs[side], clocks[side]))
+            record.turns.append(play_turn(game, players[side], rngs[side], clocks[side]))
             used = time.perf_counter() - begin
             spent[side] += used
             longest[side] = max(longest[side], used)
@@ -111,10 +111,8 @@ def play_blind_game(
     return record
 
 
-def _play_turn(
-    game: BlindGame, player: BlindPlayer, rng: Generator, clock: float
-) -> dict[str, Any]:
-    """Sense and move; returns what happened."""
+def play_turn(game: BlindGame, player: BlindPlayer, rng: Generator, clock: float) -> dict[str, Any]:
+    """Let a player sense and move; returns what happened, as records have it."""
     white = game.white_to_move
     square = _guard(player.choose_sense, game.knowledge(white), rng, clock)
     try:
@@ -126,13 +124,19 @@ def _play_turn(
         taken, capture = game.move(request)
     except (MoveError, TypeError) as error:
         raise BlindFault("illegal", f"request {request!r}: {error}") from None
-    names = {
-        "sense": None if square is None else chess.square_name(square),
+    return turn_record(square, request, taken, capture)
+
+
+def turn_record(
+    sense: int | None, request: str | None, taken: str | None, capture: int | None
+) -> dict[str, Any]:
+    """Return one turn as records have it, with squares by name."""
+    return {
+        "sense": None if sense is None else chess.square_name(sense),
         "request": request,
         "taken": taken,
         "capture": None if capture is None else chess.square_name(capture),
     }
-    return names
 
 
 def _guard(call: Callable[..., Any], *arguments: Any) -> Any:

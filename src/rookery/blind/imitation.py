@@ -1,7 +1,8 @@
 """Samples for supervised learning, from the records of `rookery blind arena --records`.
 
 Every game is played again by the referee; what a teacher knew is the observation, what it did the
-target, and the game's result the value's target.
+target, and the game's result the value's target. Of the other players only the result is learnt:
+a teacher that always wins would teach that every position is won.
 """
 
 from __future__ import annotations
@@ -28,8 +29,9 @@ class Imitation:
     observations: NDArray[np.float16]  # [B, planes, 8, 8]
     legal: NDArray[np.int64]  # [L] actions of `rookery.blind.env`
     offsets: NDArray[np.int64]  # [B + 1]
-    places: NDArray[np.int64]  # [B] index of the teacher's action in its sample's legal list
-    results: NDArray[np.float32]  # [B] of the game, for the teacher
+    places: NDArray[np.int64]  # [B] index of the player's action in its sample's legal list
+    taught: NDArray[np.bool_]  # [B] whether the player is a teacher
+    results: NDArray[np.float32]  # [B] of the game, for the player
     games: int
 
     def __len__(self) -> int:
@@ -39,7 +41,7 @@ class Imitation:
     def take(
         self, index: NDArray[np.int64]
     ) -> tuple[NDArray[np.float32], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """Observations, legal [l], rows [l] and the teacher's entries of some samples."""
+        """Observations, legal [l], rows [l] and the players' entries of some samples."""
         counts = self.offsets[index + 1] - self.offsets[index]
         firsts = np.cumsum(counts) - counts
         entries = np.repeat(self.offsets[index] - firsts, counts) + np.arange(counts.sum())
@@ -64,16 +66,17 @@ def record_files(names: Sequence[str]) -> list[Path]:
 
 
 def read_imitation(names: Sequence[str], teachers: Sequence[str]) -> Imitation:
-    """Play all recorded games again and collect the teachers' actions."""
+    """Play all recorded games again and collect the players' actions."""
     rows = [row for path in record_files(names) for row in _samples_of_file(path, teachers)]
-    if not rows:
+    if not any(row[3] for row in rows):
         raise ValueError(f"the records have no games of {', '.join(teachers)}")
-    planes, legal, places, results, games = zip(*rows, strict=True)
+    planes, legal, places, taught, results, games = zip(*rows, strict=True)
     return Imitation(
         observations=np.stack(planes),
         legal=np.concatenate(legal),
         offsets=np.concatenate([[0], np.cumsum([len(actions) for actions in legal])]),
         places=np.array(places),
+        taught=np.array(taught),
         results=np.array(results, dtype=np.float32),
         games=len(set(games)),
     )
@@ -88,14 +91,9 @@ def _samples_of_file(path: Path, teachers: Sequence[str]) -> Iterator[tuple[Any,
         result = RESULTS[record["result"]]
         game = BlindGame()
         for ply, turn in enumerate(record["turns"]):
-            white = ply % 2 == 0
-            value = result if white else -result
-            if sides[ply % 2]:
-                for sample in _turn_samples(game, turn):
-                    yield (*sample, value, (str(path), number))
-            elif game.phase == "sense":
-                game.sense(_square(turn))
-                game.move(turn["request"])
+            value = result if ply % 2 == 0 else -result
+            for sample in _turn_samples(game, turn):
+                yield (*sample, sides[ply % 2], value, (str(path), number))
 
 
 def _turn_samples(game: BlindGame, turn: dict[str, Any]) -> Iterator[tuple[Any, ...]]:

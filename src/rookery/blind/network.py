@@ -7,27 +7,18 @@ smaller: its input has 1800 planes and five convolutions of 256 channels.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
-from numpy.random import Generator
 from numpy.typing import NDArray
 from pydantic import Field
 from torch import Tensor, nn
 
-from rookery._core import (
-    BLIND_MOVE_ACTIONS,
-    BLIND_PLANES,
-    BLIND_SENSE_ACTIONS,
-    BlindKnowledge,
-)
+from rookery._core import BLIND_MOVE_ACTIONS, BLIND_PLANES, BLIND_SENSE_ACTIONS
 from rookery.base.section import Section
-from rookery.blind.players import BasePlayer
+from rookery.blind.policy import FAMILY, LAYOUT, Dense, read_policy_file
 from rookery.encodings import NO_ACTIONS, PLANES_PER_ORIGIN
-from rookery.nets.model_file import ModelFileError, info_of
 
-LAYOUT = 1  # of planes and actions; rises when a plane or an action changes its meaning
 SQUARES = 64
 
 
@@ -51,7 +42,7 @@ class BlindNetwork(nn.Module):
     refuse its model files.
     """
 
-    family = "blind"
+    family = FAMILY
     observation = actions = NO_ACTIONS
     bounded = True
 
@@ -112,50 +103,17 @@ def load_blind_network(path: Path) -> BlindNetwork:
     """Read a model file of `rookery train blind-paper`."""
     import safetensors.torch
 
-    data = path.read_bytes()
-    info = info_of(data, str(path))
-    if info.family != BlindNetwork.family:
-        raise ModelFileError(
-            f"{path} holds a network of family {info.family!r}, not of blind chess"
-        )
-    sizes = BlindSizes.model_validate(dict(info.sizes))
-    if sizes.layout != LAYOUT:
-        raise ModelFileError(
-            f"{path} was trained for layout {sizes.layout}, this version has {LAYOUT}; train again"
-        )
-    network = BlindNetwork(sizes)
+    data, info = read_policy_file(path)
+    network = BlindNetwork(BlindSizes.model_validate(dict(info.sizes)))
     network.load_state_dict(safetensors.torch.load(data))
     return network.eval()
 
 
-class NetworkPlayer(BasePlayer):
-    """Senses and moves by the policy alone; temperature 0 takes the most probable action."""
+def policy_of(network: BlindNetwork) -> Dense:
+    """Return the policy of a network as `PolicyPlayer` takes it."""
 
-    def __init__(self, name: str, network: BlindNetwork, temperature: float = 0.0) -> None:
-        """Take a network."""
-        self.name = name
-        self._network = network
-        self._temperature = temperature
-
-    def choose_sense(self, knowledge: BlindKnowledge, rng: Generator, seconds: float) -> int | None:
-        """Ask the head of senses."""
-        action = self._choose(knowledge, np.arange(BLIND_SENSE_ACTIONS), rng)
-        if action == BLIND_SENSE_ACTIONS - 1:
-            return None
-        return action if knowledge.white else action ^ 56
-
-    def choose_move(self, knowledge: BlindKnowledge, rng: Generator, seconds: float) -> str | None:
-        """Ask the head of requests."""
-        action = self._choose(knowledge, BLIND_SENSE_ACTIONS + knowledge.move_actions(), rng)
-        return knowledge.move_of_action(action - BLIND_SENSE_ACTIONS)
-
-    def _choose(
-        self, knowledge: BlindKnowledge, legal: NDArray[np.integer[Any]], rng: Generator
-    ) -> int:
+    def dense(planes: NDArray[np.float32]) -> NDArray[np.float32]:
         with torch.inference_mode():
-            dense, _ = self._network.dense(torch.from_numpy(knowledge.planes())[None])
-        logits = dense[0].numpy()[legal]
-        if self._temperature > 0:
-            # The greatest of logits with Gumbel noise is a sample of their softmax.
-            logits = logits / self._temperature + rng.gumbel(size=len(logits))
-        return int(legal[int(np.argmax(logits))])
+            return np.asarray(network.dense(torch.from_numpy(planes)[None])[0][0].numpy())
+
+    return dense

@@ -40,13 +40,12 @@ def _strong(options: dict[str, Any]) -> BlindPlayer:
 
 
 def _network(options: dict[str, Any]) -> BlindPlayer:
-    from rookery.blind.network import NetworkPlayer, load_blind_network
+    from rookery.blind.policy import PolicyPlayer, load_policy
 
     path = Path(options["network"]) if "network" in options else SHIPPED
     if not path.is_file():
         raise SpecError(f"there is no model file {path}; train one: rookery train blind-paper")
-    network = load_blind_network(path)
-    return NetworkPlayer("blind-paper", network, options.get("temperature", 0.0))
+    return PolicyPlayer("blind-paper", load_policy(path), options.get("temperature", 0.0))
 
 
 KINDS: dict[str, BlindKind] = {

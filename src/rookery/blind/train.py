@@ -10,6 +10,7 @@ from __future__ import annotations
 import copy
 import functools
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,8 @@ from rookery.algorithms.mlp_update import Factors
 from rookery.algorithms.ppo import AutogradUpdate, batch_of
 from rookery.blind.arena import BlindSettings, run_blind_match
 from rookery.blind.imitation import Imitation, read_imitation
-from rookery.blind.network import BlindNetwork, NetworkPlayer
+from rookery.blind.network import BlindNetwork, load_blind_network, policy_of
+from rookery.blind.policy import PolicyPlayer
 from rookery.blind.registry import make_blind_player
 from rookery.blind.rollouts import BlindRollouts
 from rookery.blind.train_recipe import BlindRecipe
@@ -40,6 +42,8 @@ class BlindTrainer(Trainer):
         recipe = context.recipe
         self.network = BlindNetwork(recipe.network)
         self.network.initialise(context.torch_generator("weights"))
+        if recipe.supervised.start:
+            self._begin_with(Path(recipe.supervised.start))
         self.pool: list[BlindNetwork] = []  # past versions, oldest first
         self.rng = context.generator("learn")
         self.update = AutogradUpdate(self.network, recipe.supervised.learning_rate, ADAM_EPSILON)
@@ -47,6 +51,14 @@ class BlindTrainer(Trainer):
             recipe.ppo.games, recipe.ppo.turn_limit, recipe.pool.share, context.seed("play")
         )
         self._imitation: Imitation | None = None
+
+    def _begin_with(self, path: Path) -> None:
+        if not path.is_file():
+            raise ValueError(f"supervised.start: there is no model file {path}")
+        start = load_blind_network(path)
+        if start.sizes != self.network.sizes:
+            raise ValueError(f"supervised.start: {path} has other sizes: {start.sizes}")
+        self.network.load_state_dict(start.state_dict())
 
     @property
     def imitating(self) -> bool:
@@ -82,7 +94,8 @@ class BlindTrainer(Trainer):
         observations, legal, rows, chosen = map(torch.from_numpy, data.take(index))
         logits, values = self.network(observations, legal, rows)
         log_probabilities = ragged.log_softmax(logits, rows, len(index))
-        policy = -log_probabilities[chosen].mean()
+        its, taught = log_probabilities[chosen], torch.from_numpy(data.taught[index])
+        policy = -its[taught].sum() / taught.sum().clamp(min=1)
         value = functional.mse_loss(values, torch.from_numpy(data.results[index]))
         optimizer = self.update.optimizer
         optimizer.zero_grad()
@@ -92,7 +105,7 @@ class BlindTrainer(Trainer):
         with torch.no_grad():
             best = torch.full((len(index),), -torch.inf)
             best = best.scatter_reduce(0, rows, log_probabilities, "amax")
-            agreement = (log_probabilities[chosen] >= best).float().mean()
+            agreement = (its >= best)[taught].float().mean()
         return [float(policy.detach()), float(value.detach()), float(agreement)]
 
     def _data(self) -> Imitation:
@@ -100,7 +113,8 @@ class BlindTrainer(Trainer):
             settings = self.context.recipe.data
             self._imitation = read_imitation(settings.records, settings.teachers)
             self.context.log(
-                f"{len(self._imitation)} senses and requests of {self._imitation.games} games"
+                f"{int(self._imitation.taught.sum())} senses and requests of teachers, "
+                f"{len(self._imitation)} of all players, in {self._imitation.games} games"
             )
         return self._imitation
 
@@ -160,7 +174,7 @@ class BlindTrainer(Trainer):
         for opponent in settings.opponents:
             result = run_blind_match(
                 (
-                    lambda: NetworkPlayer("network", self.network),
+                    lambda: PolicyPlayer("network", policy_of(self.network)),
                     functools.partial(make_blind_player, opponent),
                 ),
                 ("network", opponent),

@@ -21,6 +21,8 @@ class BlindDataSettings(Section):
 class BlindSupervisedSettings(Section):
     """The supervised start."""
 
+    start: str = ""
+    """Model file to begin with, of the same sizes; "": random weights."""
     iterations: int = Field(default=40, ge=0)
     """Iterations before PPO begins."""
     steps: int = Field(default=50, ge=1)

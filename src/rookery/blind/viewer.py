@@ -50,9 +50,15 @@ def pieces_of(fen: str) -> dict[int, str]:
     return {square: piece.symbol() for square, piece in board.piece_map().items()}
 
 
-def view_of(game: BlindGame, belief: BlindBelief, white: bool, window: list[int]) -> View:
-    """Return what a side knows, given its belief."""
-    shares = belief.boards().occupancy()
+def view_of(
+    game: BlindGame, belief: BlindBelief, white: bool, window: list[int], drawn: int = 0
+) -> View:
+    """Return what a side knows, given its belief.
+
+    Before a sense the belief still has the boards before the opponent's move; `drawn` boards after
+    it are then looked at instead.
+    """
+    shares = (belief.sample(drawn) if drawn else belief.boards()).occupancy()
     theirs = shares[6:] if white else shares[:6]
     letters = PIECES[6:] if white else PIECES[:6]
     total = theirs.sum(axis=0)
@@ -64,10 +70,10 @@ def view_of(game: BlindGame, belief: BlindBelief, white: bool, window: list[int]
     return View(own, others, len(belief), belief.complete, window)
 
 
-def steps_of(record: Mapping[str, Any]) -> list[Step]:
-    """Play a record again and collect what both sides knew."""
+def steps_of(record: Mapping[str, Any], capacity: int = CAPACITY) -> list[Step]:
+    """Play a record again and collect what both sides knew; `capacity` bounds their boards."""
     game = BlindGame()
-    beliefs = [BlindBelief(game.knowledge(white), CAPACITY, 1) for white in (True, False)]
+    beliefs = [BlindBelief(game.knowledge(white), capacity, 1) for white in (True, False)]
     views = [view_of(game, beliefs[side], side == 0, []) for side in (0, 1)]
     steps = []
     for turn in record["turns"]:
@@ -106,14 +112,21 @@ def read_record(path: Path, number: int) -> dict[str, Any]:
     return record
 
 
-def page_of(record: Mapping[str, Any]) -> str:
-    """Return the page; it needs nothing but itself."""
-    content = {
+def content_of(record: Mapping[str, Any], capacity: int = CAPACITY) -> dict[str, Any]:
+    """Return what `static/viewer.js` shows, for JSON."""
+    return {
         "white": record["white"],
         "black": record["black"],
-        "steps": [asdict(step) for step in steps_of(record)],
+        "steps": [asdict(step) for step in steps_of(record, capacity)],
     }
+
+
+def page_of(record: Mapping[str, Any]) -> str:
+    """Return the page; it needs nothing but itself."""
     # "<" cannot end the script early, whatever a player is called.
-    data = json.dumps(content, separators=(",", ":")).replace("<", "\\u003c")
-    template = (resources.files("rookery.blind") / "viewer.html").read_text(encoding="utf-8")
-    return template.replace("/*DATA*/", data)
+    data = json.dumps(content_of(record), separators=(",", ":")).replace("<", "\\u003c")
+    files = resources.files("rookery.blind") / "static"
+    page = (files / "viewer.html").read_text(encoding="utf-8")
+    for mark, name in (("/*STYLE*/", "viewer.css"), ("/*SCRIPT*/", "viewer.js")):
+        page = page.replace(mark, (files / name).read_text(encoding="utf-8"))
+    return page.replace("/*DATA*/", data)

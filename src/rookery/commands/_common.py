@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -13,6 +14,7 @@ from rookery.base.json_output import write_json
 if TYPE_CHECKING:
     from rookery.arena.limits import Adjudication, MatchLimits
     from rookery.arena.match import MatchResult
+    from rookery.cluster.pool import Pool
     from rookery.players.base import Player
 
 T = TypeVar("T")
@@ -64,6 +66,28 @@ def check_numbers(args: argparse.Namespace, **least: int) -> None:
         if value is not None and value < low:
             option = name.replace("_", "-")
             raise ValueError(f"--{option} is {value}; it must be {low} or more")
+
+
+def add_cluster_option(parser: argparse.ArgumentParser) -> None:
+    """Add the cluster that plays the games."""
+    parser.add_argument(
+        "--cluster",
+        metavar="ADDRESS",
+        help="play on a Ray cluster at fixed nodes: auto, local or HOST:PORT (docs/cluster.md)",
+    )
+
+
+@contextlib.contextmanager
+def cluster_of(args: argparse.Namespace) -> Iterator[Pool | None]:
+    """Connect to the cluster of --cluster; None without it."""
+    if not args.cluster:
+        yield None
+        return
+    from rookery.cluster.pool import Pool
+
+    with Pool(args.cluster, lambda text: print(f"rookery: {text}", file=sys.stderr)) as pool:
+        pool.wait_for_nodes()
+        yield pool
 
 
 def add_board_option(parser: argparse.ArgumentParser, default: str | None = "standard") -> None:

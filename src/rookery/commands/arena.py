@@ -16,9 +16,11 @@ from rookery.commands._common import (
     ProgressLine,
     add_adjudication_options,
     add_board_option,
+    add_cluster_option,
     add_limit_options,
     adjudication_of,
     check_numbers,
+    cluster_of,
     limits_of,
 )
 
@@ -65,6 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     add_limit_options(parser)
     add_adjudication_options(parser)
+    add_cluster_option(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -96,14 +99,17 @@ def run(args: argparse.Namespace) -> int:
             culprit = record.white if record.fault.white else record.black
             evidence.setdefault(culprit, f"{record.fault.kind}: {record.fault.evidence}")
 
-    result = run_match(
-        lambda: make_player(args.first),
-        lambda: make_player(args.second),
-        settings,
-        names=names,
-        progress=line.match,
-        on_game=note_fault,
-    )
+    with cluster_of(args) as pool:
+        result = run_match(
+            lambda: make_player(args.first),
+            lambda: make_player(args.second),
+            settings,
+            names=names,
+            progress=line.match,
+            on_game=note_fault,
+            pool=pool,
+            specs=(args.first, args.second),
+        )
     line.clear()
     summary = result.to_json()
     summary["fault_examples"] = evidence

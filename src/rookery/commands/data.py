@@ -1,4 +1,4 @@
-"""Make training samples or an opening book.
+"""Make training samples, a table of a run or an opening book.
 
 Write samples for 'rookery train supervised' as Parquet shards, or a Polyglot opening book.
 """
@@ -80,6 +80,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         source.add_argument("--observation", default="tactical70", help="observation layout")
         source.add_argument("--seed", type=int, default=0, metavar="N", help="random seed")
         source.add_argument("--json", action="store_true", help="print one JSON object")
+    _add_table_arguments(
+        kinds.add_parser("table", help="the numbers of a run as one table, a row per iteration")
+    )
     _add_book_arguments(
         kinds.add_parser(
             "book",
@@ -88,6 +91,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             "side won and 1 for each draw; moves with weight 0 are left out.",
         )
     )
+
+
+def _add_table_arguments(table: argparse.ArgumentParser) -> None:
+    table.add_argument("folder", metavar="RUN", help="run folder")
+    table.add_argument("--out", required=True, metavar="FILE", help=".csv or .parquet file")
+    table.add_argument("--json", action="store_true", help="print one JSON object")
+    table.set_defaults(run=run_table)
 
 
 def _add_book_arguments(book: argparse.ArgumentParser) -> None:
@@ -103,6 +113,20 @@ def _add_book_arguments(book: argparse.ArgumentParser) -> None:
     book.add_argument("--limit", type=int, metavar="N", help="maximum number of games")
     book.add_argument("--json", action="store_true", help="print one JSON object")
     book.set_defaults(run=run_book)
+
+
+def run_table(args: argparse.Namespace) -> int:
+    """Write the table and print its number of rows."""
+    from pathlib import Path
+
+    from rookery.runs.table import write_table
+
+    rows = write_table(Path(args.folder), Path(args.out))
+    if args.json:
+        write_json({"out": args.out, "rows": rows})
+    else:
+        print(f"{args.out}: {rows} rows")
+    return 0
 
 
 def run(args: argparse.Namespace) -> int:

@@ -14,14 +14,17 @@ from typing import TYPE_CHECKING, Any
 from rookery.base.json_output import write_json
 from rookery.commands._common import (
     ProgressLine,
+    add_cluster_option,
     add_limit_options,
     check_numbers,
+    cluster_of,
     limits_of,
     print_result,
     ready_player,
 )
 
 if TYPE_CHECKING:
+    from rookery.cluster.pool import Pool
     from rookery.rating.ladder import PlayerRating
     from rookery.rating.rungs import Rung
 
@@ -61,6 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     add_limit_options(parser)
+    add_cluster_option(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -79,10 +83,11 @@ def run(args: argparse.Namespace) -> int:
     for player in players:
         ready_player(player)  # fail before hours of games, not after them
     objects = []
-    for player in players:
-        objects.append(rate_one(args, player).to_json())
-        if not args.json:
-            print(report(objects[-1]), flush=True)
+    with cluster_of(args) as pool:
+        for player in players:
+            objects.append(rate_one(args, player, pool).to_json())
+            if not args.json:
+                print(report(objects[-1]), flush=True)
     if args.json:
         write_json(objects[0] if len(objects) == 1 else {"ratings": objects})
     return 0
@@ -100,8 +105,8 @@ def expand(players: list[str], checkpoints: bool) -> list[str]:
     return found
 
 
-def rate_one(args: argparse.Namespace, player: str) -> PlayerRating:
-    """Rate one player."""
+def rate_one(args: argparse.Namespace, player: str, pool: Pool | None = None) -> PlayerRating:
+    """Rate one player; with a `pool`, rungs without a clock are played on a cluster."""
     from pathlib import Path
 
     from rookery.players.registry import check_player, make_player
@@ -140,6 +145,8 @@ def rate_one(args: argparse.Namespace, player: str) -> PlayerRating:
         ),
         show,
         BatchFile(Path(args.journal)) if args.journal else None,
+        pool,
+        player,
     )
     try:
         rating = climb.run()

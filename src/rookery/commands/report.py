@@ -14,7 +14,9 @@ from rookery.commands._common import print_result
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
-    parser.add_argument("runs", metavar="RUN", nargs="+", help="run folders")
+    parser.add_argument(
+        "runs", metavar="RUN", nargs="+", help="run folders, or those of 'rookery tune'"
+    )
     parser.add_argument("--out", metavar="FILE", required=True, help=".html file to write")
     parser.add_argument("--title", default="Training report", help="page heading")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
@@ -29,12 +31,20 @@ def run(args: argparse.Namespace) -> int:
     require_extra("pydantic")
     from rookery.base.storage import atomic_write
     from rookery.report.page import make_page
+    from rookery.report.population import is_population, members, population_section
     from rookery.report.read import read_runs
 
     out = Path(args.out)
     left_out: list[str] = []
-    runs = read_runs([Path(name) for name in args.runs], left_out.append)
-    atomic_write(out, make_page(runs, args.title))
+    folders = [Path(name) for name in args.runs]
+    sections = [population_section(folder) for folder in folders if is_population(folder)]
+    paths = [
+        path
+        for folder in folders
+        for path in (members(folder) if is_population(folder) else [folder])
+    ]
+    runs = read_runs(paths, left_out.append)
+    atomic_write(out, make_page(runs, args.title, sections))
     for reason in left_out:
         print(f"left out: {reason}", file=sys.stderr)
     result = {

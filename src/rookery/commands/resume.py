@@ -32,5 +32,12 @@ def run(args: argparse.Namespace) -> int:
     """Train until the budget is used up or a signal arrives."""
     from rookery.training.session import resume
 
-    outcome = resume(args.folder, args.budget, args.workers, args.settings, args.accept_changes)
+    outcome = resume(
+        args.folder,
+        args.budget,
+        args.workers,
+        args.settings,
+        args.accept_changes,
+        cluster=args.cluster,
+    )
     return report(outcome, args.json)

@@ -16,6 +16,14 @@ from typing import TYPE_CHECKING
 from rookery.base.json_output import write_json
 from rookery.commands._common import add_board_option
 
+# What to do with a finished run.
+NEXT = (
+    ("play it", "play {run}"),
+    ("rate it", "rate {run}"),
+    ("report", "report {run} --out report.html"),
+    ("go on", "resume {run} --budget +1h"),
+)
+
 if TYPE_CHECKING:
     from rookery.training.loop import Outcome
 
@@ -55,6 +63,11 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
         help="override a recipe key, as in --set ppo.learning_rate=3e-4; repeatable",
     )
     parser.add_argument("--workers", metavar="N", type=int, help="number of cores; 0: all")
+    parser.add_argument(
+        "--cluster",
+        metavar="ADDRESS",
+        help="Ray cluster that plays the games: auto, local or HOST:PORT (docs/cluster.md)",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -64,13 +77,21 @@ def run(args: argparse.Namespace) -> int:
     if args.seeds:
         return run_seeds(args)
     settings = settings_of(args)
-    outcome = start(args.recipe, args.folder, args.budget, args.seed, args.workers, settings)
+    outcome = start(
+        args.recipe,
+        args.folder,
+        args.budget,
+        args.seed,
+        args.workers,
+        settings,
+        cluster=args.cluster,
+    )
     return report(outcome, args.json)
 
 
 def settings_of(args: argparse.Namespace) -> list[str]:
     """The changes of --set and --board."""
-    return args.settings + ([f"board={args.board}"] if args.board else [])
+    return [*args.settings, *([f"board={args.board}"] if args.board else [])]
 
 
 def seed_list(text: str) -> list[int]:
@@ -92,7 +113,15 @@ def run_seeds(args: argparse.Namespace) -> int:
     outcomes = []
     for seed in args.seeds:
         folder = f"{name}-seed{seed}"
-        outcome = start(args.recipe, folder, args.budget, seed, args.workers, settings_of(args))
+        outcome = start(
+            args.recipe,
+            folder,
+            args.budget,
+            seed,
+            args.workers,
+            settings_of(args),
+            cluster=args.cluster,
+        )
         outcomes.append(outcome)
         if not args.json:
             report(outcome, as_json=False)
@@ -126,6 +155,7 @@ def _print(outcome: Outcome, as_json: bool) -> None:
     stream = sys.stderr if as_json else sys.stdout
     if outcome.finished:
         print(f"finished: {outcome.run}/model.safetensors", file=stream)
-        print(f"to train longer: rookery resume {outcome.run} --budget +1h", file=stream)
+        for what, command in NEXT:
+            print(f"{what:9} rookery {command.format(run=outcome.run)}", file=stream)
     else:
         print(f"saved; resume with: rookery resume {outcome.run}", file=stream)

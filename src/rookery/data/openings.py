@@ -217,7 +217,8 @@ def _checked_lines(text: str, board: str) -> list[str]:
     finished = 0
     for number, line in position_lines(text):
         try:
-            if Game(complete_fen(line), _is_chess960(line), board).outcome() is None:
+            fen = complete_fen(line)
+            if Game(fen, _is_chess960(fen), board).outcome() is None:
                 lines.append(line)
             else:
                 finished += 1

@@ -3,9 +3,7 @@
 All pipes are non-blocking, every read has a deadline, and the output per answer is bounded. `close`
 ends the process politely, then by force.
 
-The process is the child of a guard (`core/guard/guard.cpp`), a small program that is killed by no
-signal to us and notices our end, by whatever signal, as the end of a pipe. It then kills the engine
-and all its descendants, on Linux also those that left the process group and the session.
+`pipes.py` starts the process so that nothing of it outlives us, on systems where that is possible.
 
 UCI itself is in `uci_engine.py`.
 """
@@ -16,9 +14,7 @@ import atexit
 import contextlib
 import os
 import re
-import selectors
 import signal
-import subprocess
 import sys
 import threading
 import time
@@ -26,13 +22,10 @@ import weakref
 from collections import deque
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-from rookery._core import __file__ as core_file
 from rookery.engines.faults import EngineFault, clean
+from rookery.engines.pipes import Pipes, open_pipes
 
-GUARD = Path(core_file).with_name("rookery-guard")
-TERMINATE, KILL = b"t", b"k"  # commands to the guard
 _LINE_END = re.compile(rb"\r\n|\n|\r")
 
 # Running engines. On Ctrl-C or interpreter exit they are killed from another thread than the one
@@ -74,58 +67,12 @@ class EngineProcess:
         self._ended = False
         self._closed = False
         self._owner = (os.getpid(), threading.get_ident())
-        self._controlling = threading.Lock()
-        self._control: int | None = None  # our end of the guard's pipe
-        self._start(environment, directory)
+        memory = min(self.limits.memory_bytes or 0, sys.maxsize)  # beyond it there is no limit
+        variables = {**os.environ, **(environment or {})}
+        self._pipes: Pipes = open_pipes(command, memory, variables, directory)
+        self.pid = self._pipes.pid
         with _live_lock:
             _live.add(self)
-        assert self._process.stdin and self._process.stdout and self._process.stderr
-        self._stdin = self._process.stdin.fileno()
-        self._stdout = self._process.stdout.fileno()
-        self._stderr = self._process.stderr.fileno()
-        for descriptor in (self._stdin, self._stdout, self._stderr):
-            os.set_blocking(descriptor, False)
-        self._selector = selectors.DefaultSelector()
-        self._selector.register(self._stdout, selectors.EVENT_READ)
-        self._selector.register(self._stderr, selectors.EVENT_READ)
-
-    def _start(self, environment: Mapping[str, str] | None, directory: str | None) -> None:
-        """Start the guard, which starts the program."""
-        control, self._control = os.pipe()
-        reading, report = os.pipe()
-        memory = min(self.limits.memory_bytes or 0, sys.maxsize)  # beyond it there is no limit
-        arguments = [os.getpid(), control, report, memory]
-        try:
-            self._process = subprocess.Popen(
-                [str(GUARD), *map(str, arguments), *self.command],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                bufsize=0,
-                pass_fds=(control, report),
-                start_new_session=True,
-                cwd=directory,
-                env={**os.environ, **(environment or {})},
-            )
-        except (OSError, ValueError) as error:
-            os.close(reading)
-            self._command(KILL)
-            raise EngineFault("missing", f"cannot start {self.command[0]!r}: {error}") from error
-        finally:
-            os.close(control)
-            os.close(report)
-        try:
-            with open(reading, encoding="ascii") as lines:  # ends when the program has begun
-                said = lines.read().split()
-            if "error" in said or not said:
-                code = int(said[-1]) if said else 0
-                why = OSError(code, os.strerror(code), self.command[0])
-                raise EngineFault("missing", f"cannot start {self.command[0]!r}: {why}")
-        except BaseException:
-            self._command(KILL)
-            self._process.communicate()  # nothing; waits for the guard
-            raise
-        self.pid = int(said[0])  # of the program
 
     def send(self, line: str) -> None:
         """Write one line; a program that does not read it in time raises a fault."""
@@ -135,7 +82,7 @@ class EngineProcess:
         deadline = time.monotonic() + self.limits.write_seconds
         while data:
             try:
-                data = data[os.write(self._stdin, data) :]
+                data = data[self._pipes.write(data) :]
             except BlockingIOError:
                 if time.monotonic() > deadline:
                     raise EngineFault("hang", f"does not read its input ({line[:60]!r})") from None
@@ -180,39 +127,20 @@ class EngineProcess:
         self._closed = True
         with contextlib.suppress(EngineFault, OSError):
             self.send(farewell)
-        with contextlib.suppress(OSError):
-            self._process.stdin.close()  # type: ignore[union-attr]
+        self._pipes.close_input()
         self._wait_quietly(self.limits.quit_seconds)
-        if not self._has_exited():
-            self._command(TERMINATE)
+        if self._pipes.exit_code() is None:
+            self._pipes.terminate()
             self._wait_quietly(min(0.2, self.limits.quit_seconds))
-        self._command(KILL)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(5.0)  # the guard ends when nothing of the program is left
-        self._selector.close()
-        for stream in (self._process.stdout, self._process.stderr):
-            with contextlib.suppress(OSError):
-                if stream is not None:
-                    stream.close()
+        self._pipes.kill()
+        self._pipes.close()
 
     def kill(self) -> None:
         """End the program at once; thread-safe, even while another thread waits for its answer.
 
         The waiting thread sees the end of the output and still has to `close`.
         """
-        self._command(KILL)
-
-    def _command(self, command: bytes) -> None:
-        """Send a command to the guard; the first `KILL` is the last one."""
-        with self._controlling, contextlib.suppress(OSError):
-            if self._control is None:
-                return
-            try:
-                os.write(self._control, command)
-            finally:
-                if command == KILL:
-                    os.close(self._control)
-                    self._control = None
+        self._pipes.kill()
 
     def belongs_to(self, threads: Container[int] | None) -> bool:
         """Whether one of these threads (None: any) of this process started the engine."""
@@ -220,7 +148,7 @@ class EngineProcess:
 
     def __del__(self) -> None:
         """Close an engine whose owner forgot to."""
-        if getattr(self, "_selector", None) is not None and not self._closed:
+        if getattr(self, "_pipes", None) is not None and not self._closed:
             with contextlib.suppress(Exception):
                 self.limits = ProcessLimits(quit_seconds=0.0, write_seconds=0.0)
                 self.close()
@@ -229,20 +157,13 @@ class EngineProcess:
 
     def _pump(self, timeout: float) -> None:
         """Wait up to `timeout` seconds for output and read what is there."""
-        for key, _ in self._selector.select(max(0.0, timeout)):
-            try:
-                data = os.read(key.fd, 65536)
-            except BlockingIOError:
-                continue
-            except OSError:
-                data = b""
+        for is_error, data in self._pipes.read(timeout):
             arrival = time.monotonic()
             if not data:
-                self._selector.unregister(key.fd)
-                self._ended = self._ended or key.fd == self._stdout
+                self._ended = self._ended or not is_error
                 continue
             self._printed += len(data)
-            if key.fd == self._stderr:
+            if is_error:
                 self._stderr_tail = (self._stderr_tail + data)[-2048:]
             else:
                 self._take(data, arrival)
@@ -259,34 +180,16 @@ class EngineProcess:
 
     # Ending
 
-    def _has_exited(self) -> bool:
-        """Whether the process has exited, without reaping it."""
-        if self._process.returncode is not None:
-            return True
-        try:
-            flags = os.WEXITED | os.WNOHANG | os.WNOWAIT
-            return os.waitid(os.P_PID, self._process.pid, flags) is not None
-        except ChildProcessError:
-            return True
-
     def _exit_code(self) -> int | None:
-        """Exit code without reaping (negative: the signal), or None while running."""
+        """Exit code (negative: the signal), or None while running; waits a moment for it."""
         deadline = time.monotonic() + 0.1
-        while not self._has_exited() and time.monotonic() < deadline:
+        while (code := self._pipes.exit_code()) is None and time.monotonic() < deadline:
             time.sleep(0.002)
-        if self._process.returncode is not None:
-            return self._process.returncode
-        with contextlib.suppress(ChildProcessError):
-            flags = os.WEXITED | os.WNOHANG | os.WNOWAIT
-            status = os.waitid(os.P_PID, self._process.pid, flags)
-            if status is not None:
-                exited = status.si_code == os.CLD_EXITED
-                return status.si_status if exited else -status.si_status
-        return None
+        return code
 
     def _wait_quietly(self, seconds: float) -> None:
         deadline = time.monotonic() + seconds
-        while not self._has_exited():
+        while self._pipes.exit_code() is None:
             remaining = deadline - time.monotonic()
             if remaining <= 0:
                 return
@@ -294,7 +197,7 @@ class EngineProcess:
             self._lines.clear()
             self._partial.clear()
             # Keep reading: a program blocked on a full pipe cannot quit.
-            if self._selector.get_map():
+            if self._pipes.open():
                 with contextlib.suppress(EngineFault):
                     self._pump(min(remaining, 0.02))
             else:

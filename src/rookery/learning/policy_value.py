@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import torch
@@ -22,6 +22,7 @@ from rookery._core import action_count
 from rookery.base.section import Section
 from rookery.data.samples import SampleBlock
 from rookery.nets import AuxiliaryHeads, PolicyValueNetwork, make_network, ragged
+from rookery.nets.device import device_of, put
 from rookery.nets.mlp import MlpSizes
 from rookery.nets.pepper import PepperSizes
 from rookery.nets.resnet import ResnetSizes
@@ -78,6 +79,9 @@ class LearnSettings(Section):
     """Largest norm of the gradient, which is scaled down to it; 0: no limit."""
     search_value: float = Field(default=0.5, ge=0, le=1)
     """Share of the search's value in the value target; the rest is the game's result."""
+    mixed_precision: bool = False
+    """Whether products are computed in bfloat16, on devices that are faster with it; weights and
+    sums stay in full precision."""
     average: float = Field(default=0.0, ge=0, lt=1)
     """Share of the old mean kept per iteration by the moving average of the weights, which then
     plays the games; 0: no averaging."""
@@ -163,51 +167,90 @@ def losses(
     policy_over: Literal["legal", "all"] = "legal",
 ) -> Losses:
     """Policy and value loss of a block of samples."""
-    count = len(block)
-    rows = torch.from_numpy(np.repeat(np.arange(count), block.counts))
-    legal = torch.from_numpy(block.legal.astype(np.int64))
-    observations = torch.from_numpy(block.observations)
-    asked, asked_rows = legal, rows  # the actions whose logits are computed
+    terms = loss_terms(network, Batch.of(block, search_value, device_of(network)), policy_over)
+    logits = terms.logits.detach().float().cpu().numpy()
+    chosen = ragged.best_places(logits, block.offsets)
+    best = ragged.best_places(block.policy, block.offsets)
+    variance = float(np.var(value_targets(block, search_value)))
+    return Losses(
+        terms.policy,
+        terms.value,
+        float(np.mean(chosen == best)),
+        float(terms.error.detach()) / variance if variance > 0 else float("nan"),
+        float(terms.legal_share),
+    )
+
+
+class Batch(NamedTuple):
+    """A block of samples as tensors on the network's device."""
+
+    observations: Tensor  # [B, *shape]
+    legal: Tensor  # int64 [L]
+    rows: Tensor  # int64 [L]
+    policy: Tensor  # [L], target
+    values: Tensor  # [B], target
+    outcomes: Tensor  # [B, 3], target
+    plies_left: Tensor  # [B], in hundreds
+
+    @staticmethod
+    def of(block: SampleBlock, search_value: float, device: torch.device) -> Batch:
+        """Move a block to a device."""
+        arrays = (
+            block.observations,
+            block.legal.astype(np.int64),
+            np.repeat(np.arange(len(block)), block.counts),
+            block.policy,
+            value_targets(block, search_value),
+            outcome_targets(block, search_value),
+            block.plies_left.astype(np.float32) / 100,
+        )
+        return Batch(*(put(array, device) for array in arrays))
+
+
+class Terms(NamedTuple):
+    """Losses as tensors; nothing here waits for the device."""
+
+    policy: Tensor
+    value: Tensor
+    error: Tensor  # mean squared error of the values
+    logits: Tensor  # [L]
+    legal_share: Tensor  # NaN unless the policy is over all actions
+
+
+def loss_terms(
+    network: PolicyValueNetwork, batch: Batch, policy_over: Literal["legal", "all"] = "legal"
+) -> Terms:
+    """Policy and value loss of a batch."""
+    count = batch.values.shape[0]
+    asked, asked_rows = batch.legal, batch.rows  # the actions whose logits are computed
     if policy_over == "all":
-        width = action_count(network.actions)
-        asked = torch.arange(width).repeat(count)
-        asked_rows = torch.repeat_interleave(torch.arange(count), width)
+        width, device = action_count(network.actions), batch.legal.device
+        asked = torch.arange(width, device=device).repeat(count)
+        asked_rows = torch.arange(count, device=device).repeat_interleave(width)
     extras: dict[str, Tensor] = {}
     if isinstance(network, AuxiliaryHeads):
-        logits, values, extras = network.heads(observations, asked, asked_rows)
+        logits, values, extras = network.heads(batch.observations, asked, asked_rows)
     else:
-        logits, values = network(observations, asked, asked_rows)
-    legal_share = math.nan
+        logits, values = network(batch.observations, asked, asked_rows)
+    logits, values = logits.float(), values.float()  # sums need full precision
+    legal_share = logits.new_full((), math.nan)
     if policy_over == "all":
-        places = rows * width + legal
+        places = batch.rows * width + batch.legal
         logits = logits.view(count, width)
         log_probabilities = logits.log_softmax(1).flatten().index_select(0, places)
-        legal_share = float(log_probabilities.detach().exp().sum()) / count
+        legal_share = log_probabilities.detach().exp().sum() / count
         logits = logits.flatten().index_select(0, places)
     else:
-        log_probabilities = ragged.log_softmax(logits, rows, count)
-    target = torch.from_numpy(block.policy)
-    policy = -(target * log_probabilities).sum() / count
-    wanted = torch.from_numpy(value_targets(block, search_value))
-    error = (values - wanted).square().mean()
+        log_probabilities = ragged.log_softmax(logits, batch.rows, count)
+    policy = -(batch.policy * log_probabilities).sum() / count
+    error = (values - batch.values).square().mean()
     value = error
     if "wdl" in extras:
-        chances = torch.from_numpy(outcome_targets(block, search_value))
-        value = functional.cross_entropy(extras["wdl"], chances)
+        value = functional.cross_entropy(extras["wdl"], batch.outcomes)
     if "moves_left" in extras:
-        left = torch.from_numpy(block.plies_left.astype(np.float32) / 100)
-        value = value + MOVES_LEFT_WEIGHT * functional.smooth_l1_loss(extras["moves_left"], left)
-    offsets = block.offsets
-    chosen = ragged.best_places(logits.detach().numpy(), offsets)
-    best = ragged.best_places(block.policy, offsets)
-    variance = float(wanted.var(unbiased=False))
-    return Losses(
-        policy,
-        value,
-        float(np.mean(chosen == best)),
-        float(error.detach()) / variance if variance > 0 else float("nan"),
-        legal_share,
-    )
+        left = functional.smooth_l1_loss(extras["moves_left"], batch.plies_left)
+        value = value + MOVES_LEFT_WEIGHT * left
+    return Terms(policy, value, error, logits, legal_share)
 
 
 def make_optimizer(network: Any, settings: LearnSettings) -> torch.optim.Optimizer:
@@ -240,7 +283,8 @@ def learn_step(
         else:
             group["betas"] = (kept, group["betas"][1])
     network.train()
-    terms = losses(network, block, settings.search_value, settings.policy_over)
+    with torch.autocast(device_of(network).type, torch.bfloat16, settings.mixed_precision):
+        terms = losses(network, block, settings.search_value, settings.policy_over)
     total = terms.policy + settings.value_weight * terms.value
     optimizer.zero_grad()
     total.backward()  # type: ignore[no-untyped-call]

@@ -18,16 +18,19 @@ from numpy.typing import NDArray
 
 from rookery._core import Game
 from rookery.base.extras import how_to_install
+from rookery.base.registry import load
 from rookery.encodings import ACTIONS, OBSERVATIONS
 from rookery.nets import ActionValueNetwork, PolicyValueNetwork
 from rookery.nets.model_file import (
     KEY,
     ModelFileError,
     board_of,
+    info_of,
     parse_info,
     parse_model,
     require_layouts,
 )
+from rookery.nets.registry import FAMILIES
 
 Array = NDArray[Any]
 Floats = NDArray[np.float32]
@@ -59,7 +62,7 @@ class Evaluator(Protocol):
 
 
 class TorchEvaluator:
-    """Evaluates with torch on the CPU; Q values of an action-value network serve as logits."""
+    """Evaluates with torch, on the network's device; Q values serve as logits."""
 
     def __init__(
         self, network: PolicyValueNetwork | ActionValueNetwork, name: str = "network"
@@ -77,17 +80,17 @@ class TorchEvaluator:
         """Evaluate B positions; only the logits of legal actions are computed."""
         import torch
 
+        from rookery.nets.device import device_of, put
+
         rows = check_batch(self, observations, legal_actions, legal_offsets)
         training = self._module.training
         self._module.eval()
         with torch.inference_mode():
-            logits, values = self._answer(
-                torch.from_numpy(np.ascontiguousarray(observations)),
-                torch.from_numpy(np.asarray(legal_actions, dtype=np.int64)),
-                torch.from_numpy(rows),
-            )
+            arrays = (observations, np.asarray(legal_actions, dtype=np.int64), rows)
+            device = device_of(self._module)
+            logits, values = self._answer(*(put(array, device) for array in arrays))
         self._module.train(training)
-        return check_answer(self, logits.numpy(), values.numpy())
+        return check_answer(self, logits.cpu().numpy(), values.cpu().numpy())
 
 
 class OnnxEvaluator:
@@ -188,11 +191,39 @@ def evaluate_position(evaluator: Evaluator, game: Game, legal: Array) -> tuple[F
     return logits, float(values[0])
 
 
-def load_evaluator(source: str, threads: int = 1) -> TorchEvaluator | OnnxEvaluator:
-    """The evaluator of a model file, an .onnx file, a run folder or a shipped network."""
+def load_evaluator(source: str, threads: int = 1) -> Evaluator:
+    """The evaluator of a model file, an .onnx file, a run folder or a shipped network.
+
+    Native or in NumPy where the family has such a form, otherwise in torch.
+    """
     if source.endswith(".onnx"):
         return OnnxEvaluator(Path(source), threads)
-    return TorchEvaluator(load_network(source, threads), short_name(source))
+    found: Evaluator | None = without_torch(source, threads)
+    return found or TorchEvaluator(load_network(source, threads), short_name(source))
+
+
+def without_torch(source: str, threads: int = 1) -> Any:
+    """The evaluator that needs no torch; None if the family of this model has no such form.
+
+    Of the family's own type: an `Evaluator`, or for a value network the core's `BatchEvaluator`.
+    """
+    from rookery.nets.model_arrays import parse_arrays
+    from rookery.nets.native import CoreEvaluator
+
+    origin, data = read_model(source)
+    family = FAMILIES.find(info_of(data, origin).family)
+    if not (family.native or family.arrays):
+        return None
+    weights, info = parse_arrays(data, origin)
+    try:
+        if family.arrays:
+            return load(family.arrays)(weights, info, short_name(source))
+        native = load(family.native)(weights, info)
+    except ValueError as error:
+        raise ModelFileError(f"{origin}: {error}") from None
+    if native is None:
+        return None
+    return CoreEvaluator(native, info, short_name(source), threads)
 
 
 def short_name(source: str) -> str:
@@ -212,8 +243,10 @@ def load_network(source: str, threads: int = 1) -> Any:
         raise ImportError(
             f"{source} needs torch; install it with: {how_to_install('train')}"
         ) from None
+    from rookery.nets.device import player_device
+
     torch.set_num_threads(threads)
-    return parse_model(data, origin)[0]
+    return parse_model(data, origin)[0].to(player_device())
 
 
 def read_model(source: str) -> tuple[str, bytes]:

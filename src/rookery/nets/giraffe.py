@@ -1,6 +1,6 @@
 r"""Giraffe's value network, for `giraffe363` or Deep Pepper's `pepper353`; it has no policy.
 
-Lai, "Giraffe: Using Deep Reinforcement Learning to Play Chess" (2015), section 4.2: the three
+Lai, "Giraffe: Using Deep Reinforcement Learning to Play Chess" (2015): the three
 groups of features (global, piece-centred, square-centred) are not mixed in the first layer. Two
 more layers follow; the value is the tanh of the last.
 
@@ -16,11 +16,9 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from rookery.base.section import Section
-from rookery.encodings import NO_ACTIONS, OBSERVATIONS
+from rookery.encodings import NO_ACTIONS
+from rookery.nets.giraffe_arrays import Layer, group_places, plain_layers
 from rookery.nets.giraffe_moves import MoveNetwork
-
-GROUPS = ("global", "piece", "square")
-REGISTER = 16  # floats (core/nets/mlp_value.h)
 
 
 class GiraffeSizes(Section):
@@ -45,31 +43,20 @@ class Giraffe(nn.Module):
     def __init__(self, observation: str, actions: str, sizes: GiraffeSizes) -> None:
         """Make the layers; their weights are meaningless until `initialise`."""
         super().__init__()
-        layout = OBSERVATIONS.get(observation)
-        if layout is None or not all(part.group for part in layout.slices):
-            raise ValueError(
-                f"the family 'giraffe' reads giraffe363 or pepper353, not {observation!r}"
-            )
+        places = [torch.from_numpy(group) for group in group_places(observation)]
         if actions != NO_ACTIONS:
             raise ValueError(f"the family 'giraffe' has no actions ('none'), not {actions!r}")
         self.observation = observation
         self.actions = actions
         self.sizes = sizes
         self.first = nn.ModuleList()
-        places, widths = [], []
-        for number, group in enumerate(GROUPS):
-            indices = [
-                index
-                for part in layout.slices
-                if part.group == group
-                for index in range(part.start, part.stop)
-            ]
-            places.append(torch.tensor(indices))
-            share = max(4, round(sizes.width * len(indices) / layout.shape[0]))
+        inputs, widths = sum(map(len, places)), []
+        for number, group in enumerate(places):
+            share = max(4, round(sizes.width * len(group) / inputs))
             width = share if sizes.groups is None else sizes.groups[number]
-            self.first.append(nn.Linear(len(indices), width))
+            self.first.append(nn.Linear(len(group), width))
             widths.append(width)
-        self._places, self._widths = places, widths
+        self._places = places
         self.second = nn.Linear(sum(widths), sizes.width)
         self.value = nn.Linear(sizes.width, 1)
         if sizes.moves and observation != "giraffe363":
@@ -87,24 +74,10 @@ class Giraffe(nn.Module):
         if self.moves is not None:
             self.moves.initialise(generator)
 
-    def layers(self) -> list[tuple[Tensor, Tensor]]:
-        """The network as plain linear layers; the first is a block matrix of the groups.
-
-        Each group is padded with zeros to whole vector registers of the native copy.
-        """
-        inputs = sum(len(places) for places in self._places)
-        sizes = [-(-width // REGISTER) * REGISTER for width in self._widths]
-        first, bias = torch.zeros(sum(sizes), inputs), torch.zeros(sum(sizes))
-        second = torch.zeros(self.second.out_features, sum(sizes))
-        row = column = 0
-        for layer, places, size in zip(self.first, self._places, sizes, strict=True):
-            block, offset = (parameter.detach() for parameter in layer.parameters())
-            count = len(offset)
-            first[row : row + count, places] = block
-            bias[row : row + count] = offset
-            second[:, row : row + count] = self.second.weight[:, column : column + count].detach()
-            row, column = row + size, column + count
-        return [(first, bias), (second, self.second.bias), (self.value.weight, self.value.bias)]
+    def layers(self) -> list[Layer]:
+        """The value network as plain linear layers (`plain_layers`)."""
+        state = self.state_dict()
+        return plain_layers({name: state[name].cpu().numpy() for name in state}, self.observation)
 
     def values(self, observations: Tensor) -> Tensor:
         """Values [B] of observations [B, features], for the side to move."""

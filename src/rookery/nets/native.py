@@ -1,20 +1,20 @@
-"""Native copies of networks, evaluated by the core without calling Python.
+"""Native copies of networks, evaluated by the core without calling Python or torch.
 
-A family registers how its weights are copied into the core; `network_evaluator` uses this copy if
-there is one, and torch otherwise.
+A family registers how its weights are copied into the core, be they those of a network in torch or
+of a model file; `network_evaluator` and `load_evaluator` use this copy if there is one.
 """
 
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from rookery._core import SlotsNet, SquaresNet
 from rookery.base.registry import load
-from rookery.encodings import OBSERVATIONS
+from rookery.encodings import ACTIONS, OBSERVATIONS
 from rookery.nets import ActionValueNetwork, Network, PolicyValueNetwork
 from rookery.nets.evaluator import (
     Answer,
@@ -24,20 +24,29 @@ from rookery.nets.evaluator import (
     check_answer,
     check_batch,
 )
-from rookery.nets.model_file import board_of
+from rookery.nets.model_arrays import Weights
+from rookery.nets.model_file import ModelFileError, ModelInfo, describe
+from rookery.nets.move_squares import squares_of
 from rookery.nets.registry import FAMILIES
 
-if TYPE_CHECKING:
-    from rookery.nets.slots import Slots
-    from rookery.nets.squares import Squares
-
 NativeNetwork = SquaresNet | SlotsNet
+MOST_WIDTH = 8192
+_SHARED = (
+    "places.weight", "second.weight", "second.bias", "third.weight", "third.bias", "key.weight",
+    "key.bias", "moves.weight", "value.weight", "value.bias",
+)  # fmt: skip
 
 
 def native_network(network: Network) -> NativeNetwork | None:
     """A native copy of a network's current weights; None if it has no native form."""
     reference = FAMILIES.find(network.family).native
-    made: NativeNetwork | None = load(reference)(network) if reference else None
+    if not reference:
+        return None
+    weights = {
+        name: np.ascontiguousarray(tensor.detach().cpu().numpy(), dtype=np.float32)
+        for name, tensor in network.state_dict().items()
+    }
+    made: NativeNetwork | None = load(reference)(weights, describe(network))
     return made
 
 
@@ -51,48 +60,60 @@ def network_evaluator(
     native = native_network(network)
     if native is None:
         return TorchEvaluator(network, name)
-    return CoreEvaluator(native, network, name, threads)
+    return CoreEvaluator(native, describe(network), name, threads)
 
 
-def squares_net(network: Squares) -> SquaresNet | None:
+def squares_net(weights: Weights, info: ModelInfo) -> SquaresNet | None:
     """The native form of the family `squares`; only for the actions `az4672`."""
-    return SquaresNet(*_copied(network)) if network.actions == "az4672" else None
+    if info.actions != "az4672":
+        return None
+    sizes = _sizes(weights, info, "tactical70", {"codes.weight", "codes.bias"})
+    return SquaresNet(*sizes, dict(weights), *squares_of(ACTIONS[info.actions].count))
 
 
-def slots_net(network: Slots) -> SlotsNet | None:
+def slots_net(weights: Weights, info: ModelInfo) -> SlotsNet | None:
     """The native form of the family `slots`; only for the actions `az4672`."""
-    return SlotsNet(*_copied(network)) if network.actions == "az4672" else None
+    if info.actions != "az4672":
+        return None
+    sizes = _sizes(weights, info, "pepper353", {"plain.weight", "plain.bias"})
+    # Here a1 is square 0, in `squares` a8.
+    origins, destinations = (squares ^ 56 for squares in squares_of(ACTIONS[info.actions].count))
+    return SlotsNet(*sizes, dict(weights), origins, destinations)
 
 
-def _copied(network: Squares | Slots) -> tuple[int, int, dict[str, Array], Array, Array]:
-    """The arguments of the native constructors."""
-    weights: dict[str, Array] = {
-        name: np.ascontiguousarray(tensor.detach().cpu().numpy(), dtype=np.float32)
-        for name, tensor in network.state_dict().items()
-    }
-    return (
-        network.sizes.width,
-        network.sizes.key_width,
-        weights,
-        network.origins.numpy(),
-        network.destinations.numpy(),
-    )
+def _sizes(weights: Weights, info: ModelInfo, reads: str, own: set[str]) -> tuple[int, int]:
+    """Width and key width; the core compares the tensors with them."""
+    if info.observation != reads:
+        raise ModelFileError(f"the family {info.family!r} reads {reads}, not {info.observation!r}")
+    for name in {*_SHARED, *own} ^ set(weights):
+        raise ModelFileError(f"the network of the family {info.family!r} {_lacks(name, weights)}")
+    width, key_width = info.sizes.get("width"), info.sizes.get("key_width")
+    for size in (width, key_width):
+        if not isinstance(size, int) or not 1 <= size <= MOST_WIDTH:
+            raise ModelFileError(f"a width is {size!r}, but must be from 1 to {MOST_WIDTH}")
+    assert isinstance(width, int) and isinstance(key_width, int)
+    return width, key_width
+
+
+def _lacks(name: str, weights: Weights) -> str:
+    return f"has no tensor {name!r}" if name in weights else f"needs the tensor {name!r}"
 
 
 class CoreEvaluator:
     """Evaluates with a native network; several threads split each batch."""
 
+    bounded = True
+
     def __init__(
-        self, native: NativeNetwork, network: Network, name: str = "network", threads: int = 1
+        self, native: NativeNetwork, info: ModelInfo, name: str = "network", threads: int = 1
     ) -> None:
-        """Use `native`, a copy of `network`, which provides the layouts."""
+        """Use `native`; `info` has its layouts and its board."""
         self.name = name
-        self.observation = network.observation
-        self.actions = network.actions
-        self.bounded = network.bounded
-        self.board = board_of(network)
+        self.observation = info.observation
+        self.actions = info.actions
+        self.board = info.board
         self.native: Any = native
-        bytes_fit = "uint8" in OBSERVATIONS[network.observation].dtypes
+        bytes_fit = "uint8" in OBSERVATIONS[info.observation].dtypes
         self._dtype = np.uint8 if bytes_fit else np.float32
         self._threads = threads
         self._pool = ThreadPoolExecutor(threads) if threads > 1 else None

@@ -29,13 +29,13 @@ def rows_of(offsets: Tensor) -> Tensor:
     lengths = offsets.diff()
     if lengths.numel() and int(lengths.min()) < 1:
         raise ValueError(f"position {int(lengths.argmin())} of the batch has no legal action")
-    return torch.repeat_interleave(torch.arange(lengths.numel()), lengths)
+    return torch.repeat_interleave(torch.arange(lengths.numel(), device=lengths.device), lengths)
 
 
 def log_softmax(logits: Tensor, rows: Tensor, count: int) -> Tensor:
     """Log probabilities [L], normalised within each of the `count` positions."""
     # Subtract each position's largest logit first, so that exp cannot overflow.
-    largest = torch.full((count,), -torch.inf, dtype=logits.dtype)
+    largest = logits.new_full((count,), -torch.inf)
     largest.scatter_reduce_(0, rows, logits.detach(), "amax")
     shifted = logits - largest.index_select(0, rows)
     total = segment_sum(shifted.exp(), rows, count)
@@ -44,7 +44,7 @@ def log_softmax(logits: Tensor, rows: Tensor, count: int) -> Tensor:
 
 def segment_sum(values: Tensor, rows: Tensor, count: int) -> Tensor:
     """Sum [count] of the values [L] of each position."""
-    return torch.zeros(count, dtype=values.dtype).index_add(0, rows, values)
+    return values.new_zeros(count).index_add(0, rows, values)
 
 
 def entropy(log_probabilities: Tensor, rows: Tensor, count: int) -> Tensor:
@@ -177,8 +177,19 @@ def legal_product(
 
     `hidden` is its input [B, H]; `legal` and `rows` are int64 [L].
     """
+    if hidden.device.type != "cpu":  # what follows is made for CPUs
+        return gathered_logits(hidden, weight, bias, legal, rows)
     apply: Callable[..., Tensor] = _LegalProduct.apply
+    hidden = hidden.to(weight.dtype)  # mixed precision ends before the logits
     return apply(hidden, weight, bias, legal, rows)
+
+
+def gathered_logits(
+    hidden: Tensor, weight: Tensor, bias: Tensor, legal: Tensor, rows: Tensor
+) -> Tensor:
+    """The same by plain operations, for any device."""
+    gathered = weight.index_select(0, legal) * hidden.index_select(0, rows)
+    return gathered.sum(-1) + bias.index_select(0, legal)
 
 
 class _RowSum(torch.autograd.Function):
@@ -202,7 +213,7 @@ class _RowSum(torch.autograd.Function):
 
 def row_sum(weight: Tensor, index: Tensor) -> Tensor:
     """Sums [B, W] of the rows of `weight` [R, W] selected by `index` int64 [B, E]."""
-    if torch.onnx.is_in_onnx_export():
+    if torch.onnx.is_in_onnx_export() or weight.device.type != "cpu":
         return functional.embedding_bag(index, weight, mode="sum")
     apply: Callable[..., Tensor] = _RowSum.apply
     return apply(weight, index)

@@ -24,7 +24,9 @@ class NetworkFamily:
     output: Output
     player: str = "policy"  # kind of player for its model files, unless the algorithm names one
     onnx: bool = False  # whether `rookery export` writes it
-    native: str = ""  # function(network) -> the core's copy of its weights, or None
+    # Playing without torch, from float32 arrays by name and the `ModelInfo` of a file:
+    native: str = ""  # function(weights, info) -> the core's copy for tree searches, or None
+    arrays: str = ""  # function(weights, info, name) -> an evaluator, for families without `native`
 
     def __post_init__(self) -> None:
         """Refuse a value network with the default player, which needs a policy."""
@@ -43,9 +45,20 @@ FAMILIES = Registry(
             "value",
             player="plain-alpha-beta",
         ),
-        NetworkFamily("endgame", "rookery.nets.endgame:Endgame", "action-values", player="endgame"),
         NetworkFamily(
-            "giraffe", "rookery.nets.giraffe:Giraffe", "value", player="alpha-beta", onnx=True
+            "endgame",
+            "rookery.nets.endgame:Endgame",
+            "action-values",
+            player="endgame",
+            arrays="rookery.nets.endgame_arrays:EndgameArrays",
+        ),
+        NetworkFamily(
+            "giraffe",
+            "rookery.nets.giraffe:Giraffe",
+            "value",
+            player="alpha-beta",
+            onnx=True,
+            arrays="rookery.nets.giraffe_arrays:value_arrays",
         ),
         NetworkFamily("mlp", "rookery.nets.mlp:Mlp", "policy-value", onnx=True),
         NetworkFamily("nnue", "rookery.nets.nnue:Nnue", "value", player="alpha-beta"),

@@ -26,8 +26,9 @@ from torch.nn import functional
 
 from rookery.base.section import Section
 from rookery.encodings import ACTIONS
+from rookery.nets.move_squares import squares_of
 from rookery.nets.ragged import row_sum
-from rookery.nets.squares import OFFSETS, offset_of, squares_of
+from rookery.nets.squares import OFFSETS, offset_of
 
 SLOTS = (
     32  # of 5 features each, from FIRST_SLOT on: present, file / 7, rank / 7, attacker, defender
@@ -140,8 +141,9 @@ class Slots(nn.Module):
     def dense(self, observations: Tensor) -> tuple[Tensor, Tensor]:
         """Logits [B, A] over all actions, and values [B]."""
         count, actions = observations.shape[0], self.origins.shape[0]
-        rows = torch.arange(count).unsqueeze(1).expand(count, actions).reshape(-1)
-        legal = torch.arange(actions).unsqueeze(0).expand(count, actions).reshape(-1)
+        device = observations.device
+        rows = torch.arange(count, device=device).unsqueeze(1).expand(count, actions).reshape(-1)
+        legal = torch.arange(actions, device=device).unsqueeze(0).expand(count, actions).reshape(-1)
         logits, values = self.forward(observations, legal, rows)
         return logits.reshape(count, actions), values
 
@@ -189,7 +191,7 @@ class Board:
         self.squares = ranks * 8 + files  # [B, 32]
         self.king = self.squares[:, KINGS_SLOT]  # [B]
         # Square 64 takes the slots without a piece.
-        board = torch.zeros(count, 65, dtype=torch.int64)
+        board = torch.zeros(count, 65, dtype=torch.int64, device=observations.device)
         places = torch.where(self.present, self.squares, 64)
         self.codes = board.scatter(1, places, network.codes.expand(count, -1))[:, :64].contiguous()
         levels = network.levels[(slots[:, :, 3:] * 10).round().long()]
@@ -201,7 +203,8 @@ class Board:
         """Rows [B, 128] of the positions."""
         place = torch.where(self.present, self.kinds * 64 + self.squares, ABSENT)
         danger = torch.where(self.present, PLACES + self.kinds * STATES + self.dangers, ABSENT)
-        squares = PLACES + DANGERS + torch.arange(64) * STATES
+        numbers = torch.arange(64, device=self.own.device)
+        squares = PLACES + DANGERS + numbers * STATES
         return torch.cat([place, danger, squares + self.own * LEVELS + self.theirs], 1)
 
 

@@ -22,7 +22,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from rookery.base.section import Section
-from rookery.encodings import ACTIONS, PLANE_STEPS, PLANES_PER_ORIGIN
+from rookery.encodings import ACTIONS
+from rookery.nets.move_squares import squares_of
 from rookery.nets.ragged import row_sum
 
 PIECES, STATES = 13, 12  # piece codes of a square; own attackers (0, 1, more) x opponent's (4)
@@ -123,8 +124,9 @@ class Squares(nn.Module):
     def dense(self, observations: Tensor) -> tuple[Tensor, Tensor]:
         """Logits [B, A] over all actions, and values [B]."""
         count, actions = observations.shape[0], self.origins.shape[0]
-        rows = torch.arange(count).unsqueeze(1).expand(count, actions).reshape(-1)
-        legal = torch.arange(actions).unsqueeze(0).expand(count, actions).reshape(-1)
+        device = observations.device
+        rows = torch.arange(count, device=device).unsqueeze(1).expand(count, actions).reshape(-1)
+        legal = torch.arange(actions, device=device).unsqueeze(0).expand(count, actions).reshape(-1)
         logits, values = self.forward(observations, legal, rows)
         return logits.reshape(count, actions), values
 
@@ -184,19 +186,3 @@ def offset_of(king: Tensor, square: Tensor) -> Tensor:
     """Index in [0, 225) of the offset (ranks, files) of a square from the king."""
     ranks = torch.div(square, 8, rounding_mode="floor") - torch.div(king, 8, rounding_mode="floor")
     return (ranks + 7) * 15 + square % 8 - king % 8 + 7
-
-
-def squares_of(actions: int) -> tuple[np.ndarray, np.ndarray]:
-    """Origin and destination [A] of every action, as indices into the observation.
-
-    The observation begins with the mover's last rank. Actions that leave the board (never legal)
-    and the draw claim (which has its own action row) get arbitrary squares.
-    """
-    origins, destinations = np.zeros(actions, np.int64), np.zeros(actions, np.int64)
-    for action in range(min(actions, 64 * PLANES_PER_ORIGIN)):
-        square, plane = divmod(action, PLANES_PER_ORIGIN)
-        ranks, files = PLANE_STEPS[plane]
-        rank, file = min(max(square // 8 + ranks, 0), 7), min(max(square % 8 + files, 0), 7)
-        origins[action] = square ^ 56
-        destinations[action] = (8 * rank + file) ^ 56
-    return origins, destinations

@@ -16,6 +16,7 @@ from rookery._core import BatchEvaluator
 from rookery.nets import ValueNetwork
 
 Layer = tuple[torch.Tensor, torch.Tensor]  # weight [out, in], bias [out]
+Floats = NDArray[np.float32]
 
 
 @runtime_checkable
@@ -24,8 +25,8 @@ class LayeredNetwork(Protocol):
 
     observation: str
 
-    def layers(self) -> list[Layer]:
-        """Input first; the last has one output."""
+    def layers(self) -> list[tuple[Floats, Floats]]:
+        """Weights and biases, input first; the last has one output."""
         ...
 
 
@@ -47,8 +48,7 @@ class ConvolutionalNetwork(Protocol):
 def value_evaluator(network: ValueNetwork, name: str = "network") -> BatchEvaluator:
     """An evaluator for `Engine`: a native copy of the weights if possible."""
     if isinstance(network, LayeredNetwork):
-        layers = [(_array(weight), _array(bias)) for weight, bias in network.layers()]
-        return BatchEvaluator.mlp(network.observation, layers, name)
+        return BatchEvaluator.mlp(network.observation, network.layers(), name)
     if isinstance(network, ConvolutionalNetwork):
         return conv_evaluator(network, name)
     return torch_evaluator(network, name)

@@ -1,9 +1,10 @@
 """The alpha-beta engine as a player: `rookery`, and every model file of a value network.
 
 Options (`rookery,depth=8`, `runs/engine,nodes=10000`): limits `depth`, `nodes` and `movetime`,
-`threads`, `hash` in MiB, `level` 1 to 20 or `elo` for weaker play, `probabilities` for Giraffe's
-probability-limited search, and for `rookery` another `network`. Without limits a move takes 0.1 s.
-Networks of the family `nnue` need neither torch nor safetensors.
+`threads`, `hash` in MiB, `level` 1 to 20 or `elo` for weaker play, `search=full` for a search
+without pruning and reductions, `probabilities` for Giraffe's probability-limited search, and for
+`rookery` another `network`. Without limits a move takes 0.1 s.
+Networks of the families `nnue` and `giraffe` need neither torch nor safetensors.
 """
 
 from __future__ import annotations
@@ -75,6 +76,7 @@ class AlphaBetaPlayer:
         hash: int = DEFAULT_HASH,
         level: int | None = None,
         elo: int | None = None,
+        search: str = "selective",
         probabilities: str | None = None,
         moves: MoveNet | None = None,
         seed: int | None = None,
@@ -92,6 +94,8 @@ class AlphaBetaPlayer:
             hash: Transposition table in MiB.
             level: 1 (weakest) to 20; None: full strength.
             elo: Strength as an Elo figure instead of a level; only with `rated`.
+            search: "selective", or "full": every move is searched to the full depth and checks one
+                ply deeper; stronger at a small fixed depth, weaker in a given time.
             probabilities: "uniform", "static" or "learned": limit the search by the product of
                 move probabilities (core/alphabeta/move_budget.h); None: by the depth.
             moves: Gives the learned probabilities.
@@ -107,6 +111,9 @@ class AlphaBetaPlayer:
         self.name = name
         self.settings = _settings(threads, hash, level, elo, rated)
         self._engine = Engine(evaluator, threads, hash)
+        if search == "full" and probabilities is not None:
+            raise ValueError("give either search=full or probabilities, not both")
+        self._engine.set_selective(search != "full")
         if probabilities is not None:
             self._engine.set_probabilities(probabilities, moves)
         self._depth, self._nodes, self._movetime = depth, nodes, movetime
@@ -398,7 +405,7 @@ def read_network(source: str) -> NnueNetwork:
 def read_evaluator(source: str) -> NnueNetwork | BatchEvaluator:
     """The evaluator of a model: the engine's sparse network, or any value network."""
     from rookery.encodings import OBSERVATIONS
-    from rookery.nets.evaluator import read_model
+    from rookery.nets.evaluator import read_model, without_torch
     from rookery.nets.model_file import info_of, parse_model
     from rookery.nets.registry import FAMILIES
 
@@ -407,6 +414,9 @@ def read_evaluator(source: str) -> NnueNetwork | BatchEvaluator:
     origin, data = read_model(source)
     info = info_of(data, origin)
     if FAMILIES.find(info.family).output == "value" and info.observation in OBSERVATIONS:
+        if FAMILIES.find(info.family).arrays:
+            made: BatchEvaluator = without_torch(source)
+            return made
         from rookery.nets.value_evaluator import value_evaluator
 
         return value_evaluator(parse_model(data, origin)[0], origin)
@@ -416,14 +426,15 @@ def read_evaluator(source: str) -> NnueNetwork | BatchEvaluator:
 def read_moves(source: str) -> MoveNet:
     """The move probabilities of a model of the family `giraffe`."""
     from rookery.nets.evaluator import read_model
-    from rookery.nets.giraffe import Giraffe
-    from rookery.nets.model_file import ModelFileError, parse_model
+    from rookery.nets.giraffe_arrays import move_arrays
+    from rookery.nets.model_arrays import parse_arrays
+    from rookery.nets.model_file import ModelFileError
 
     if source != MATERIAL:
         origin, data = read_model(source)
-        network = parse_model(data, origin)[0]
-        if isinstance(network, Giraffe) and network.moves is not None:
-            return network.moves.native()
+        found = move_arrays(*parse_arrays(data, origin))
+        if found is not None:
+            return found
     raise ModelFileError(
         f"{source} has no learned move probabilities; networks of the recipe giraffe have them, "
         "and probabilities=static needs none"

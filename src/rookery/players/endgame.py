@@ -9,20 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
 from rookery._core import EndingStates, Game, MoveError
-from rookery.nets.evaluator import TorchEvaluator, evaluate_position, load_network
+from rookery.nets.endgame_arrays import EndgameArrays
+from rookery.nets.evaluator import evaluate_position, load_evaluator
 from rookery.players.base import Capabilities, Decision, Limits, Player, legal_moves
 from rookery.players.spec import PlayerSpec, SpecError, inner_spec
 from rookery.players.thinking import MoveNote
-
-if TYPE_CHECKING:
-    from rookery.nets.endgame import Endgame
 
 MANY = 50  # positions evaluated singly before the whole ending is evaluated
 
@@ -31,7 +29,10 @@ class EndgamePlayer:
     """Plays the endings of its networks and leaves other positions to another player."""
 
     def __init__(
-        self, networks: Sequence[Endgame], otherwise: Player | None = None, name: str = "endgame"
+        self,
+        networks: Sequence[EndgameArrays],
+        otherwise: Player | None = None,
+        name: str = "endgame",
     ) -> None:
         """Use networks of the family `endgame`; the first with an ending plays it."""
         self.name = name
@@ -40,9 +41,9 @@ class EndgamePlayer:
         self.capabilities = Capabilities(memoryless=True, parts=parts)
         self._asked: dict[int, int] = {}  # id of a network -> positions evaluated
         self._remembered: dict[int, tuple[EndingStates, NDArray[np.float32]]] = {}
-        self._by_material: dict[str, Endgame] = {}
+        self._by_material: dict[str, EndgameArrays] = {}
         for network in networks:
-            for ending in network.sizes.endings:
+            for ending in network.endings:
                 strong, weak = ending.split("v")
                 self._by_material.setdefault(ending, network)
                 self._by_material.setdefault(f"{weak}v{strong}", network)
@@ -75,32 +76,28 @@ class EndgamePlayer:
         network = self._by_material.get(game.material())
         return [] if network is None else self._notes(network, game)
 
-    def _notes(self, network: Endgame, game: Game) -> list[MoveNote]:
+    def _notes(self, network: EndgameArrays, game: Game) -> list[MoveNote]:
         moves = legal_moves(game)
         key = id(network)
         self._asked[key] = self._asked.get(key, 0) + 1
         evaluate = self._recall if self._asked[key] > MANY else self._ask
         q_values = evaluate(network, game, moves)
         order = np.argsort(-q_values, kind="stable")
-        longest = network.sizes.moves
+        longest = network.moves
         return [
             MoveNote(moves[i], value=float(q_values[i]), text=in_words(float(q_values[i]), longest))
             for i in order
         ]
 
-    def _ask(self, network: Endgame, game: Game, moves: list[str]) -> NDArray[np.float32]:
+    def _ask(self, network: EndgameArrays, game: Game, moves: list[str]) -> NDArray[np.float32]:
         """Q values of the moves, from the network."""
-        evaluator = TorchEvaluator(network, self.name)
-        legal = np.array([game.action_of(move, evaluator.actions) for move in moves])
-        return evaluate_position(evaluator, game, legal)[0]
+        legal = np.array([game.action_of(move, network.actions) for move in moves])
+        return evaluate_position(network, game, legal)[0]
 
-    def _recall(self, network: Endgame, game: Game, moves: list[str]) -> NDArray[np.float32]:
+    def _recall(self, network: EndgameArrays, game: Game, moves: list[str]) -> NDArray[np.float32]:
         """Q values of the moves, from the cached values of all positions."""
         if id(network) not in self._remembered:
-            from rookery.nets.endgame_states import state_worth
-
-            states = EndingStates(network.sizes.endings, network.sizes.goal)
-            self._remembered[id(network)] = states, state_worth(network, states)
+            self._remembered[id(network)] = network.all_states()
         states, worth = self._remembered[id(network)]
         after, found = game.copy(), []
         for move in moves:
@@ -137,11 +134,8 @@ def endgame_player(spec: PlayerSpec, options: dict[str, Any]) -> EndgamePlayer:
     """The player of a model file, run folder or shipped network, with the option `otherwise`."""
     from rookery.players.registry import make_player
 
-    network = load_network(spec.name)
-    from rookery.nets.endgame import Endgame  # after load_network, whose error explains torch
-
-    if not isinstance(network, Endgame):
-        family = network.family
-        raise SpecError(f"{spec.name!r} is a network of the family {family!r}, not 'endgame'")
+    network = load_evaluator(spec.name)
+    if not isinstance(network, EndgameArrays):
+        raise SpecError(f"{spec.name!r} is not a network of the family 'endgame'")
     otherwise = make_player(inner_spec(options.get("otherwise", "greedy-safe")))
     return EndgamePlayer([network], otherwise, str(spec))

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.random import Generator
 
 from rookery._core import Game, MctsSearch, MoveError, NativeEvaluator
-from rookery.nets.evaluator import Evaluator, load_evaluator, load_network, short_name
+from rookery.nets.evaluator import Evaluator, load_evaluator
 from rookery.nets.model_file import board_of
-from rookery.nets.native import CoreEvaluator, network_evaluator
+from rookery.nets.native import CoreEvaluator
 from rookery.players.base import Capabilities, Decision, Limits, Player, require_board
 from rookery.players.lateness import Clock, Lateness
 from rookery.players.options import TREE_SEARCH
@@ -348,10 +348,6 @@ def search_player(spec: PlayerSpec, options: dict[str, Any]) -> MctsPlayer:
     """The tree-search player of a network, evaluated natively if possible."""
     source = spec.name
     try:
-        if source.endswith(".onnx"):
-            evaluator: Evaluator = load_evaluator(source)
-        else:
-            evaluator = network_evaluator(load_network(source), short_name(source))
-        return MctsPlayer(evaluator, MctsSettings(**options), str(spec))
+        return MctsPlayer(load_evaluator(source), MctsSettings(**options), str(spec))
     except (ValueError, MemoryError) as error:
         raise SpecError(f"player {source!r}: {error}") from error

@@ -21,6 +21,7 @@ class Level:
     wishes: Mapping[str, float] = field(default_factory=dict)  # search limits, before clamping
     random: float = 0.0  # share of random moves, [0, 1]
     settings: Mapping[str, str] = field(default_factory=dict)  # of a `Thinker`
+    seconds: tuple[float, float] = (0.5, 2.0)  # over a move, in a game that wants a person's pace
 
     @property
     def full(self) -> bool:

@@ -35,6 +35,11 @@ ALPHA_BETA = (
     Option("level", kinds.whole(1, 20), "strength from 1 to 20, for playing people"),
     Option("elo", kinds.positive_int, "strength as an Elo figure instead"),
     Option(
+        "search",
+        kinds.one_of("selective", "full"),
+        "selective (default): prune and reduce; full: every move to the full depth, checks deeper",
+    ),
+    Option(
         "probabilities",
         kinds.one_of("uniform", "static", "learned"),
         "limit the search by move probabilities, as Giraffe, instead of our own reductions",
@@ -44,8 +49,9 @@ PLAIN = (
     Option("depth", kinds.positive_int, "search depth in plies (2)"),
     Option(
         "search",
-        kinds.one_of("plain", "engine"),
-        "plain (default): alpha-beta alone; engine: the engine's search, with quiescence",
+        kinds.one_of("plain", "engine", "full"),
+        "plain (default): alpha-beta alone; engine: the engine's search, with quiescence; full: "
+        "the same without pruning and reductions",
     ),
 )
 _SIMULATIONS = Option(

@@ -1,8 +1,9 @@
-"""Plain alpha-beta to a fixed depth, without quiescence: `simplified`, and networks of paper 004.
+"""Plain alpha-beta to a fixed depth, without quiescence: `simplified`, and Inman 2022's.
 
 `simplified,depth=2` judges leaves by material and piece-square tables, the baseline that Inman and
 Ezra Marin (2022) really measured. `simplified,search=engine` puts the same evaluation under the
-engine's search, to compare it with networks at the same depth.
+engine's search, to compare it with networks at the same depth, `search=full` under that search
+without pruning and reductions.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ from rookery.players.spec import PlayerSpec, SpecError
 
 DEFAULT_DEPTH = 2
 MOST_DEPTH = 8
+# Of the option `search`: the engine's, as AlphaBetaPlayer names them.
+ENGINE_SEARCHES = {"engine": "selective", "full": "full"}
 
 
 class PlainPlayer:
@@ -65,8 +68,10 @@ class PlainPlayer:
 def simplified_player(spec: PlayerSpec, options: dict[str, Any]) -> Player:
     """The player `simplified`."""
     depth = int(options.get("depth", DEFAULT_DEPTH))
-    if options.get("search", "plain") == "engine":
-        return AlphaBetaPlayer(PositionEvaluator.simplified(), str(spec), depth=depth)
+    search = ENGINE_SEARCHES.get(options.get("search", "plain"))
+    if search is not None:
+        evaluator = PositionEvaluator.simplified()
+        return AlphaBetaPlayer(evaluator, str(spec), depth=depth, search=search)
     _require_depth(spec, depth)
     return PlainPlayer(PositionEvaluator.simplified(bounded=False), str(spec), depth)
 
@@ -82,8 +87,11 @@ def plain_player(spec: PlayerSpec, options: dict[str, Any]) -> Player:
     network = parse_model(data, origin)[0]
     if not isinstance(network, ConvolutionalNetwork):
         raise SpecError(f"player {str(spec)!r}: plain search needs a convolutional value network")
-    if options.get("search", "plain") == "engine":
-        return AlphaBetaPlayer(conv_evaluator(network, origin), str(spec), depth=depth)
+    search = ENGINE_SEARCHES.get(options.get("search", "plain"))
+    if search is not None:
+        return AlphaBetaPlayer(
+            conv_evaluator(network, origin), str(spec), depth=depth, search=search
+        )
     _require_depth(spec, depth)
     return PlainPlayer(conv_evaluator(network, origin, bounded=False), str(spec), depth)
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from rookery.arena.elo import UNBOUNDED_ELO, estimate_from_games, expected_score
 from rookery.arena.limits import MatchLimits
 from rookery.arena.match import MatchSettings, PlayerFactory, run_match
+from rookery.cluster.pool import Pool
 from rookery.rating.batches import BatchFile, BatchKey, BatchResult
 from rookery.rating.rating import Encounter, rate
 from rookery.rating.rungs import SOURCE, Rung
@@ -122,8 +123,14 @@ class Climb:
         settings: LadderSettings,
         progress: Callable[[PlayerRating], None] | None = None,
         batches: BatchFile | None = None,
+        pool: Pool | None = None,
+        spec: str = "",
     ) -> None:
-        """Prepare to rate `player` on the other `rungs`; finished games are kept in `batches`."""
+        """Prepare to rate `player` on the other `rungs`; finished games are kept in `batches`.
+
+        With a `pool`, games against rungs that no clock decides are played on a cluster, by the
+        player that `spec` describes.
+        """
         ordered = sorted(rungs, key=lambda rung: rung.elo)
         self._standings = [Standing(rung) for rung in ordered if rung.player != player]
         if not self._standings:
@@ -134,7 +141,7 @@ class Climb:
         self._make_opponent = make_opponent
         self._settings = settings
         self._progress = progress
-        self._batches = batches
+        self._batches, self._pool, self._spec = batches, pool, spec or player
         self._started = time.monotonic()
         self._round = 0
 
@@ -273,6 +280,8 @@ class Climb:
             self._make_opponent(rung.player),
             settings,
             names=(self._player, rung.player),
+            pool=None if rung.load_dependent else self._pool,
+            specs=(self._spec, rung.player),
         )
         if result.interrupted:
             raise KeyboardInterrupt

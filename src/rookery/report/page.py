@@ -29,8 +29,10 @@ GROUPS = {"losses": "Losses", "values": "Measures", "results": "Results", "endin
 SHARES = ("results", "endings")  # counts, shown as shares of their sum
 
 
-def make_page(runs: Sequence[RunData], title: str = "Training report") -> str:
-    """The whole page as HTML."""
+def make_page(
+    runs: Sequence[RunData], title: str = "Training report", sections: Sequence[str] = ()
+) -> str:
+    """The whole page as HTML; `sections` come before those of the runs."""
     groups = group_runs(runs)
     colours = _colours(runs, groups)
     sentences, figure = opening(runs)
@@ -39,6 +41,7 @@ def make_page(runs: Sequence[RunData], title: str = "Training report") -> str:
         "".join(map(paragraph, sentences)),
         legend(colours),
         wide(figure) if figure else "",
+        *sections,
         *_studies(runs, groups, colours),
         section("Runs", _summary(runs)),
         section("Evaluation", _evaluation(runs)),

@@ -9,6 +9,10 @@ All judgement is about the expected score E in per cent: 50 + 50 * value, 50 for
     accuracy of a move = 103.1668 * exp(-0.04354 * 1.4 * loss) - 3.1669, within 0 and 100
     accuracy of a player = mean over its moves
 
+Every position is searched with `NODES`. Moves that then seem to cost something, also such that the
+engine would have made itself, are looked at again with `SECOND_NODES`, before and after the move: a
+verdict of blunder should not rest on what a short search overlooked.
+
 The curve of accuracy is that of lichess.org; 1.4 converts points of our flatter scale of expected
 scores into points of theirs.
 """
@@ -18,6 +22,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from rookery._core import Game
 from rookery.players.thinking import Line
@@ -25,7 +30,10 @@ from rookery.players.thinking import Line
 INACCURACY, MISTAKE, BLUNDER = 4.0, 8.0, 12.0  # points of expected score
 WINNING, WON_AWAY = 80.0, (35.0, 60.0)  # expected scores before and after a missed win
 DECIDED = 1000  # centipawns beyond which differences do not count
-NODES = 100_000  # per position
+NODES = 150_000  # per position
+SECOND_NODES = 600_000  # per position at the second look
+SUSPICIOUS = 6.0  # points of expected score that ask for a second look
+MOST_SECOND = 10  # moves of a game, so that its review stays within seconds
 
 
 @dataclass(frozen=True)
@@ -111,14 +119,32 @@ def positions_of(start: str, moves: Sequence[str]) -> list[Game]:
     return games
 
 
+def second_looks(verdicts: Sequence[Verdict]) -> list[int]:
+    """The plies whose moves seem to have cost the most, the last one first."""
+    losses = {
+        ply: before.expected - (100.0 - after.expected)
+        for ply, (before, after) in enumerate(pairwise(verdicts))
+    }
+    worst = sorted(losses, key=lambda ply: -losses[ply])[:MOST_SECOND]
+    return sorted((ply for ply in worst if losses[ply] >= SUSPICIOUS), reverse=True)
+
+
 def review(
-    start: str, moves: Sequence[str], evaluate: Callable[[Game], Verdict]
+    start: str,
+    moves: Sequence[str],
+    evaluate: Callable[[Game, int], Verdict],
+    second: bool = True,
 ) -> tuple[list[Verdict], list[Judgement]]:
     """Evaluate all positions, the last one first, and judge every move.
 
-    Backwards, the engine's table already knows what follows.
+    `evaluate` is given a position and a number of nodes. Backwards, the engine's table already
+    knows what follows. `second` allows second looks.
     """
-    verdicts = [final_verdict(game) or evaluate(game) for game in positions_of(start, moves)[::-1]]
+    games = positions_of(start, moves)
+    verdicts = [final_verdict(game) or evaluate(game, NODES) for game in games[::-1]]
     verdicts.reverse()
+    for ply in second_looks(verdicts) if second else ():
+        for at in (ply + 1, ply):
+            verdicts[at] = final_verdict(games[at]) or evaluate(games[at], SECOND_NODES)
     judgements = [judge(verdicts[ply], verdicts[ply + 1], move) for ply, move in enumerate(moves)]
     return verdicts, judgements

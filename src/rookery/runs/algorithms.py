@@ -21,6 +21,7 @@ class Algorithm:
     player: str = ""  # kind of player for its networks; "": that of their family
     recipes: str = ""  # package whose .toml files are recipes; ours are in `rookery.recipes`
     report: str = ""  # study(groups, colours) -> HTML for the report; "": no such section
+    devices: bool = False  # whether it learns on the device of `run.device`; otherwise on the CPU
 
 
 _ALGORITHMS = (
@@ -29,6 +30,7 @@ _ALGORITHMS = (
         "rookery.algorithms.alphazero_recipe:AlphaZeroRecipe",
         "rookery.algorithms.alphazero:AlphaZeroTrainer",
         player="tree-search",
+        devices=True,
     ),
     Algorithm(
         "blind",
@@ -73,6 +75,7 @@ _ALGORITHMS = (
         "rookery.algorithms.supervised:SupervisedTrainer",
         player="tree-search",
         report="rookery.papers.deeppepper2018.report:study",
+        devices=True,
     ),
     Algorithm(
         "tdleaf",

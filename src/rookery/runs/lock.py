@@ -7,10 +7,12 @@ only tells a second trainer which process holds it.
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import socket
 from pathlib import Path
+
+from rookery.base.file_lock import lock, unlock
+from rookery.base.storage import PLAIN_FILE
 
 
 class LockError(ValueError):
@@ -27,9 +29,9 @@ class FolderLock:
 
     def __enter__(self) -> FolderLock:
         """Take the lock or raise `LockError` at once."""
-        descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o644)
+        descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | PLAIN_FILE, 0o644)
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock(descriptor)
         except OSError:
             holder = os.read(descriptor, 200).decode("utf-8", "replace").strip()
             os.close(descriptor)
@@ -42,13 +44,14 @@ class FolderLock:
             os.ftruncate(descriptor, 0)
             os.write(descriptor, f"process {os.getpid()} on {socket.gethostname()}".encode())
         # A worker process that outlives us must not keep the lock.
-        os.register_at_fork(after_in_child=self._close)
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._close)
         return self
 
     def __exit__(self, *_: object) -> None:
         """Release the lock; the file stays, as removing it would race with the next holder."""
         if self._descriptor >= 0:
-            fcntl.flock(self._descriptor, fcntl.LOCK_UN)
+            unlock(self._descriptor)
         self._close()
 
     def _close(self) -> None:

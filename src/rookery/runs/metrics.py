@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from rookery.base.json_output import finite
-from rookery.base.storage import write_all
+from rookery.base.storage import PLAIN_FILE, write_all
 
 
 class JsonLines:
@@ -27,7 +27,7 @@ class JsonLines:
     def __init__(self, path: Path) -> None:
         """Open or create the file; a symbolic link is refused."""
         self.path = path
-        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
+        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | PLAIN_FILE
         self._descriptor = os.open(path, flags, 0o644)
 
     def append(self, row: Mapping[str, Any]) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from rookery.base.storage import atomic_write
+from rookery.base.storage import PLAIN_FILE, atomic_write
 
 RECIPE = "recipe.toml"
 METRICS = "metrics.jsonl"
@@ -40,7 +40,7 @@ class GrowingRows:
     def refresh(self) -> list[dict[str, Any]]:
         """All valid rows, including new ones; starts over if the file was truncated or replaced."""
         try:
-            descriptor = os.open(self._path, os.O_RDONLY | os.O_NOFOLLOW)
+            descriptor = os.open(self._path, os.O_RDONLY | PLAIN_FILE)
         except OSError:
             return self._rows
         with os.fdopen(descriptor, "rb") as file:

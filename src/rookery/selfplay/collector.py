@@ -4,11 +4,16 @@
 
 Orders and harvests are plain data (frozen dataclasses of numbers, strings and NumPy arrays) and
 weights are bytes, so threads, other processes or other machines can play the games without a change
-to the algorithm. There are three kinds of work, each with its own type of order:
+to the algorithm. There are several kinds of work, each with its own type of order:
 
-    trees     AlphaZero: games with tree search             selfplay/trees.py, local.py, server.py
-    data      engine: numbered games with alpha-beta        selfplay/datagen.py
-    rollouts  PPO: a fixed number of plies of many games    selfplay/rollout.py
+    trees        AlphaZero: games with tree search           selfplay/trees.py, local.py, server.py
+    data         engine: numbered games with alpha-beta      selfplay/datagen.py
+    pairs        engine: its gate, numbered pairs of games   selfplay/pairs.py
+    rollouts     PPO: a fixed number of plies of many games  selfplay/rollout.py
+    transitions  double DQN: numbered games                  selfplay/transitions.py
+    leaves       TD-leaf: numbered segments of games         selfplay/leaves.py
+
+With a pool (`Hooks.pool`) every kind is played on a cluster, see selfplay/cluster.py.
 
 This module imports neither torch nor networks: self-play processes use it.
 """
@@ -21,9 +26,12 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from rookery.runs.state import State
+
+if TYPE_CHECKING:
+    from rookery.cluster.pool import Pool
 
 Order = TypeVar("Order", contravariant=True)
 Harvest = TypeVar("Harvest", covariant=True)
@@ -45,8 +53,8 @@ class Weights:
 class Piece:
     """A range of numbered games that any collector can play: these fields determine them.
 
-    Only the games of `data` are independent of each other. Those of `trees` and `rollouts` continue
-    from one order to the next, so only the collector that holds them can play them.
+    The games of `trees` and `rollouts` are not numbered pieces: they continue from one order to the
+    next, and move with their state.
     """
 
     weights: str  # `Weights.digest` of the network that plays both sides
@@ -70,6 +78,7 @@ class Hooks:
     log: Callable[[str], object] = lambda text: None  # write a line to log.txt and the display
     check_stop: Callable[[], object] = lambda: None  # raises if the order should be given up
     show: Callable[[Iterable[Mapping[str, Any]]], object] = lambda boards: None  # see runs/live.py
+    pool: Pool | None = None  # a cluster that plays the games; None: this machine
 
 
 class Collector(Protocol[Order, Harvest]):
@@ -110,7 +119,10 @@ BACKENDS = {
         "server": "rookery.selfplay.server:ServerCollector",
     },
     "data": {"threads": "rookery.selfplay.datagen:DataCollector"},
+    "pairs": {"threads": "rookery.selfplay.pairs:PairCollector"},
     "rollouts": {"batches": "rookery.selfplay.rollout:RolloutCollector"},
+    "transitions": {"threads": "rookery.selfplay.transitions:TransitionCollector"},
+    "leaves": {"threads": "rookery.selfplay.leaves:LeafCollector"},
 }
 
 
@@ -119,5 +131,10 @@ def make_collector(kind: str, backend: str, plan: Any, hooks: Hooks | None = Non
     if backend not in BACKENDS[kind]:
         known = ", ".join(BACKENDS[kind])
         raise ValueError(f"there is no backend {backend!r} for {kind}; there are {known}")
+    hooks = hooks or Hooks()
+    if hooks.pool is not None:
+        from rookery.selfplay.cluster import ClusterCollector
+
+        return ClusterCollector(kind, backend, plan, hooks, hooks.pool)
     module, _, name = BACKENDS[kind][backend].partition(":")
-    return vars(importlib.import_module(module))[name](plan, hooks or Hooks())
+    return vars(importlib.import_module(module))[name](plan, hooks)

@@ -44,9 +44,14 @@ class DataHarvest:
     games: int
     plies: int  # searched
     nodes: int
-    distinct_openings: int  # different positions four plies after the random ones
+    openings: NDArray[np.uint64]  # by game, keys four plies after the random ones; 0: it was over
     results: Mapping[str, int]  # white, draw, black
     endings: Mapping[str, int]
+
+    @property
+    def distinct_openings(self) -> int:
+        """Different positions four plies after the random ones; games over by then count too."""
+        return len(np.unique(self.openings[self.openings > 0])) + int((self.openings == 0).sum())
 
 
 class DataCollector(Collector[DataOrder, DataHarvest]):
@@ -68,7 +73,7 @@ class DataCollector(Collector[DataOrder, DataHarvest]):
                 games=played.games,
                 plies=played.plies,
                 nodes=played.nodes,
-                distinct_openings=played.distinct_openings,
+                openings=np.array(played.openings, dtype=np.uint64),
                 results=dict(white=played.white_wins, draw=played.draws, black=played.black_wins),
                 endings=played.endings,
             )

@@ -25,9 +25,11 @@ class _LocalCollector(Collector[TreeOrder, TreeHarvest]):
     def __init__(self, plan: TreePlan, hooks: Hooks, sets: int) -> None:
         self.plan, self.hooks = plan, hooks
         self.plays = [
-            SelfPlay(games=plan.games, seed=plan.seed_of(number), **plan.options)
+            SelfPlay(games=plan.games, seed=plan.seed_of(plan.first_set + number), **plan.options)
             for number in range(sets)
         ]
+        # With several sets the learner works with the weights from before, while games are played.
+        self.overlaps = sets > 1
         # One judge for each set: they play in parallel.
         self.judges = [Judge(plan.judge, hooks.log) if plan.judge else None for _ in self.plays]
 
@@ -53,12 +55,11 @@ class _LocalCollector(Collector[TreeOrder, TreeHarvest]):
 
 
 class ThreadCollector(_LocalCollector):
-    """Games with a native network, one set and one thread per core."""
+    """Games with a native network, one thread per core and, by default, one set."""
 
     def __init__(self, plan: TreePlan, hooks: Hooks) -> None:
         """Begin games."""
-        super().__init__(plan, hooks, plan.workers)
-        self.overlaps = plan.workers > 1
+        super().__init__(plan, hooks, plan.sets or plan.workers)
 
     def begin(self, weights: Weights, order: TreeOrder) -> Callable[[], TreeHarvest]:
         """Play in the background."""
@@ -79,7 +80,7 @@ class ThreadCollector(_LocalCollector):
             if judge is not None:
                 judge.settle(play)
 
-        pool = ThreadPoolExecutor(len(self.plays))
+        pool = ThreadPoolExecutor(min(self.plan.workers, len(self.plays)))
         tasks = [pool.submit(work, *pair) for pair in zip(self.plays, self.judges, strict=True)]
 
         def finish() -> TreeHarvest:
@@ -98,25 +99,27 @@ class ThreadCollector(_LocalCollector):
 
 
 class BatchCollector(_LocalCollector):
-    """Games with any network: a single set, in batches for which torch uses the cores."""
+    """Games with any network: sets in turn, in batches for which torch uses the cores."""
 
     def __init__(self, plan: TreePlan, hooks: Hooks) -> None:
         """Begin games."""
-        super().__init__(plan, hooks, 1)
+        super().__init__(plan, hooks, plan.sets or 1)
 
     def begin(self, weights: Weights, order: TreeOrder) -> Callable[[], TreeHarvest]:
         """Load the weights; the games are played when the result is called."""
-        evaluator = evaluator_of(weights, self.plan.workers, self.plan.precision)
-        [play], [judge] = self.plays, self.judges
-        prepare(play, order)
+        evaluator = evaluator_of(weights, self.plan.workers, self.plan.precision, self.plan.device)
+        for play in self.plays:
+            prepare(play, order)
+        quota = order.share(len(self.plays))
 
         def finish() -> TreeHarvest:
-            while play.ready < order.samples:
-                self.hooks.check_stop()
-                play_batch(play, evaluator)
-                if judge is not None:
-                    judge.settle(play)
-            return merge([take(play)])
+            for play, judge in zip(self.plays, self.judges, strict=True):
+                while play.ready < quota:
+                    self.hooks.check_stop()
+                    play_batch(play, evaluator)
+                    if judge is not None:
+                        judge.settle(play)
+            return merge([take(play) for play in self.plays])
 
         return finish
 

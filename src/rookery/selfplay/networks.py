@@ -22,9 +22,11 @@ def network_of(weights: Weights) -> Any:
     return parse_model(weights.data, "the weights of an order")[0]
 
 
-def evaluator_of(weights: Weights, threads: int, precision: Precision) -> Evaluator:
-    """A batch evaluator: native with `threads`, or in torch with `precision` if not available."""
+def evaluator_of(
+    weights: Weights, threads: int, precision: Precision, device: str = "cpu"
+) -> Evaluator:
+    """A batch evaluator: native with `threads`, or in torch with `precision` on `device`."""
     network = network_of(weights)
     if native_network(network) is not None:
         return network_evaluator(network, threads=threads)
-    return TorchEvaluator(InferenceNetwork(network, precision))
+    return TorchEvaluator(InferenceNetwork(network.to(device), precision))

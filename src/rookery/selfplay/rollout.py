@@ -11,7 +11,7 @@ opponents, and the random stream.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,6 +30,10 @@ from rookery.selfplay.networks import network_of
 WHITE, BLACK, BOTH = 1, 0, 2  # which colour the learner has; WHITE and BLACK as in `to_move`
 CENTIPAWNS = 100.0
 SHOWN_GAMES = 8  # on the page of `rookery watch`
+_BY_PLY = (
+    "observations", "places", "values", "colours", "learning", "rewards", "other_rewards", "ended",
+    "bootstrap",
+)  # of a rollout, [T, N, ...]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -42,6 +46,12 @@ class RolloutPlan:
     rival_share: float  # share of the games against the rival of the order
     book: float = 0.0  # reward for a move of the opening book
     tablebase: float = 0.0  # for a move that shortens the distance to a tablebase win
+    sets: int = 1  # parts of the games, each with its own random stream
+    first_set: int = 0  # number of the first one
+
+    def seed_of(self, purpose: str, number: int) -> int:
+        """Seed of a set for one purpose."""
+        return seed_of(self.seed, purpose, *([number] if number else []))
 
 
 @dataclass(frozen=True)
@@ -85,13 +95,39 @@ class Rollout:
 
 
 class RolloutCollector(Collector[RolloutOrder, Rollout]):
-    """Plays and records in this process."""
+    """Plays and records in this process, one set after the other."""
 
     def __init__(self, plan: RolloutPlan, hooks: Hooks) -> None:
         """Begin games."""
+        self.sets = [RolloutSet(plan, hooks, plan.first_set + n) for n in range(plan.sets)]
+
+    def begin(self, weights: Weights, order: RolloutOrder) -> Callable[[], Rollout]:
+        """Load the weights; the games are played when the result is called."""
+        network = network_of(weights)
+        rival = None if order.rival is None else network_of(order.rival)
+        return lambda: merge(
+            [each.play(network, rival, order.plies, order.incentives) for each in self.sets]
+        )
+
+    def state(self) -> State:
+        """The games of all sets."""
+        return join_states([each.state() for each in self.sets])
+
+    def load_state(self, state: State) -> None:
+        """Resume these games."""
+        for each, part in zip(self.sets, split_state(state, len(self.sets)), strict=True):
+            each.load_state(part)
+
+
+class RolloutSet:
+    """Games that advance together."""
+
+    def __init__(self, plan: RolloutPlan, hooks: Hooks, number: int) -> None:
+        """Begin games."""
         self.plan, self.hooks = plan, hooks
-        self.games = games = VectorGames(seed=seed_of(plan.seed, "games"), **plan.games)
-        self.rng = np.random.default_rng(seed_of(plan.seed, "play"))
+        options = {**plan.games, "num_games": plan.games["num_games"] // plan.sets}
+        self.games = games = VectorGames(seed=plan.seed_of("games", number), **options)
+        self.rng = np.random.default_rng(plan.seed_of("play", number))
         self.learner = np.zeros(len(games), dtype=np.int64)
         self.against_rival = np.zeros(len(games), dtype=np.bool_)
         self._assign(np.ones(len(games), dtype=np.bool_))
@@ -107,13 +143,7 @@ class RolloutCollector(Collector[RolloutOrder, Rollout]):
         self.against_rival[which] = rival
         self.learner[which] = np.where(rival | (not self.plan.learn_both), colours, BOTH)
 
-    def begin(self, weights: Weights, order: RolloutOrder) -> Callable[[], Rollout]:
-        """Load the weights; the games are played when the result is called."""
-        network = network_of(weights)
-        rival = None if order.rival is None else network_of(order.rival)
-        return lambda: self._play(network, rival, order.plies, order.incentives)
-
-    def _play(
+    def play(
         self,
         network: PolicyValueNetwork,
         rival: PolicyValueNetwork | None,
@@ -245,6 +275,58 @@ class RolloutCollector(Collector[RolloutOrder, Rollout]):
             before = state.values.get("judge_sources", now)
             if before != now:
                 self.hooks.log(f"interim rewards change from here on: {now}, not {before}")
+
+
+def merge(parts: Sequence[Rollout]) -> Rollout:
+    """The rollouts of several sets as one, game beside game."""
+    if len(parts) == 1:
+        return parts[0]
+    plies = range(len(parts[0].legal))
+    ends = [[part.offsets[t][-1] for part in parts] for t in plies]
+    side_by_side = {
+        name: np.concatenate([getattr(part, name) for part in parts], axis=1) for name in _BY_PLY
+    }
+    return Rollout(
+        **side_by_side,
+        legal=[np.concatenate([part.legal[t] for part in parts]) for t in plies],
+        offsets=[
+            np.concatenate(
+                [[0]] + [p.offsets[t][1:] + sum(ends[t][:n]) for n, p in enumerate(parts)]
+            ).astype(np.int64)
+            for t in plies
+        ],
+        log_probabilities=[
+            np.concatenate([part.log_probabilities[t] for part in parts]) for t in plies
+        ],
+        last_values=np.concatenate([part.last_values for part in parts]),
+        last_colours=np.concatenate([part.last_colours for part in parts]),
+        endings=sum((Counter(part.endings) for part in parts), Counter()),
+        results=sum((Counter(part.results) for part in parts), Counter()),
+        lengths=[length for part in parts for length in part.lengths],
+    )
+
+
+def join_states(states: Sequence[State]) -> State:
+    """The states of several sets as one; that of a single set unchanged."""
+    joined = State()
+    for number, state in enumerate(states):
+        prefix = f"set{number}." if number else ""
+        joined.tensors |= {f"{prefix}{name}": tensor for name, tensor in state.tensors.items()}
+        joined.values |= {f"{prefix}{name}": value for name, value in state.values.items()}
+    return joined
+
+
+def split_state(state: State, sets: int) -> list[State]:
+    """The states of each set; entries of others, such as a trainer's, stay in the first."""
+    parts = [state]
+    for number in range(1, sets):
+        prefix = f"set{number}."
+        part = State()
+        for name in ("tensors", "values"):
+            found = {k: v for k, v in vars(state)[name].items() if k.startswith(prefix)}
+            vars(part)[name].update({k.removeprefix(prefix): v for k, v in found.items()})
+        parts.append(part)
+    return parts
 
 
 def _end_before_rival(rollout: Rollout, against_rival: NDArray[np.bool_]) -> None:

@@ -27,12 +27,12 @@ from typing import IO, Any
 
 import numpy as np
 
+from rookery.base.messages import pack, unpack
 from rookery.data.samples import SampleBlock
 from rookery.nets.evaluator import Evaluator
 from rookery.runs.state import State
 from rookery.selfplay import trees
 from rookery.selfplay.collector import Collector, Hooks, Weights
-from rookery.selfplay.messages import pack, unpack
 from rookery.selfplay.networks import evaluator_of
 from rookery.selfplay.server_worker import GROUPS, games_of, shared_leaves
 from rookery.selfplay.trees import TreeGame, TreeHarvest, TreeOrder, TreePlan
@@ -108,6 +108,10 @@ class ServerCollector(Collector[TreeOrder, TreeHarvest]):
 
     def __init__(self, plan: TreePlan, hooks: Hooks) -> None:
         """Start the processes."""
+        if not hasattr(os, "fork"):  # as on Windows, where descriptors cannot be passed on
+            raise PredictionError(
+                "this system has no self-play processes; set selfplay.processes=0"
+            )
         self.plan, self.hooks = plan, hooks
         self.games = games_of(plan)
         self.peers: list[Peer] = []
@@ -120,7 +124,7 @@ class ServerCollector(Collector[TreeOrder, TreeHarvest]):
 
     def begin(self, weights: Weights, order: TreeOrder) -> Callable[[], TreeHarvest]:
         """Load the weights; the games are played when the result is called."""
-        evaluator = evaluator_of(weights, self.plan.workers, self.plan.precision)
+        evaluator = evaluator_of(weights, self.plan.workers, self.plan.precision, self.plan.device)
         command = {"order": order, "quota": order.share(GROUPS * self.plan.processes)}
 
         def finish() -> TreeHarvest:

@@ -2,7 +2,7 @@
 
 `ServerCollector` starts it as `python -m rookery.selfplay.server_worker SOCKET MEMORY`, with two
 inherited file descriptors. It executes commands until told to exit or the server is gone. It does
-not import torch. Messages on the socket (`rookery.selfplay.messages`):
+not import torch. Messages on the socket (`rookery.base.messages`):
 
     server -> process   {plan, process}         first: what to play, and which process this is
                         {order, quota}          play until each group has `quota` samples
@@ -34,8 +34,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rookery._core import SelfPlay
+from rookery.base.messages import pack, unpack
 from rookery.encodings import OBSERVATIONS
-from rookery.selfplay.messages import pack, unpack
 from rookery.selfplay.trees import TreeOrder, TreePlan, counts_of, prepare, take
 
 GROUPS = 2

@@ -35,7 +35,10 @@ class TreePlan:
     workers: int = 1  # cores to use
     processes: int = 0  # of the server
     precision: Literal["float32", "bfloat16"] = "float32"  # of networks in torch
+    device: str = "cpu"  # of networks in torch
     judge: JudgePlan | None = None  # of early stops, as `options` schedule them; None: none
+    sets: int = 0  # of games; 0: one per worker, a single one for networks in torch
+    first_set: int = 0  # number of the first one
 
     def seed_of(self, number: int) -> int:
         """Seed of a set of games."""

@@ -11,6 +11,7 @@ ratings.json        all evaluations
 model.safetensors   the network as of the last evaluation or the end, with its ratings
 log.txt             messages with their times
 live.json           games being played now, see live.py
+cluster.json        nodes that play them, see nodes.py
 lock                held by the training process
 """
 
@@ -23,7 +24,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from rookery.base.storage import atomic_folder, atomic_write, explain, remove_leftovers, write_all
+from rookery.base.storage import (
+    PLAIN_FILE,
+    atomic_folder,
+    atomic_write,
+    explain,
+    remove_leftovers,
+    write_all,
+)
 from rookery.runs.checkpoint import Checkpoints, folder_name
 from rookery.runs.reader import LOG, RATINGS, RECIPE, RunReader, read_ratings, write_ratings
 from rookery.training.recipe import Recipe, dump_recipe, resolve
@@ -101,7 +109,7 @@ class RunFolder:
         self.messages.append(text)
         self.listener(text)
         line = f"{time.strftime('%Y-%m-%d %H:%M:%S')} {text}\n".encode("utf-8", "replace")
-        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | PLAIN_FILE
         # If the log cannot be written, neither can checkpoints, and those raise the error.
         with contextlib.suppress(OSError):
             descriptor = os.open(self.path / LOG, flags, 0o644)

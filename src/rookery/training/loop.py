@@ -22,19 +22,22 @@ from typing import Any
 from rookery.base.cores import usable_cores
 from rookery.base.registry import load
 from rookery.base.storage import atomic_write, explain
+from rookery.cluster.pool import Pool
 from rookery.nets.model_file import describe, model_bytes
 from rookery.runs.algorithms import ALGORITHMS
 from rookery.runs.checkpoint import MODEL, Counters, folder_name
 from rookery.runs.lock import FolderLock
 from rookery.runs.metrics import JsonLines, TensorBoard
+from rookery.runs.nodes import nodes_text, nodes_timing, write_nodes
 from rookery.runs.reader import RECIPE
 from rookery.runs.state import State, seed_of
+from rookery.runs.tracking import Wandb
 from rookery.training.budget import duration, parse_budget
 from rookery.training.folder import RunError, RunFolder
 from rookery.training.memory import keep_freed_memory
 from rookery.training.opponents import play_opponents
 from rookery.training.ratings import rating_row, rating_text
-from rookery.training.recipe import Recipe, differences, flatten
+from rookery.training.recipe import Recipe, differences, flatten, planned_changes, recipe_at
 from rookery.training.signals import StopRequest
 from rookery.training.trainer import Abandoned, Context, Metrics, Trainer
 from rookery.training.view import ReadView, Snapshot, View
@@ -64,14 +67,23 @@ class Outcome:
 
 
 def run_session(
-    folder: RunFolder, recipe: Recipe, view: View, budget: str = "", accept_changes: bool = False
+    folder: RunFolder,
+    recipe: Recipe,
+    view: View,
+    budget: str = "",
+    accept_changes: bool = False,
+    until: int | None = None,
 ) -> Outcome:
-    """Begin a run, or resume its newest intact checkpoint; see `rookery.training.session`."""
+    """Begin a run, or resume its newest intact checkpoint; see `rookery.training.session`.
+
+    `until` ends the session after so many iterations of the run, as if it had been stopped there.
+    """
     view = ReadView(view)
     with _explaining(folder), FolderLock(folder.path), StopRequest(view.message) as stop:
         folder.prepare()
         folder.listener = view.message
         session = _Session(folder, recipe, view, lambda: stop.requested or view.unread)
+        session.until = until
         try:
             session.restore(accept_changes, budget)
             return session.run()
@@ -94,6 +106,20 @@ def _explaining(folder: RunFolder) -> Iterator[None]:
         ) from error
 
 
+def _device(recipe: Recipe) -> str:
+    """Where torch computes; algorithms that learn in C++ have only the CPU."""
+    from rookery.nets.device import choose_device
+
+    if ALGORITHMS.find(recipe.algorithm).devices:
+        return str(choose_device(recipe.run.device))
+    if recipe.run.device in ("auto", "cpu"):
+        return "cpu"
+    raise RunError(
+        f"run.device is {recipe.run.device!r}, but {recipe.algorithm} learns on the CPU only; "
+        "set it to auto or cpu"
+    )
+
+
 class _Session:
     """A run while this process works on it."""
 
@@ -106,22 +132,61 @@ class _Session:
         self.content = recipe.model_dump(mode="json", exclude_none=True)
         self.metrics = JsonLines(folder.path / "metrics.jsonl")
         self.timing = JsonLines(folder.path / "timing.jsonl")
-        self.tensorboard: TensorBoard | None = None
+        self.mirrors: list[TensorBoard | Wandb] = []  # what else gets the numbers
         self.counters = Counters()
         self.budget = parse_budget(recipe.run.budget)
         self.saved = -1  # step of the newest checkpoint
         self.last_save = time.monotonic()
         self.last_iteration = 0.0  # seconds
         self.warned = False
+        self.until: int | None = None
         self.ratings: list[dict[str, Any]] = []
         workers = worker_count(recipe.run.workers)
         torch.set_num_threads(workers)
         keep_freed_memory()
         torch.manual_seed(seed_of(recipe.run.seed, TORCH_STREAM))
+        self.pool = self._open_pool()
         self.context: Context[Any] = Context(
-            recipe, folder.path, workers, stopping=self._must_give_up, log=folder.log
+            recipe,
+            folder.path,
+            workers,
+            _device(recipe),
+            stopping=self._must_give_up,
+            pool=self.pool,
+            log=folder.log,
         )
-        self.trainer: Trainer = load(ALGORITHMS.find(recipe.algorithm).trainer)(self.context)
+        self.planned = planned_changes(recipe)
+        try:
+            for iteration in self.planned:
+                recipe_at(recipe, iteration)  # fail now rather than then
+            self.trainer = self._make_trainer()
+        except BaseException:
+            if self.pool is not None:
+                self.pool.close()
+            raise
+
+    def _make_trainer(self) -> Trainer:
+        """A trainer with the recipe as it is at this iteration."""
+        if self.planned:
+            self.context.recipe = recipe_at(self.recipe, self.counters.iterations)
+        trainer: Trainer = load(ALGORITHMS.find(self.recipe.algorithm).trainer)(self.context)
+        return trainer
+
+    def _open_pool(self) -> Pool | None:
+        """Connect to the cluster of the recipe, if it names one."""
+        run = self.recipe.run
+        if not run.cluster:
+            return None
+        pool = Pool(
+            run.cluster,
+            self.folder.log,
+            run.cluster_checks,
+            worker_count(run.workers),
+            on_status=lambda status: write_nodes(self.folder.path, status),
+        )
+        pool.wait_for_nodes()
+        self.folder.log(f"connected to the cluster {run.cluster}: {pool.slots} cores")
+        return pool
 
     # --- Beginning ---
 
@@ -133,6 +198,9 @@ class _Session:
             changed = self._check_recipe(checkpoint.recipe, checkpoint.path.name, accept_changes)
             self.counters = checkpoint.counters
             self.saved = checkpoint.step
+            if self.planned:
+                self.trainer.close()
+                self.trainer = self._make_trainer()
             self._load(state)
             if changed:
                 self.folder.log(f"the recipe changes after {checkpoint.path.name}: {changed}")
@@ -157,8 +225,11 @@ class _Session:
             self.counters.evaluated = self._evaluations_due()
         self._update_context()
         path, first = self.folder.path / "tensorboard", self.counters.iterations + 1
-        self.tensorboard = TensorBoard(path, first)
-        self.tensorboard.write_settings(flatten(self.content))
+        self.mirrors = [TensorBoard(path, first)]
+        if self.recipe.run.track == "wandb":
+            self.mirrors.append(Wandb(self.folder.path, self.folder.log))
+        for mirror in self.mirrors:
+            mirror.write_settings(flatten(self.content))
         self.view.start(self.folder.path, self.recipe, self.budget)
         if found is None:
             self.folder.log(f"begins: {self.recipe.name}, seed {self.recipe.run.seed}")
@@ -235,7 +306,7 @@ class _Session:
         while True:
             self._evaluate_if_due()
             finished = self.progress() >= 1.0
-            if finished or self.stopping():
+            if finished or self.stopping() or self.counters.iterations == self.until:
                 break
             try:
                 self._iterate()
@@ -244,6 +315,8 @@ class _Session:
                 continue
             if self._save_is_due():
                 self._save()
+            if self.counters.iterations in self.planned:
+                self._change()
         if self.saved != self.counters.iterations:
             self._save()
         self._publish()
@@ -271,12 +344,25 @@ class _Session:
         """Undo an iteration that was given up: a new trainer in the state that was saved."""
         self.folder.log(f"iteration {self.counters.iterations + 1} was given up")
         self.trainer.close()
-        self.trainer = load(ALGORITHMS.find(self.recipe.algorithm).trainer)(self.context)
+        self.trainer = self._make_trainer()
         found = self.folder.checkpoints.newest()
         if found is None or found[0].step != self.saved:
             raise RunError(f"checkpoint {folder_name(self.saved)} of {self.folder.path} is gone")
         self._load(found[1])
         self._drop_lost_records()
+
+    def _change(self) -> None:
+        """Continue with other settings, as if the run had been resumed with them."""
+        import torch
+
+        with torch.random.fork_rng(devices=[]):
+            state = self.trainer.state()
+        state.tensors[TORCH_STREAM] = torch.get_rng_state()
+        self.trainer.close()
+        self.trainer = self._make_trainer()
+        self._load(state)
+        what = ", ".join(f"{k}={v}" for k, v in self.planned[self.counters.iterations].items())
+        self.folder.log(f"the settings change after {self.counters.iterations} iterations: {what}")
 
     def _iterate(self) -> None:
         self._update_context()
@@ -305,6 +391,7 @@ class _Session:
                 metrics,
                 seconds,
                 rating_text(self.ratings),
+                "" if self.pool is None else nodes_text(self.pool.status),
             )
         )
 
@@ -333,9 +420,10 @@ class _Session:
             "samples_per_second": round(metrics.samples / max(seconds, 1e-9), 1),
             "games_per_second": round(metrics.games / max(seconds, 1e-9), 2),
             **{key: round(value, 6) for key, value in metrics.timing.items()},
+            **(nodes_timing(self.pool.status) if self.pool is not None else {}),
         }
         self.timing.append(clock)
-        if self.tensorboard is not None:
+        if self.mirrors:
             scalars = {f"losses/{key}": float(value) for key, value in metrics.losses.items()}
             scalars |= {f"values/{key}": float(value) for key, value in metrics.values.items()}
             scalars["speed/samples_per_second"] = clock["samples_per_second"]
@@ -343,7 +431,8 @@ class _Session:
                 counts = row[key]
                 total = max(1, sum(counts.values()))
                 scalars |= {f"{key}/{name}": count / total for name, count in counts.items()}
-            self.tensorboard.write(counters.iterations, scalars)
+            for mirror in self.mirrors:
+                mirror.write(counters.iterations, scalars)
 
     def _save_is_due(self) -> bool:
         """Whether the work since the last checkpoint would be too much after one more iteration."""
@@ -441,9 +530,8 @@ class _Session:
             row = rating_row(score, self.counters)
             self.ratings.append(row)
             self.metrics.append({"evaluation": {k: v for k, v in row.items() if k != "seconds"}})
-            if self.tensorboard is not None:
-                tag = f"score/{score.opponent}"
-                self.tensorboard.write(step, {tag: float(row["score"])})
+            for mirror in self.mirrors:
+                mirror.write(step, {f"score/{score.opponent}": float(row["score"])})
             if score.games:
                 name = "".join(c if c.isalnum() else "-" for c in score.opponent)
                 self.folder.save_games(f"{folder_name(step)}-{name}", score.games)
@@ -473,10 +561,12 @@ class _Session:
         try:
             self.trainer.close()
         finally:
+            if self.pool is not None:
+                self.pool.close()
             self.metrics.close()
             self.timing.close()
-            if self.tensorboard is not None:
-                self.tensorboard.close()
+            for mirror in self.mirrors:
+                mirror.close()
             self.view.close()
 
 

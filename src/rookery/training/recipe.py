@@ -20,7 +20,7 @@ import tomllib
 import typing
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, Field, ValidationError, model_validator
 
@@ -28,6 +28,7 @@ from rookery._core import STANDARD_BOARD, Game
 from rookery.base.registry import load
 from rookery.base.section import Section
 from rookery.base.toml import to_toml
+from rookery.cluster.pool import check_address
 from rookery.runs.algorithms import ALGORITHMS
 from rookery.training.budget import parse_budget
 from rookery.training.listing import NOT_MEASURED, SUFFIX, recipe_bytes, recipe_names
@@ -46,6 +47,10 @@ def _budget(text: str) -> str:
     return text
 
 
+def _cluster(address: str) -> str:
+    return check_address(address) if address else address
+
+
 class RunSettings(Section):
     """How the run is carried out, for every algorithm."""
 
@@ -55,10 +60,21 @@ class RunSettings(Section):
     """Total length of the run: 30m, 2h, 1000it (iterations), 500000samples or 2000games."""
     workers: int = Field(default=1, ge=0, le=4096)
     """Processor cores to use; 0: all. With 1, equal seeds give equal weights."""
+    changes: list[str] = Field(default=[])
+    """Settings that change during the run, such as "40it: ppo.clip=0.1; ppo.entropy=0.02"."""
+    cluster: Annotated[str, AfterValidator(_cluster)] = ""
+    """Ray cluster that plays the games: auto, local or HOST:PORT; empty: this machine plays."""
+    cluster_checks: float = Field(default=0.01, ge=0, le=1)
+    """Share of a cluster's pieces that two nodes play, to compare their results."""
+    device: Literal["auto", "cpu", "cuda", "mps"] = "cpu"
+    """Where torch learns and evaluates batches; auto: a GPU if torch finds one. Algorithms that
+    learn in C++ accept only the CPU. On a GPU equal seeds need not give equal weights."""
     checkpoint_seconds: float = Field(default=30.0, gt=0, le=60)
     """Seconds of work between checkpoints, the most that a crash can lose."""
     keep_checkpoints: int = Field(default=3, ge=2)
     """Newest checkpoints to keep for resuming; of older ones only the milestones are kept."""
+    track: Literal["", "wandb"] = ""
+    """Where else the numbers go, besides TensorBoard: wandb (Weights & Biases, offline)."""
     evaluations: int = Field(default=10, ge=0)
     """Evaluations at equal intervals, besides one at the start; their checkpoints are kept."""
     evaluation_share: float = Field(default=0.25, ge=0, le=1)
@@ -69,6 +85,31 @@ class RunSettings(Section):
     """Games against each of them, with balanced random openings."""
     play_as: str = ""
     """Options of the run's own player in these games, such as "nodes=1000"."""
+
+
+def planned_changes(recipe: Recipe) -> dict[int, dict[str, Any]]:
+    """The entries of `run.changes`: iteration -> changes as dotted keys, in order."""
+    planned: dict[int, dict[str, Any]] = {}
+    for entry in recipe.run.changes:
+        when, colon, settings = entry.partition(":")
+        number = when.strip().removesuffix("it")
+        if not colon or not number.isdigit():
+            raise RecipeError(f"run.changes {entry!r} is not of the form '40it: key=value; ...'")
+        parts = [part.strip() for part in settings.split(";") if part.strip()]
+        if any(part.startswith("run.") for part in parts):
+            raise RecipeError(f"run.changes {entry!r}: keys of [run] do not change during a run")
+        planned.setdefault(int(number), {}).update(parse_changes(parts, type(recipe)))
+    return dict(sorted(planned.items()))
+
+
+def recipe_at(recipe: Recipe, iteration: int) -> Recipe:
+    """The recipe with the planned changes up to an iteration."""
+    changes: dict[str, Any] = {}
+    for when, settings in planned_changes(recipe).items():
+        if when <= iteration:
+            changes |= settings
+    content = recipe.model_dump(mode="json", exclude_none=True)
+    return resolve(recipe.name, content, changes) if changes else recipe
 
 
 # What may differ between a checkpoint and the session that resumes it without --accept-changes.

@@ -27,6 +27,8 @@ def start(
     workers: int | None = None,
     settings: Sequence[str] = (),
     view: View | None = None,
+    cluster: str | None = None,
+    until: int | None = None,
 ) -> Outcome:
     """Run a recipe in a new folder.
 
@@ -38,6 +40,8 @@ def start(
         workers: Cores to use; 0 means all.
         settings: Changes to the recipe as "key=value".
         view: Shows progress; chosen to fit standard error if None.
+        cluster: Ray cluster that plays the games: "auto", "local" or "HOST:PORT".
+        until: Stop after so many iterations, for a later `resume`.
     """
     require_extra()
     from rookery.training.folder import RunFolder, free_run_path
@@ -47,13 +51,14 @@ def start(
 
     name, content = read_recipe(recipe)
     changes = parse_changes(settings, recipe_model(content, name))
-    changes |= _given({"run.budget": budget, "run.seed": seed, "run.workers": workers})
+    given = {"run.budget": budget, "run.seed": seed, "run.workers": workers}
+    changes |= _given({**given, "run.cluster": cluster})
     resolved = resolve(name, content, changes)
     worker_count(resolved.run.workers)
     path = Path(folder) if folder is not None else free_run_path(RUNS, name)
     run = RunFolder.create(path, resolved)
     try:
-        return run_session(run, resolved, view or make_view())
+        return run_session(run, resolved, view or make_view(), until=until)
     except BaseException:
         # Remove the folder of a run that could not begin.
         if not run.checkpoints.steps():
@@ -68,6 +73,8 @@ def resume(
     settings: Sequence[str] = (),
     accept_changes: bool = False,
     view: View | None = None,
+    cluster: str | None = None,
+    until: int | None = None,
 ) -> Outcome:
     """Resume a run from its newest intact checkpoint.
 
@@ -78,6 +85,8 @@ def resume(
         settings: Changes to the recipe as "key=value"; need `accept_changes`.
         accept_changes: Resume although the recipe differs from that of the checkpoint.
         view: Shows progress; chosen to fit standard error if None.
+        cluster: Ray cluster that plays the games; "" for this machine, None as before.
+        until: Stop after so many iterations of the run.
     """
     require_extra()
     from rookery.training.budget import parse_budget
@@ -90,9 +99,9 @@ def resume(
         parse_budget(budget)
     run = RunFolder.open(Path(folder) if folder is not None else newest_run(RUNS))
     changes = parse_changes(settings, recipe_model(run.reader.recipe(), str(run.path)))
-    changes |= _given({"run.workers": workers})
+    changes |= _given({"run.workers": workers, "run.cluster": cluster})
     recipe = run.recipe(changes)
-    return run_session(run, recipe, view or make_view(), budget or "", accept_changes)
+    return run_session(run, recipe, view or make_view(), budget or "", accept_changes, until)
 
 
 def _given(options: dict[str, Any]) -> dict[str, Any]:

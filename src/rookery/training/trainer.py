@@ -16,19 +16,20 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 import numpy as np
 
 from rookery.runs.state import State, seed_of
-from rookery.training.recipe import Recipe
 
 if TYPE_CHECKING:
     import torch
 
+    from rookery.cluster.pool import Pool
     from rookery.nets import Network
+    from rookery.training.recipe import Recipe  # its pydantic is not part of the base install
 
 
 class Abandoned(Exception):
     """An iteration gave up because the run must end; its work is discarded."""
 
 
-AnyRecipe = TypeVar("AnyRecipe", bound=Recipe)
+AnyRecipe = TypeVar("AnyRecipe", bound="Recipe")
 
 
 @dataclass
@@ -70,12 +71,14 @@ class Context(Generic[AnyRecipe]):
     recipe: AnyRecipe
     folder: Path  # of the run; replay/ belongs to the algorithm
     workers: int = 1  # cores to use; torch's threads are already set
+    device: str = "cpu"  # where torch computes; not "auto"
     iteration: int = 0  # finished so far
     samples: int = 0
     games: int = 0
     progress: float = 0.0  # share of the budget used, [0, 1]; constant during an iteration
     # Whether an iteration should give up: the run was asked to stop, or its time is over.
     stopping: Callable[[], bool] = lambda: False
+    pool: Pool | None = None  # the cluster that plays the games, if there is one; for `Hooks`
     log: Callable[[str], None] = lambda text: None  # write a line to log.txt and the display
 
     def check_stop(self) -> None:

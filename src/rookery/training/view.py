@@ -31,6 +31,7 @@ class Snapshot:
     metrics: Metrics
     seconds: float  # of the last iteration
     rating: str  # last evaluation as text, or ""
+    cluster: str = ""  # the nodes that play, in a line
 
 
 class View(Protocol):
@@ -101,6 +102,7 @@ def summary(recent: Recent) -> list[tuple[str, str]]:
         ("results", shares(m.results for m in recent.metrics)),
         ("endings", shares(m.terminations for m in recent.metrics)),
         ("rating", last.rating),
+        ("cluster", last.cluster),
         ("time", f"{duration(round(counters.seconds))}, {duration(round(recent.left()))} left"),
     ]
     return [(label, text) for label, text in rows if text]

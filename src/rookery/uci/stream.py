@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import contextlib
 import os
+import queue
 import select
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from types import FrameType
-from typing import NoReturn
+from typing import NoReturn, Protocol
 
 from rookery.players.base import Player
 from rookery.uci.engine import Engine
@@ -23,6 +25,7 @@ LONGEST_LINE = 1 << 21  # bytes; a game of 10,000 moves has about 100 kB
 READ_BYTES = 1 << 16
 SWITCH_SECONDS = 0.0005  # `stop` should not wait for a player that computes in Python
 CLOSE_SECONDS = 0.6  # for searches to answer and the player to close
+WAIT_SECONDS = 0.2
 LOAD_SECONDS = 30.0  # for the answer to `uci` if the input has ended: echo uci | rookery uci
 
 
@@ -43,7 +46,7 @@ class Output:
                 try:
                     data = data[os.write(self.descriptor, data) :]
                 except BlockingIOError:  # some clients use non-blocking pipes
-                    select.select([], [self.descriptor], [])
+                    _wait_writable(self.descriptor)
                 except OSError:  # EPIPE, or EIO of a closed terminal
                     self.broken = True
 
@@ -84,23 +87,101 @@ class LineBuffer:
         return line
 
 
+class Input(Protocol):
+    """Standard input, whose reading can be ended from elsewhere."""
+
+    def chunks(self) -> Iterator[bytes]:
+        """What arrives, and b"" at its end; stops when woken or when nobody reads the output."""
+        ...
+
+    def wake(self) -> None:
+        """End the reading; safe in a signal handler."""
+        ...
+
+
+class PolledInput:
+    """Waits for input, a wake-up and the end of the output at once."""
+
+    def __init__(self, source: int, output: Output) -> None:
+        """Read from a file descriptor."""
+        self._source, self._output = source, output
+        self._wake_read, self._wake_write = os.pipe()
+
+    def wake(self) -> None:
+        """End the reading."""
+        os.write(self._wake_write, b"w")
+
+    def chunks(self) -> Iterator[bytes]:
+        """What arrives."""
+        poll = select.poll()
+        poll.register(self._source, select.POLLIN)
+        poll.register(self._wake_read, select.POLLIN)
+        poll.register(self._output.descriptor, 0)  # POLLERR is always reported: nobody reads
+        while not self._output.broken:
+            ready = dict(poll.poll())
+            gone = ready.get(self._output.descriptor, 0) & select.POLLERR
+            if self._wake_read in ready or gone or self._source not in ready:
+                return  # the last: POLLHUP of the output only
+            with contextlib.suppress(BlockingIOError):
+                yield os.read(self._source, READ_BYTES)
+
+
+class ThreadedInput:
+    """The same where only sockets can be waited for, as on Windows: a thread reads."""
+
+    def __init__(self, source: int, output: Output) -> None:
+        """Read from a file descriptor; the end of the output shows at the next write."""
+        self._source, self._output = source, output
+        self._arrived: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+
+    def wake(self) -> None:
+        """End the reading."""
+        self._arrived.put(None)
+
+    def chunks(self) -> Iterator[bytes]:
+        """What arrives."""
+        threading.Thread(target=self._read, daemon=True).start()
+        while not self._output.broken:
+            with contextlib.suppress(queue.Empty):
+                # Not for ever: Python handles signals between two waits.
+                data = self._arrived.get(timeout=WAIT_SECONDS)
+                if data is None:
+                    return
+                yield data
+
+    def _read(self) -> None:
+        with contextlib.suppress(OSError):
+            while data := os.read(self._source, READ_BYTES):
+                self._arrived.put(data)
+        self._arrived.put(b"")
+
+
+def _wait_writable(descriptor: int) -> None:
+    """Wait a moment for a full pipe."""
+    try:
+        select.select([], [descriptor], [], WAIT_SECONDS)
+    except OSError:  # Windows waits for sockets only
+        time.sleep(0.01)
+
+
 def serve(
     make_player: Callable[[], Player], *, name: str = "", seed: int | None = None
 ) -> NoReturn:
     """Serve UCI on standard input and output, then end the process."""
-    source, output = sys.stdin.fileno(), Output(os.dup(sys.stdout.fileno()))
-    wake_read, wake_write = os.pipe()
+    output = Output(os.dup(sys.stdout.fileno()))
+    kind = PolledInput if hasattr(select, "poll") else ThreadedInput
+    source: Input = kind(sys.stdin.fileno(), output)
     failures: list[str] = []
 
     def fail(reason: str) -> None:
         failures.append(reason)
-        os.write(wake_write, b"f")
+        source.wake()
 
     sys.setswitchinterval(SWITCH_SECONDS)
     # Prints of players and libraries must not corrupt the protocol.
-    with contextlib.redirect_stdout(sys.stderr), _signals_wake(wake_write) as caught:
+    with contextlib.redirect_stdout(sys.stderr), _signals_wake(source.wake) as caught:
         engine = Engine(make_player, output.write, name=name, seed=seed, on_failure=fail)
-        if _read_commands(engine, source, wake_read, output):
+        if _read_commands(engine, source, output):
             engine.wait_loaded(LOAD_SECONDS)
         engine.close(CLOSE_SECONDS)
     status = 128 + caught[0] if caught else 0
@@ -112,26 +193,13 @@ def serve(
     os._exit(status)
 
 
-def _read_commands(engine: Engine, source: int, wake: int, output: Output) -> bool:
+def _read_commands(engine: Engine, source: Input, output: Output) -> bool:
     """Forward lines until `quit`, the end of input or output, or a wake-up.
 
     Returns whether it was the end of the input.
     """
-    poll = select.poll()
-    poll.register(source, select.POLLIN)
-    poll.register(wake, select.POLLIN)
-    poll.register(output.descriptor, 0)  # POLLERR is always reported: the reader is gone
     buffer = LineBuffer()
-    while not output.broken:
-        ready = dict(poll.poll())
-        if wake in ready or ready.get(output.descriptor, 0) & select.POLLERR:
-            return False
-        if source not in ready:
-            return False  # POLLHUP of the output only
-        try:
-            data = os.read(source, READ_BYTES)
-        except BlockingIOError:
-            continue
+    for data in source.chunks():
         for line in buffer.feed(data) if data else buffer.end():
             if line is None:
                 output.write(f"info string a line longer than {LONGEST_LINE} bytes is ignored")
@@ -143,14 +211,14 @@ def _read_commands(engine: Engine, source: int, wake: int, output: Output) -> bo
 
 
 @contextlib.contextmanager
-def _signals_wake(wake: int) -> Iterator[list[int]]:
+def _signals_wake(wake: Callable[[], None]) -> Iterator[list[int]]:
     """Let the first Ctrl-C or SIGTERM end the reading, a second one the process."""
     caught: list[int] = []
 
     def note(number: int, frame: FrameType | None) -> None:
         caught.append(number)
         signal.signal(number, signal.SIG_DFL)
-        os.write(wake, b"s")
+        wake()
 
     if threading.current_thread() is not threading.main_thread():
         yield caught

@@ -39,6 +39,6 @@ def require_extra() -> None:
     for package in ("starlette", "uvicorn", "websockets"):
         if importlib.util.find_spec(package) is None:
             raise ImportError(
-                f"the web page needs {package}: {how_to_install('web')}; "
+                f"the web page needs {package}: {how_to_install()}; "
                 "or play in the terminal: rookery play --terminal"
             )

@@ -28,12 +28,14 @@ from rookery.players.offered_levels import FULL
 from rookery.players.thinking import Thought
 from rookery.report.review import (
     NODES,
+    SECOND_NODES,
     Judgement,
     Verdict,
     final_verdict,
     judge,
     player_accuracy,
     positions_of,
+    second_looks,
     verdict_of_line,
 )
 from rookery.web.facts import Facts
@@ -174,16 +176,17 @@ class Analysis:
     async def _review(self, game: Game) -> None:
         games = positions_of(game.start_fen, game.moves())
         verdicts: list[Verdict] = [Verdict(0.0)] * len(games)
+
+        async def look(ply: int, nodes: int) -> None:
+            verdicts[ply] = final_verdict(games[ply]) or await self._verdict(games[ply], nodes)
+            message = verdict_json(games[ply], verdicts[ply])
+            self._outbox.put({"type": "verdict", "ply": ply, "of": len(games), **message})
+
         for ply in reversed(range(len(games))):
-            verdicts[ply] = final_verdict(games[ply]) or await self._verdict(games[ply])
-            self._outbox.put(
-                {
-                    "type": "verdict",
-                    "ply": ply,
-                    "of": len(games),
-                    **verdict_json(games[ply], verdicts[ply]),
-                }
-            )
+            await look(ply, NODES)
+        for ply in second_looks(verdicts):
+            await look(ply + 1, SECOND_NODES)
+            await look(ply, SECOND_NODES)
         moves = game.moves()
         judged = [judge(verdicts[p], verdicts[p + 1], move) for p, move in enumerate(moves)]
         self._outbox.put(
@@ -196,9 +199,9 @@ class Analysis:
             }
         )
 
-    async def _verdict(self, game: Game) -> Verdict:
+    async def _verdict(self, game: Game, nodes: int) -> Verdict:
         latest: list[Thought] = []
-        await self._search(game, Limits(nodes=NODES, movetime=5.0), 1, latest.append)
+        await self._search(game, Limits(nodes=nodes, movetime=5.0), 1, latest.append)
         await asyncio.sleep(0)  # the last report arrives as a callback of the loop
         return verdict_of_line(latest[-1].lines[0])
 

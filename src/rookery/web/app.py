@@ -1,7 +1,7 @@
 """Routes of the server.
 
 GET    /                         the page; with ?token=... the login of other machines
-GET    /static/...               its files
+GET    /static/...               its files; /static/blind/ those of rookery.blind
 GET    /api/session              session token, players, runs
 GET    /api/players              players
 POST   /api/games                new game -> its id
@@ -13,6 +13,7 @@ GET    /api/library/ID/pgn       one of them
 DELETE /api/library/ID           delete it
 WS     /api/games/ID/socket      the game itself; first {"type": "hello", "token": ...}
 WS     /api/analysis/socket      an analysis board, as analysis.py describes
+WS     /api/blind/socket         games of blind chess, as blind.py describes
 GET    /api/networks             players with a network to look into
 POST   /api/insight              what networks see in a position, as insight.py describes
 POST   /api/insight/tree         the search tree of one of them
@@ -49,6 +50,7 @@ from starlette.websockets import WebSocket
 
 from rookery import __version__
 from rookery.web.analysis import Analysis
+from rookery.web.blind import BlindRooms, serve_blind
 from rookery.web.choices import Choices
 from rookery.web.conversation import converse, greeted, refuse, trouble
 from rookery.web.facts import Facts
@@ -67,6 +69,7 @@ from rookery.web.table_json import pgn_of_record, record_of
 from rookery.web.thinking import Searches
 
 STATIC = Path(__file__).parent / "static"
+BLIND_STATIC = Path(__file__).parents[1] / "blind" / "static"
 ENGINES = ("rookery", "stockfish")  # that analyse, the first that is installed
 MOST_BOARDS = 3  # analysis boards of one session
 SHOWN_HEADERS = ("White", "Black", "Result", "Event", "Date")
@@ -103,6 +106,7 @@ class Server:
         self.start = start or {}
         self.searches = Searches(shelf or Shelf(), workers)
         self.facts = Facts()
+        self.blind_rooms = BlindRooms()
         self.insights = InsightRoutes(choices)
         self._boards: Counter[str] = Counter()  # open analysis boards by session
         self.library = None if games is None else Library(games)
@@ -124,6 +128,7 @@ class Server:
             Route(games, self._checked(self.drop_game), methods=["DELETE"]),
             WebSocketRoute(f"{games}/socket", self.socket),
             WebSocketRoute("/api/analysis/socket", self.analysis),
+            WebSocketRoute("/api/blind/socket", self.blind),
             Route("/api/pgn", self._checked(self.read_pgn), methods=["POST"]),
             Route("/api/networks", self._checked(self.insights.networks)),
             Route("/api/insight", self._checked(self.insights.see), methods=["POST"]),
@@ -134,6 +139,7 @@ class Server:
             Route("/api/library/{id:str}", self._checked(self.forget_game), methods=["DELETE"]),
             Route("/api/runs", self._checked(self.list_runs)),
             Route("/api/runs/{name:str}", self._checked(self.show_run)),
+            Mount("/static/blind", StaticFiles(directory=BLIND_STATIC)),
             Mount("/static", StaticFiles(directory=STATIC)),
         ]
         return Guard(Starlette(routes=routes, lifespan=self._lifespan), self.access, self.quotas)
@@ -146,6 +152,7 @@ class Server:
         finally:
             sweeper.cancel()
             self.rooms.close()
+            await asyncio.to_thread(self.blind_rooms.close)
             await self.searches.close()
 
     def _checked(self, handler: Handler) -> Handler:
@@ -324,6 +331,15 @@ class Server:
             self._boards[session] -= 1
             await loading
 
+    async def blind(self, socket: WebSocket) -> None:
+        """Connect a client to its games of blind chess."""
+        session = self._session(socket)
+        await socket.accept()
+        if await greeted(socket, session, self.access):
+            await serve_blind(socket, session, self.blind_rooms, self._message_rate)
+        else:
+            await refuse(socket, "no hello with the token")
+
     async def read_pgn(self, request: Request) -> Response:
         """Return a PGN game with its comments and variations as a tree; or one position."""
         sent = await json_object(request)
@@ -364,6 +380,8 @@ def act(table: Table, message: object, outbox: Outbox) -> None:
             table.resign()
         case "claim":
             table.claim()
+        case "draw":
+            table.offer_draw()
         case "hint":
             table.hint()
         case "now":

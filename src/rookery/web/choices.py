@@ -19,6 +19,7 @@ import numpy as np
 from rookery._core import STANDARD_BOARD, find_board
 from rookery.data.starts import start_positions
 from rookery.nets.model_file import read_info
+from rookery.players.characters import CHARACTERS
 from rookery.players.levels import is_calibrated
 from rookery.players.offered_levels import ENGINE, GIVEN, RATED_ENGINE, Level, Levels
 from rookery.players.registry import KINDS, PlayerKind, kind_of, make_player, named_kinds
@@ -58,6 +59,7 @@ class Choice:
     levels: Levels
     start: str = ""  # FEN to start from if no other is chosen: of its board, or its only ending
     rating: NetworkRating | None = None  # measured, at full strength
+    called: str = ""  # at the board, if not by title and level
 
     def level(self, wanted: str) -> Level:
         """Return a level by its id."""
@@ -101,6 +103,7 @@ class Choices:
         for kind in sorted(kinds, key=lambda kind: kind.name != given):
             if kind.name == given or available(kind):
                 self._fixed.append(named_choice(kind))
+        self._fixed += characters()
         self._until = -1.0
         self._found: dict[str, Choice] = {}
 
@@ -133,6 +136,24 @@ def named_choice(kind: PlayerKind) -> Choice:
     return Choice(
         kind.name, f"{kind.name}: {kind.summary}", "Players", kind.name, levels, start=start
     )
+
+
+def characters() -> list[Choice]:
+    """Return the opponents with names; their strength was measured with one network only."""
+    path = shipped_engine()
+    if path is None or not is_calibrated(path.read_bytes()):
+        return []
+    return [
+        Choice(
+            person.id,
+            person.title,
+            "Characters",
+            "rookery",
+            person.levels,
+            called=f"{person.name} (about {person.elo} Elo)",
+        )
+        for person in CHARACTERS
+    ]
 
 
 def usual_start(model: Path) -> str:

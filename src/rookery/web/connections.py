@@ -12,7 +12,6 @@ import asyncio
 import errno
 import logging
 import os
-import resource
 import time
 from collections import OrderedDict
 from collections.abc import Callable
@@ -30,6 +29,10 @@ LOG = logging.getLogger("uvicorn.error")
 
 def most_connections() -> int:
     """Connections that this process can bear."""
+    try:
+        import resource
+    except ImportError:  # not on Windows, whose limit is far above ours
+        return MOST_CONNECTIONS
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY:
         return MOST_CONNECTIONS

@@ -32,6 +32,7 @@ KEPT_WISHES = (
     "blackLevel",
     "seconds",
     "increment",
+    "calm",
 )
 LONGEST_CLOCK = 3 * 3600.0
 LONGEST_INCREMENT = 180.0

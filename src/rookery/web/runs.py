@@ -15,6 +15,7 @@ from typing import Any
 from rookery.rating.networks import run_ratings
 from rookery.report.games import SampleGame, sample_games
 from rookery.runs.live import read_live
+from rookery.runs.nodes import read_nodes
 from rookery.runs.reader import MODEL, RunReader, number
 from rookery.training.ratings import has_elo
 from rookery.web.choices import (
@@ -106,6 +107,7 @@ class Runs:
             "live": live["boards"],
             "shownAt": live["time"],
             "sampleGames": games,
+            "cluster": self._cluster(folder),
             "log": run.log_lines(LOG_LINES),
         }
 
@@ -123,6 +125,11 @@ class Runs:
         if live is None or time.time() - live["time"] > LIVE_SECONDS:
             return {"time": 0, "boards": []}
         return live
+
+    def _cluster(self, folder: Path) -> dict[str, Any] | None:
+        nodes = read_nodes(folder)
+        fresh = nodes is not None and time.time() - nodes["time"] <= LIVE_SECONDS
+        return nodes if fresh else None
 
     def _sample_games(self, run: RunReader) -> list[dict[str, Any]]:
         """Return sample games, cached until there are new ones."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import dataclass, replace
 
 from rookery.players.base import Limits
@@ -11,6 +12,7 @@ from rookery.web.choices import Choice
 from rookery.web.clock import Clock
 from rookery.web.quota import Clamps
 
+CLOCK_PARTS = 60.0  # of its clock that a player may lose by waiting
 MOVES_TO_GO = 30  # a player's clock should last this many moves
 REASONS = {
     "checkmate": "checkmate",
@@ -35,6 +37,8 @@ class Seat:
         """The name on the page and in PGN: "rookery, level 9 of 20"."""
         if self.choice is None or self.level is None:
             return "You"
+        if self.choice.called:
+            return self.choice.called
         number, _, words = self.level.title.partition(": ")
         return self.title if self.level.full else f"{self.title}, {words or number}"
 
@@ -43,9 +47,15 @@ class Seat:
         """The name without the level: "rookery"."""
         if self.choice is None:
             return "You"
-        title = self.choice.title
+        title = self.choice.called or self.choice.title
         # The rest of a named player's title is only for choosing.
         return title.partition(":")[0] if self.choice.id in KINDS else title
+
+
+def calm_seconds(level: Level, clock: Clock | None, white: bool) -> float:
+    """Return how long a player takes over a move at a person's pace; never much of its clock."""
+    seconds = random.uniform(*level.seconds)
+    return seconds if clock is None else min(seconds, clock.left(white) / CLOCK_PARTS)
 
 
 def limits_of(level: Level, clamps: Clamps, clock: Clock | None, white: bool) -> Limits:

@@ -151,8 +151,8 @@ def require_assets() -> None:
     vendor = Path(__file__).parent / "static" / "vendor" / "chessground" / "chessground.min.js"
     if not vendor.is_file():
         raise ValueError(
-            "the web page's board is missing because Rookery was built without npm; install npm "
-            "and run 'make web-assets', or play with --terminal"
+            "the web page's board is missing from this installation; run 'make web-assets' in the "
+            "checkout, or play with --terminal"
         )
 
 

@@ -22,11 +22,12 @@ from rookery.data.small_board import chess_board
 from rookery.players.base import Decision
 from rookery.players.offered_levels import FULL
 from rookery.players.thinking import Thought
+from rookery.web import draws
 from rookery.web.clock import Clock
 from rookery.web.outbox import Outbox
 from rookery.web.quota import Clamps
 from rookery.web.records import Entry, color_name, in_words, thought_to_json
-from rookery.web.seats import REASONS, Seat, limits_of
+from rookery.web.seats import REASONS, Seat, calm_seconds, limits_of
 from rookery.web.table_json import state_of
 from rookery.web.thinking import Searches, Thinking, Wish
 
@@ -58,6 +59,8 @@ class Table:
         self.paused = False
         self.pace = WATCH_PAUSE
         self.trouble = ""  # why a player could not move
+        self.offered = False  # the player has offered a draw
+        self._first_white = self.game.start_fen.split()[1] == "w"
         self._outboxes: set[Outbox] = set()
         self._thinking: Thinking | None = None
         self._task: asyncio.Task[None] | None = None
@@ -145,7 +148,7 @@ class Table:
             self.game.pop()
             self._board.pop()
             self.entries.pop()
-        self.result, self.reason, self.trouble = "*", "", ""
+        self.result, self.reason, self.trouble, self.offered = "*", "", "", False
         if self.clock:
             self.clock.set_turn(self.game.turn)
         self._tell_state(0)
@@ -165,6 +168,17 @@ class Table:
         if self.game.turn not in self.people or not self.game.can_claim_draw():
             raise ValueError("no draw to claim: neither threefold repetition nor 50 moves")
         self._claimed()
+
+    def offer_draw(self) -> None:
+        """Offer the opponent a draw, or accept the one it has offered."""
+        self._require_open()
+        if len(self.people) != 1:
+            raise ValueError("there is nobody to offer a draw to")
+        player = not self.people[0]
+        if self.offered or draws.accepts(self.entries, self._first_white, player):
+            self._end("1/2-1/2", "draw by agreement")
+            return
+        self._tell({"type": "declined", "text": f"{self.seats[player].title} declines the draw."})
 
     def move_now(self) -> None:
         """Make the searching player move now."""
@@ -240,8 +254,7 @@ class Table:
         try:
             self._thinking = self.searches.begin(self._wish(seat), tell)
             decision = await self._thinking.decision()
-            if not self.people:
-                await asyncio.sleep(max(0.0, self.pace - (time.monotonic() - began)))
+            await asyncio.sleep(max(0.0, self._least_seconds(seat) - (time.monotonic() - began)))
         except asyncio.CancelledError:
             raise
         except Exception as error:  # show any player error on the page
@@ -252,13 +265,25 @@ class Table:
         self._task = self._thinking = None
         self._decided(decision)
 
+    def _least_seconds(self, seat: Seat) -> float:
+        """How long a move takes at least."""
+        if not self.people:
+            return self.pace
+        if not self.wishes.get("calm") or seat.level is None:
+            return 0.0
+        return calm_seconds(seat.level, self.clock, self.game.turn)
+
     def _decided(self, decision: Decision) -> None:
         if not self._open():
             return
         if decision.claims_draw and self.game.can_claim_draw():
             self._claimed()
             return
+        mover, first = self.game.turn, self._first_white
         self._make(decision.move, decision.value, str(decision.details.get("by", ""))[:200])
+        if self._open() and self.people and draws.offers(self.entries, first, mover):
+            self.offered = True
+            self._tell_state(len(self.entries))
 
     async def _give_hint(self, seat: Seat) -> None:
         board = self._board.copy(stack=False)
@@ -284,6 +309,7 @@ class Table:
         if self.clock and self.clock.left(mover) <= 0:
             self._flag_falls()
             return
+        self.offered = False
         move = chess.Move.from_uci(uci)
         words = f"{color_name(mover).capitalize()}: {in_words(self._board, move)}"
         self.game.push(uci)

@@ -41,6 +41,7 @@ def state_of(table: Table, base: int = 0) -> dict[str, Any]:
         "pace": table.pace,
         "trouble": table.trouble,
         "canClaim": persons_turn and game.can_claim_draw(),
+        "offered": table.offered,
         "canTakeBack": bool(table.plies_back()),
         "clock": table.clock.to_json() if table.clock else None,
     }

@@ -42,6 +42,7 @@ SETTINGS = (
     Setting("quarter-norm-games", 0.25, True, "games", 300),
     Setting("quarter-norm-both", 0.25, True, "both", 300),
     Setting("half-norm", 0.5, True, "self-play", 300),
+    Setting("eighth", 0.125, False, "self-play", 500),
     Setting("quarter-norm-14", 0.25, True, "self-play", 300, "planes14"),
 )
 

@@ -5,6 +5,7 @@ import { Board, advantage, arrowsOf, inWords } from "./board.js";
 import { showMoves } from "./moves.js";
 import { pgnOf } from "./pgn.js";
 import { GameSocket } from "./socket.js";
+import { hear } from "./sounds.js";
 import { showResult, showThought } from "./thought.js";
 
 const $ = (id) => document.getElementById(id);
@@ -99,18 +100,21 @@ export class GameView {
     if (message.type === "state") this.takeState(message);
     else if (message.type === "thought") this.takeThought(message);
     else if (message.type === "hint") this.say(`Hint: ${message.san}`);
+    else if (message.type === "declined") this.notify(message.text);
     else if (message.type === "error") this.notify(message.text);
   }
 
   takeState(state) {
     const atEnd = this.ply >= this.entries.length;
     const newGame = !this.state || this.state.id !== state.id;
+    const ended = !newGame && this.state.result === "*" && state.result !== "*";
     this.entries = this.entries.slice(0, state.base).concat(state.entries);
     this.state = state;
     this.received = performance.now();
     sessionStorage.setItem(KEPT, state.id);
     if (newGame || atEnd || this.ply > this.entries.length || state.said) this.ply = this.entries.length;
     if (newGame) this.notify("");
+    if (!newGame && (ended || state.said)) hear(this.entries, state.result, ended);
     if (state.said) this.say(state.said);
     if (state.result !== "*") this.say(`Game over: ${state.result}, ${state.reason}`);
     this.render();
@@ -149,6 +153,7 @@ export class GameView {
     on("resign", () => this.resign());
     on("again", () => this.rematch());
     on("claim", () => this.send({ type: "claim" }));
+    on("offer-draw", () => this.send({ type: "draw" }));
     on("hint", () => this.send({ type: "hint" }));
     on("now", () => this.send({ type: "now" }));
     on("pause", () => this.send({ type: "pause", paused: !this.state.paused }));
@@ -278,6 +283,7 @@ export class GameView {
     if (state.result !== "*") return `${state.result}: ${state.reason}`;
     const side = state.turn === "white" ? "White" : "Black";
     const check = state.check ? " (check)" : "";
+    if (state.offered) return `${side} to move${check}: your opponent offers a draw`;
     if (state.people.includes(state.turn)) return `${side} to move${check}: your turn${moved}`;
     return state.paused ? "Paused" : `${side} to move${check}: ${state[state.turn].split(",")[0]} thinks`;
   }
@@ -327,6 +333,8 @@ export class GameView {
     $("take-back").disabled = !state.canTakeBack;
     $("resign").disabled = !(open && playing);
     $("claim").disabled = !state.canClaim;
+    $("offer-draw").disabled = !(open && state.people.length === 1);
+    $("offer-draw").textContent = state.offered ? "Accept the draw" : "Offer draw";
     $("hint").disabled = !(mine && state.people.length === 1);
     $("now").hidden = !(state.thinking && playing);
     $("pause").hidden = playing || !open;
@@ -334,7 +342,7 @@ export class GameView {
     $("pace-label").hidden = playing || !open;
     if (document.activeElement !== $("pace")) $("pace").value = String(state.pace);
     $("move-text").disabled = !mine;
-    for (const id of ["take-back", "resign", "claim", "hint"]) $(id).hidden = !playing;
+    for (const id of ["take-back", "resign", "claim", "offer-draw", "hint"]) $(id).hidden = !playing;
     $("move-form").hidden = !playing;
   }
 

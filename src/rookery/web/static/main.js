@@ -3,9 +3,10 @@
 import { beginSession, request } from "./api.js";
 import { GameView } from "./game.js";
 import { LibraryView, movesOf } from "./library.js";
+import { wirePreferences } from "./preferences.js";
 import { Setup } from "./setup.js";
 
-const TABS = ["play", "analyse", "watch"];
+const TABS = ["play", "analyse", "blind", "watch"];
 const $ = (id) => document.getElementById(id);
 
 function notify(text) {
@@ -29,6 +30,7 @@ function switchTheme() {
 async function main() {
   setTheme(localStorage.getItem("rookery-theme"));
   $("theme").onclick = switchTheme;
+  wirePreferences();
   const session = await beginSession();
   const game = new GameView(notify);
   const setup = new Setup(session.players, (wishes) => game.begin(wishes));
@@ -58,6 +60,7 @@ async function main() {
   }
 
   let analyse = null;
+  let blind = null;
 
   async function analysis() {
     const { AnalyseView } = await import("./analyse.js");
@@ -77,6 +80,11 @@ async function main() {
     if (name === "play") game.renderThought();
     if (name === "analyse") (await analysis()).show();
     else if (analyse) analyse.hide();
+    if (name === "blind") {
+      const { BlindView } = await import("./blind.js");
+      blind ??= new BlindView(notify);
+      blind.show();
+    }
     if (name === "watch") {
       if (!watch) {
         const { WatchView } = await import("./watch.js");

@@ -100,6 +100,7 @@ export class Setup {
     }
     wishes.seconds = Number(elements.seconds.value);
     wishes.increment = Number(elements.increment.value);
+    if (elements.calm.checked) wishes.calm = 1;
     const position = elements.position.value.trim();
     if (position) wishes[PLACEMENT.test(position) ? "fen" : "pgn"] = position;
     return wishes;

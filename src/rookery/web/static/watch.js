@@ -93,8 +93,28 @@ export class WatchView {
     shares($("endings"), run.endings);
     this.renderRatings(run.ratings);
     this.renderCheckpoints(run);
+    this.renderCluster(run.cluster);
     $("log").textContent = run.log.join("\n");
     await this.charts.render(run);
+  }
+
+  /** The nodes that play the games, if the run is trained on a cluster. */
+  renderCluster(cluster) {
+    $("cluster").hidden = !cluster;
+    if (!cluster) return;
+    const counts = { slots: "cores", under_way: "pieces under way", pieces: "pieces done", retries: "retries" };
+    $("cluster-facts").textContent = Object.entries(counts)
+      .map(([key, what]) => `${(cluster[key] ?? 0).toLocaleString("en")} ${what}`)
+      .join(" · ");
+    const rows = cluster.nodes.map((node) => [
+      node.name,
+      node.under_way,
+      node.pieces,
+      Math.round(node.positions_per_second ?? 0).toLocaleString("en"),
+      node.refused || "works",
+    ]);
+    const heads = ["node", "under way", "pieces", "positions/s", "state"];
+    $("cluster-nodes").replaceChildren(tableRow("th", heads), ...rows.map((row) => tableRow("td", row)));
   }
 
   renderBoards(run) {
@@ -169,6 +189,12 @@ export class WatchView {
 }
 
 /** A network by its time of training and its measured rating. */
+function tableRow(kind, texts) {
+  const row = document.createElement("tr");
+  row.append(...texts.map((text) => cell(kind, text ?? "")));
+  return row;
+}
+
 function networkName(network) {
   const when = network.step === null ? "before training" : `after ${network.seconds ? duration(network.seconds) : `${network.step} iterations`}`;
   const name = network.newest ? `newest, ${when}` : when;

@@ -1,4 +1,4 @@
-"""Serialisation without pickle, for messages between self-play processes."""
+"""Serialisation without pickle, for messages between processes and machines."""
 
 from __future__ import annotations
 
