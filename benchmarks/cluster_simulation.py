@@ -198,13 +198,14 @@ def main() -> None:
         default = getattr(Site, name)
         parser.add_argument(f"--{name}", type=type(default), default=default)
     parser.add_argument("--pieces", type=int, default=20, help="per core")
+    parser.add_argument("--learner", type=float, default=1.0, help="its cost, as a factor")
     args = parser.parse_args()
     names = ("cores", "bandwidth", "latency", "speeds", "kills", "checks")
     site = Site(**{name: getattr(args, name) for name in names})
     for nodes in args.nodes:
-        simulation = Simulation(
-            INPUTS[args.work], replace(site, nodes=nodes), args.pieces * nodes * args.cores
-        )
+        work = INPUTS[args.work]
+        work = replace(work, learn_seconds=args.learner * work.learn_seconds)
+        simulation = Simulation(work, replace(site, nodes=nodes), args.pieces * nodes * args.cores)
         print(json.dumps(simulation.run()))
 
 

@@ -1,4 +1,4 @@
-// The probability-limited search of Giraffe (Lai 2015, section 5), as an option of the main search.
+// The probability-limited search of Giraffe (Lai 2015), as an option of the main search.
 //
 // A node is searched as long as the product of the probabilities of the moves that lead to it is
 // above a threshold, which iterative deepening lowers. With the unit "ply" = a factor of

@@ -40,7 +40,7 @@ void bind_generator(nb::module_& m) {
                 "Different positions four plies after the random ones.")
         .def_ro("openings", &GeneratedGames::openings,
                 "Their keys by game; 0 for a game that was over by then.")
-        .def_prop_ro("endings", &GeneratedGames::ending_counts);
+        .def_prop_ro("endings", [](const GeneratedGames& g) { return g.endings.by_name(); });
     nb::class_<DataGenerator>(m, "DataGenerator",
                               "Self-play of a network; see core/datagen/generator.h.")
         .def(
@@ -248,7 +248,22 @@ void bind_leaf_games(nb::module_& m) {
             },
             nb::rv_policy::move,
             "Whether the next value says nothing about this one, uint8 [N, T].")
-        .def_prop_ro("endings", &LeafSegments::ending_counts)
+        .def_prop_ro(
+            "quiet",
+            [](const LeafSegments& all) {
+                return ply_array<std::uint8_t>(all, [](const LeafPly& p) { return p.quiet; });
+            },
+            nb::rv_policy::move,
+            "Whether the root is not in check and its best move neither captures nor promotes, "
+            "uint8 [N, T].")
+        .def_prop_ro(
+            "continued",
+            [](const LeafSegments& all) {
+                return owned_array(std::vector(all.continued), {all.continued.size()});
+            },
+            nb::rv_policy::move,
+            "Whether a segment plays on from its start without a random move, uint8 [N].")
+        .def_prop_ro("endings", [](const LeafSegments& all) { return all.endings.by_name(); })
         .def_ro("white_wins", &LeafSegments::white_wins)
         .def_ro("draws", &LeafSegments::draws)
         .def_ro("black_wins", &LeafSegments::black_wins)
@@ -259,7 +274,7 @@ void bind_leaf_games(nb::module_& m) {
             "__init__",
             [](LeafGames* self, const AnyEvaluator& evaluator, std::uint64_t seed, int depth,
                std::uint64_t nodes, int plies, int random_plies, int max_plies, double new_games,
-               bool random_start, double random_moves, int threads) {
+               double random_start, double random_moves, int win_score, int threads) {
                 datagen::LeafSettings settings{.seed = seed,
                                                .depth = depth,
                                                .nodes = nodes,
@@ -270,11 +285,14 @@ void bind_leaf_games(nb::module_& m) {
                                                .random_start = random_start,
                                                .random_moves = random_moves,
                                                .threads = threads};
+                if (win_score > 0)
+                    settings.adjudication = {.enabled = true, .win_score = win_score};
                 new (self) LeafGames(evaluator_of(evaluator), settings);
             },
             "evaluator"_a, "seed"_a, "depth"_a = 4, "nodes"_a = 100'000, "plies"_a = 12,
             "random_plies"_a = 10, "max_plies"_a = 300, "new_games"_a = 0.0,
-            "random_start"_a = false, "random_moves"_a = 0.0, "threads"_a = 1)
+            "random_start"_a = 0.0, "random_moves"_a = 0.0, "win_score"_a = 0,
+            "threads"_a = 1)
         .def(
             "set_evaluator",
             [](LeafGames& self, const AnyEvaluator& evaluator) {

@@ -18,17 +18,6 @@ constexpr int DISTINCT_AFTER = 4;  // plies after the opening at which games are
 
 }  // namespace
 
-std::map<std::string, std::uint64_t> GeneratedGames::ending_counts() const {
-    std::map<std::string, std::uint64_t> counts;
-    for (std::size_t i = 0; i < ENDING_COUNT; ++i) {
-        const char* name = i == ADJUDICATED_WIN    ? "adjudicated_win"
-                           : i == ADJUDICATED_DRAW ? "adjudicated_draw"
-                                                   : ENDING_NAMES[i];
-        if (endings[i]) counts[name] = endings[i];
-    }
-    return counts;
-}
-
 // One game in progress.
 struct DataGenerator::Record {
     std::vector<nnue::PackedSample> samples;
@@ -128,7 +117,7 @@ GeneratedGames DataGenerator::run(std::uint64_t first, std::uint64_t count,
     for (std::uint64_t i = 0; i < all.games; ++i) {
         const Record& record = records[i];
         all.samples.insert(all.samples.end(), record.samples.begin(), record.samples.end());
-        all.endings[record.ending] += 1;
+        all.endings.counts[record.ending] += 1;
         all.white_wins += record.white_result > 0;
         all.black_wins += record.white_result < 0;
         all.draws += record.white_result == 0 && record.ending != std::size_t(Ending::PLY_CAP);

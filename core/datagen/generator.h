@@ -7,9 +7,6 @@
 
 #pragma once
 
-#include <array>
-#include <map>
-#include <string>
 #include <vector>
 
 #include "datagen/numbered_games.h"
@@ -29,18 +26,11 @@ struct DatagenSettings {
     int threads = 1;
 };
 
-// Endings of chess (game.h), then the two by adjudication.
-inline constexpr std::size_t ADJUDICATED_WIN = std::size(ENDING_NAMES);
-inline constexpr std::size_t ADJUDICATED_DRAW = ADJUDICATED_WIN + 1;
-inline constexpr std::size_t ENDING_COUNT = ADJUDICATED_DRAW + 1;
-
 struct GeneratedGames {
     std::vector<nnue::PackedSample> samples;  // game by game
     std::uint64_t games = 0;  // completed, without a gap
     std::uint64_t white_wins = 0, draws = 0, black_wins = 0;
-    std::array<std::uint64_t, ENDING_COUNT> endings{};
-    // By name, those that occurred.
-    [[nodiscard]] std::map<std::string, std::uint64_t> ending_counts() const;
+    EndingCounts endings;
     std::uint64_t plies = 0, nodes = 0;  // searched
     // Keys of the positions four plies after the random ones, by game; 0 if it was over by then.
     std::vector<Key> openings;

@@ -43,6 +43,8 @@ LeafPly ply_of_search(const GameLine& line, const alphabeta::Result& found) {
     // In the tree one repetition is a draw.
     ply.decided = alphabeta::is_mate(found.score) || ending_of(leaf) != Ending::NONE ||
                   (leaf.position.repetitions > 0 && found.score == alphabeta::DRAW);
+    ply.quiet = !line.position.in_check() && !line.position.is_capture(found.best) &&
+                found.best.kind() != Move::PROMOTION;
     ply.end = NO_END;
     ply.unrelated = false;
     return ply;
@@ -50,18 +52,12 @@ LeafPly ply_of_search(const GameLine& line, const alphabeta::Result& found) {
 
 }  // namespace
 
-std::map<std::string, std::uint64_t> LeafSegments::ending_counts() const {
-    std::map<std::string, std::uint64_t> counts;
-    for (std::size_t i = 0; i < endings.size(); ++i)
-        if (endings[i]) counts[ENDING_NAMES[i]] = endings[i];
-    return counts;
-}
-
 struct LeafGames::Segment {
     std::vector<LeafPly> plies;
     nnue::PackedSample next;
-    std::vector<std::pair<Ending, int>> games;  // ended, with the result for White
+    std::vector<std::pair<std::size_t, int>> games;  // endings with the result for White
     std::uint64_t nodes = 0;
+    bool continued = false;
 };
 
 LeafGames::LeafGames(const alphabeta::Evaluator& evaluator, LeafSettings settings)
@@ -82,14 +78,17 @@ GameLine LeafGames::new_game(Random& random) const {
     return random_opening(int(random.below(std::uint32_t(settings_.max_random_plies + 1))), random);
 }
 
-GameLine LeafGames::begin(const nnue::PackedSample* start, Random& random) const {
+GameLine LeafGames::begin(const nnue::PackedSample* start, Random& random, bool& continued) const {
+    continued = false;
     if (!start || random.uniform() < settings_.new_games) return new_game(random);
     GameLine line{nnue::unpack(*start), {}, 0};
     line.ply = ply_of(line.position);
     if (ending_of(line) != Ending::NONE) return new_game(random);
-    if (settings_.random_start) {
+    if (random.uniform() < settings_.random_start) {
         line.make(random_move(line.position, random));
         if (ending_of(line) != Ending::NONE) return new_game(random);
+    } else {
+        continued = true;
     }
     return line;
 }
@@ -97,7 +96,10 @@ GameLine LeafGames::begin(const nnue::PackedSample* start, Random& random) const
 bool LeafGames::play(alphabeta::Engine& engine, std::uint64_t number,
                      const nnue::PackedSample* start, Segment& segment) const {
     Random random(settings_.seed, number);
-    GameLine line = begin(start, random);
+    GameLine line = begin(start, random, segment.continued);
+    Adjudication rules = settings_.adjudication;
+    if (rules.enabled && random.uniform() < settings_.play_on_share) rules.enabled = false;
+    Adjudicator adjudicator(rules);
     alphabeta::Limits limits;
     limits.depth = settings_.depth;
     limits.nodes = settings_.nodes;
@@ -114,6 +116,7 @@ bool LeafGames::play(alphabeta::Engine& engine, std::uint64_t number,
         const bool explore = random.uniform() < settings_.random_moves;
         const Move move = explore ? random_move(line.position, random) : found.best;
         ply.unrelated = move != found.best;
+        const auto judged = adjudicator.add(found.score, line.position.side, line.ply);
         line.make(move);
 
         // 3. After the end of a game, begin another.
@@ -122,14 +125,18 @@ bool LeafGames::play(alphabeta::Engine& engine, std::uint64_t number,
             const int winner = line.position.side == BLACK ? 1 : -1;
             const int result = ending == Ending::CHECKMATE ? winner : 0;
             ply.end = float(result);
-            segment.games.emplace_back(ending, result);
+            segment.games.emplace_back(std::size_t(ending), result);
+        } else if (judged && !ply.unrelated) {
+            ply.end = float(*judged);
+            segment.games.emplace_back(*judged ? ADJUDICATED_WIN : ADJUDICATED_DRAW, *judged);
         } else if (line.ply >= settings_.max_plies) {
             ply.unrelated = true;
-            segment.games.emplace_back(Ending::PLY_CAP, 0);
+            segment.games.emplace_back(std::size_t(Ending::PLY_CAP), 0);
         } else {
             continue;
         }
         line = new_game(random);
+        adjudicator = Adjudicator(rules);
     }
     segment.next = packed(line.position);
     return true;
@@ -160,12 +167,13 @@ LeafSegments LeafGames::run(std::uint64_t first, std::uint64_t count,
     for (const Segment& segment : segments) {
         all.plies.insert(all.plies.end(), segment.plies.begin(), segment.plies.end());
         all.next.push_back(segment.next);
+        all.continued.push_back(segment.continued);
         all.nodes += segment.nodes;
         for (const auto& [ending, result] : segment.games) {
-            ++all.endings[std::size_t(ending)];
+            ++all.endings.counts[ending];
             all.white_wins += result > 0;
             all.black_wins += result < 0;
-            all.draws += result == 0 && ending != Ending::PLY_CAP;
+            all.draws += result == 0 && ending != std::size_t(Ending::PLY_CAP);
         }
     }
     return all;

@@ -9,8 +9,6 @@
 
 #pragma once
 
-#include <map>
-#include <string>
 #include <vector>
 
 #include "datagen/numbered_games.h"
@@ -26,8 +24,10 @@ struct LeafSettings {
     int max_random_plies = 10;  // at the start of a game, drawn from 0 to this
     int max_plies = 300;  // of a game; then it is cut off without a result
     double new_games = 0;  // share of segments that start a game
-    bool random_start = false;  // the first move of a continued game is random
+    double random_start = 0;  // share of continued games whose first move is random
     double random_moves = 0;  // share of random moves after searches
+    Adjudication adjudication;
+    double play_on_share = 0.1;  // of the segments, without adjudication
     int threads = 1;
 };
 
@@ -38,16 +38,16 @@ struct LeafPly {
     float value;  // of the search, [-1, 1], for White
     float end;  // result for White if the game ended with this ply, else NaN
     bool decided;  // the game is over at the leaf, or a mate is known
+    bool quiet;  // the root is not in check, and its best move neither captures nor promotes
     bool unrelated;  // the next ply's value says nothing about this one
 };
 
 struct LeafSegments {
     std::vector<LeafPly> plies;  // [count * plies], segment by segment
     std::vector<nnue::PackedSample> next;  // [count] where each segment stopped
-    std::array<std::uint64_t, std::size(ENDING_NAMES)> endings{};
+    std::vector<std::uint8_t> continued;  // [count] whether it plays on from its start at once
+    EndingCounts endings;
     std::uint64_t white_wins = 0, draws = 0, black_wins = 0, nodes = 0;
-    // By name, those that occurred.
-    [[nodiscard]] std::map<std::string, std::uint64_t> ending_counts() const;
 };
 
 class LeafGames {
@@ -67,7 +67,8 @@ class LeafGames {
     // False if it was stopped.
     bool play(alphabeta::Engine& engine, std::uint64_t number, const nnue::PackedSample* start,
               Segment& segment) const;
-    [[nodiscard]] GameLine begin(const nnue::PackedSample* start, Random& random) const;
+    [[nodiscard]] GameLine begin(const nnue::PackedSample* start, Random& random,
+                                 bool& continued) const;
     [[nodiscard]] GameLine new_game(Random& random) const;
 
     LeafSettings settings_;

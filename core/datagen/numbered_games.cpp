@@ -20,6 +20,17 @@ constexpr std::uint64_t HARD_FACTOR = 10;
 constexpr auto POLL_INTERVAL = std::chrono::milliseconds(20);
 }  // namespace
 
+std::map<std::string, std::uint64_t> EndingCounts::by_name() const {
+    std::map<std::string, std::uint64_t> named;
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+        const char* name = i == ADJUDICATED_WIN    ? "adjudicated_win"
+                           : i == ADJUDICATED_DRAW ? "adjudicated_draw"
+                                                   : ENDING_NAMES[i];
+        if (counts[i]) named[name] = counts[i];
+    }
+    return named;
+}
+
 std::optional<int> Adjudicator::add(int score, Color side, int ply) {
     if (!rules_.enabled) return std::nullopt;
     const int white_score = side == WHITE ? score : -score;

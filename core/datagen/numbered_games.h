@@ -5,9 +5,12 @@
 
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <functional>
+#include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "alphabeta/engine.h"
@@ -23,6 +26,15 @@ struct Adjudication {
     int draw_score = 10;  // drawn after `draw_plies` plies in a row with a score within this
     int draw_plies = 10;
     int draw_after = 70;  // ply from which draws are adjudicated
+};
+
+// Endings of chess (game.h), then the two by adjudication.
+inline constexpr std::size_t ADJUDICATED_WIN = std::size(ENDING_NAMES);
+inline constexpr std::size_t ADJUDICATED_DRAW = ADJUDICATED_WIN + 1;
+struct EndingCounts {
+    std::array<std::uint64_t, ADJUDICATED_DRAW + 1> counts{};
+    // Those that occurred.
+    [[nodiscard]] std::map<std::string, std::uint64_t> by_name() const;
 };
 
 // Tracks the scores of one game.

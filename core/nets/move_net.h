@@ -9,7 +9,7 @@
 //   piece and origin | piece and destination | piece and captured piece | promotion |
 //   gain of the exchange | check and exchange | enemy control of origin and destination
 //
-// As in nets/mlp_value.h, floats are summed in a fixed order. Lai, "Giraffe" (2015), section 4.5.
+// As in nets/mlp_value.h, floats are summed in a fixed order. After Lai, "Giraffe" (2015).
 
 #pragma once
 

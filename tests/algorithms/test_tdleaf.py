@@ -18,10 +18,12 @@ from rookery.algorithms.tdleaf_networks import (
     Samples,
     in_check,
     material_values,
+    mirrored,
     other_side,
     white_to_move,
 )
 from rookery.algorithms.tdleaf_recipe import TdLeafSettings
+from rookery.algorithms.tdleaf_results import OpenGames
 from rookery.nets import make_network
 from rookery.nets.model_file import load_model
 from rookery.nets.value_evaluator import value_evaluator
@@ -85,6 +87,50 @@ def test_nothing_is_learnt_across_a_break_or_a_new_game() -> None:
     assert found[1].tolist() == pytest.approx([0.9, -0.8])
 
 
+# --- Results ---
+
+
+class Segments:
+    """Two segments of three plies, as `LeafSegments` has them."""
+
+    def __init__(self, ends: list[list[float]], breaks: list[int], continued: list[int]) -> None:
+        self.ends = np.array(ends, dtype=np.float32)
+        self.unrelated = np.zeros((2, 3), dtype=np.uint8)
+        self.unrelated.ravel()[breaks] = 1
+        self.continued = np.array(continued, dtype=np.uint8)
+
+
+def add(games: OpenGames, played: Segments, goals: list[float]) -> dict[int, float]:
+    """Add a position of every ply, numbered from 10 * first goal on; those learnt, by number."""
+    first = round(10 * goals[0])
+    positions = np.zeros((6, 32), dtype=np.uint8)
+    positions[:, 0] = np.arange(first, first + 6)
+    found, targets = games.add(played, positions, np.array(goals), np.arange(6))  # type: ignore[arg-type]
+    return dict(zip(found[:, 0].tolist(), targets.round(6).tolist(), strict=True))
+
+
+def test_leaves_wait_for_the_result_of_their_game() -> None:
+    games = OpenGames(0.5)
+    # 1. The first segment's game is won with its second ply; a random move follows ply 4.
+    played = Segments([[NAN, 1.0, NAN], [NAN, NAN, NAN]], [4], [0, 0])
+    assert add(games, played, [0.0] * 6) == {0: 0.5, 1: 0.5, 3: 0.0, 4: 0.0}
+    assert len(games) == 2  # plies 2 and 5 are of games that go on
+    # 2. The first game goes on and is lost at once; the second is abandoned for a new one.
+    played = Segments([[-1.0, NAN, NAN], [NAN, NAN, 0.0]], [], [1, 0])
+    found = add(games, played, [1.0] * 6)
+    assert found == {2: -0.5, 5: 0.0, 10: 0.0, 13: 0.5, 14: 0.5, 15: 0.5}
+    # 3. A checkpoint has what still waits.
+    copy = OpenGames(0.5)
+    copy.load(games.tensors())
+    played = Segments([[1.0, NAN, NAN], [NAN, NAN, NAN]], [], [1, 1])
+    assert add(copy, played, [2.0] * 6) == {11: 1.0, 12: 1.0, 20: 1.5}
+
+
+def test_without_a_share_of_the_result_nothing_waits() -> None:
+    played = Segments([[NAN] * 3] * 2, [], [1, 1])
+    assert len(add(OpenGames(0.0), played, [0.0] * 6)) == 6
+
+
 # --- Segments of games ---
 
 
@@ -136,6 +182,28 @@ def test_a_random_start_is_one_legal_move_away() -> None:
     assert set(sample_fens(played.roots)) == after
 
 
+def test_a_decided_game_is_adjudicated_and_counts_as_won() -> None:
+    start = packed(*["4k3/8/8/8/8/8/8/QQ2K3 w - - 0 1"] * 20)
+    games = LeafGames(NnueNetwork.material(), 1, depth=1, plies=4, win_score=1000)
+    played = games.run(0, 20, start)
+    adjudicated = played.endings["adjudicated_win"]
+    assert adjudicated > 10  # mates come first in some, and a tenth is played on
+    assert (played.ends[:, 3] == 1.0).sum() == adjudicated
+    assert played.continued.all() and played.continued.shape == (20,)
+    plain = LeafGames(NnueNetwork.material(), 1, depth=1, plies=4, random_start=1).run(0, 20, start)
+    assert "adjudicated_win" not in plain.endings and not plain.continued.any()
+
+
+def test_quiet_roots_are_no_checks_and_no_captures() -> None:
+    start = packed(
+        "4k3/8/8/3q4/4P3/8/3K4/7R w - - 0 1",  # takes the queen
+        "4k3/8/8/8/8/8/4R3/4K3 b - - 0 1",  # in check
+        "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1",
+    )
+    played = LeafGames(NnueNetwork.material(), 1, depth=2, plies=1).run(0, 3, start)
+    assert played.quiet.ravel().tolist() == [0, 0, 1]
+
+
 def test_settings_of_segments_are_checked() -> None:
     with pytest.raises(ValueError, match="depth, nodes, plies and threads"):
         LeafGames(NnueNetwork.material(), 1, plies=0)
@@ -169,6 +237,13 @@ def test_the_other_side_may_move_unless_there_is_a_check() -> None:
     assert sample_fens(other_side(samples[1:])) == ["4k3/8/8/4Pp2/8/8/8/4K3 b - - 0 1"]
 
 
+def test_a_mirrored_position_has_its_files_reversed() -> None:
+    samples = packed("4k3/8/8/1Pp5/8/8/6R1/4K3 w - c6 0 1", "1r5k/8/8/8/8/8/8/K6B b - - 0 1")
+    expected = ["3k4/8/8/5pP1/8/8/1R6/3K4 w - f6 0 1", "k5r1/8/8/8/8/8/8/B6K b - - 0 1"]
+    assert sample_fens(mirrored(samples)) == expected
+    assert (mirrored(mirrored(samples)) == samples).all()
+
+
 def test_move_probabilities_learn_the_moves_chosen() -> None:
     settings = TdLeafSettings(network="giraffe", width=16, moves=16)
     learner = GiraffeLeaves(settings, torch.Generator().manual_seed(1))
@@ -196,7 +271,9 @@ def test_move_probabilities_learn_the_moves_chosen() -> None:
 @pytest.mark.parametrize("recipe", ["tdleaf", "giraffe"])
 def test_a_resumed_run_is_the_same_and_plays(recipe: str, tmp_path: Path) -> None:
     settings = [*TINY, "tdleaf.depth=1", "tdleaf.material_iterations=1"]
-    settings += ["tdleaf.window=40", "tdleaf.learning_rate=1e-3"]
+    settings += ["tdleaf.window=40", "tdleaf.learning_rate=1e-3", "tdleaf.max_plies=20"]
+    settings += ["tdleaf.win_value=0.5", "tdleaf.result_share=0.3", "tdleaf.roots=true"]
+    settings += ["tdleaf.mirror=true", "tdleaf.random_start=0.2"]
     settings.append("tdleaf.final_learning_rate=1e-3")  # no schedule: budgets differ
     straight, split = tmp_path / "straight", tmp_path / "split"
     start(recipe, str(straight), "6it", 2, None, settings, QuietView())

@@ -30,10 +30,13 @@ from rookery.algorithms.tdleaf_networks import (
     Values,
     in_check,
     material_values,
+    mirrored,
     other_side,
     white_to_move,
 )
 from rookery.algorithms.tdleaf_recipe import TdLeafRecipe
+from rookery.algorithms.tdleaf_results import OpenGames
+from rookery.base.scales import scores_of_values
 from rookery.learning.matches import player_match
 from rookery.nets import ValueNetwork
 from rookery.players.alphabeta import AlphaBetaPlayer
@@ -47,6 +50,7 @@ from rookery.training.trainer import Context, MatchScore, Metrics, Trainer
 # Of one search: an untrained network may see a gain in every capture, and a quiescence search
 # could then take hundreds of thousands of nodes.
 MOST_NODES = 100_000
+CASTLING = 0b11110  # of byte 26 of a packed sample
 
 
 # --- Targets ---
@@ -90,13 +94,15 @@ class TdLeafTrainer(Trainer):
         self.rng = context.generator("order")
         self.starts: Samples | None = None  # where the games stand, [games, 32]; None: nowhere yet
         self.leaves = np.zeros((0, 32), dtype=np.uint8)  # of the window
-        self.goals = np.zeros(0)  # their targets, for the side to move
+        self.goals = np.zeros(0, dtype=np.float32)  # their targets, for the side to move
+        self.open = OpenGames(settings.result_share)
         options = settings.model_dump(
             include={
                 "depth", "plies", "random_plies", "max_plies", "new_games", "random_start",
                 "random_moves",
             }
         )  # fmt: skip
+        options["win_score"] = int(scores_of_values(np.array([settings.win_value]))[0])
         self.collector: Collector[LeafOrder, LeafHarvest] = make_collector(
             "leaves",
             "threads",
@@ -120,10 +126,10 @@ class TdLeafTrainer(Trainer):
         began = time.perf_counter()
         played = self._play()
         searched = time.perf_counter()
-        leaves, values = played.leaves, self._white_values(played)
+        values = self._white_values(played)
         ends, breaks = played.ends.T.astype(np.float64), played.unrelated.T.astype(bool)
         wanted = targets(values, ends, breaks, settings.lambda_)
-        loss, samples = self._learn(leaves, wanted.T.ravel(), played.decided.ravel() == 0)
+        loss, samples = self._learn(*self._samples(played, wanted))
         moves = self._learn_moves(played)
         results = {"white": played.white_wins, "draw": played.draws, "black": played.black_wins}
         return Metrics(
@@ -157,28 +163,45 @@ class TdLeafTrainer(Trainer):
         shape = played.values.shape
         return np.where(played.decided, played.values, values.reshape(shape)).T
 
-    def _learn(
-        self, leaves: Samples, wanted: Values, undecided: NDArray[np.bool_]
-    ) -> tuple[float, int]:
+    def _samples(self, played: LeafHarvest, wanted: Values) -> tuple[Samples, Values]:
+        """Positions to learn and their targets for the side to move."""
+        undecided = np.flatnonzero(played.decided == 0)
+        positions, places = played.leaves[undecided], undecided
+        if self.context.recipe.tdleaf.roots:
+            quiet = np.flatnonzero(played.quiet)
+            positions = np.concatenate([positions, played.roots[quiet]])
+            places = np.concatenate([places, quiet])
+        if self._by_material:
+            return positions, material_values(positions)
+        positions, goals = self.open.add(played, positions, wanted.T.ravel()[places], places)
+        return positions, np.where(white_to_move(positions), goals, -goals)
+
+    def _learn(self, leaves: Samples, goals: Values) -> tuple[float, int]:
         """Minibatch steps on the new leaves and the window; mean loss, and number of new leaves."""
         settings = self.context.recipe.tdleaf
-        goals = np.where(white_to_move(leaves), wanted, -wanted)
-        if self._by_material:
-            goals = material_values(leaves)
-        leaves, goals = leaves[undecided], goals[undecided]
         new = len(leaves)
         if settings.both_sides:
             turn = (self.rng.random(new) < 0.5) & ~in_check(leaves)
             leaves[turn], goals[turn] = other_side(leaves[turn]), -goals[turn]
         if settings.window:
+            if self.context.iteration == settings.material_iterations:  # material is learnt
+                self.leaves, self.goals = self.leaves[:0], self.goals[:0]
             self.leaves = np.concatenate([self.leaves, leaves])[-settings.window :]
+            goals = goals.astype(np.float32)
             self.goals = np.concatenate([self.goals, goals])[-settings.window :]
             leaves, goals = self.leaves, self.goals
         losses = [
-            self.learner.learn(leaves[chosen], goals[chosen], self._rate)
+            self.learner.learn(self._augmented(leaves[chosen]), goals[chosen], self._rate)
             for chosen in self._minibatches(new, len(leaves))
         ]
         return float(np.mean(losses)) if losses else 0.0, new
+
+    def _augmented(self, leaves: Samples) -> Samples:
+        """A minibatch; half of it mirrored where castling does not tell the wings apart."""
+        if self.context.recipe.tdleaf.mirror:
+            turn = (self.rng.random(len(leaves)) < 0.5) & (leaves[:, 26] & CASTLING == 0)
+            leaves[turn] = mirrored(leaves[turn])
+        return leaves
 
     def _learn_moves(self, played: LeafHarvest) -> Metric:
         """Minibatch steps of the move probabilities; means of their metrics."""
@@ -197,7 +220,8 @@ class TdLeafTrainer(Trainer):
         """Indices below `count`: as many as `passes` over the new leaves have."""
         settings = self.context.recipe.tdleaf
         for _ in range(settings.passes):
-            order = self.rng.permutation(count)[:new]
+            everything = new == count
+            order = self.rng.permutation(count) if everything else self.rng.integers(count, size=new)
             for first in range(0, len(order), settings.minibatch):
                 yield order[first : first + settings.minibatch]
 
@@ -225,6 +249,7 @@ class TdLeafTrainer(Trainer):
             state.put_tensors("games", {"starts": torch.from_numpy(self.starts)})
         window = {"leaves": torch.from_numpy(self.leaves), "goals": torch.from_numpy(self.goals)}
         state.put_tensors("window", window)
+        state.put_tensors("open", self.open.tensors())
         return state
 
     def load_state(self, state: State) -> None:
@@ -235,6 +260,7 @@ class TdLeafTrainer(Trainer):
             self.starts = state.get_tensors("games")["starts"].numpy().copy()
         window = state.get_tensors("window")
         self.leaves, self.goals = window["leaves"].numpy().copy(), window["goals"].numpy().copy()
+        self.open.load(state.get_tensors("open"))
 
     def close(self) -> None:
         """Close the collector."""

@@ -56,6 +56,22 @@ def other_side(samples: Samples) -> Samples:
     return turned
 
 
+def mirrored(samples: Samples) -> Samples:
+    """The same positions with the files reversed; castling rights must be gone."""
+    occupied = np.unpackbits(samples[:, :8], axis=1, bitorder="little").astype(bool)
+    nibbles = np.stack([samples[:, 8:24] & 15, samples[:, 8:24] >> 4], axis=2).reshape(-1, 32)
+    board = np.zeros(occupied.shape, dtype=np.uint8)
+    board[occupied] = nibbles[np.arange(32) < occupied.sum(axis=1)[:, None]]
+    occupied, board = (each.reshape(-1, 8, 8)[:, :, ::-1].reshape(-1, 64) for each in (occupied, board))
+    nibbles = np.zeros_like(nibbles)
+    nibbles[np.arange(32) < occupied.sum(axis=1)[:, None]] = board[occupied]
+    turned = samples.copy()
+    turned[:, :8] = np.packbits(occupied, axis=1, bitorder="little")
+    turned[:, 8:24] = nibbles[:, ::2] | nibbles[:, 1::2] << 4
+    turned[:, 27] ^= np.where(turned[:, 27] < NO_SQUARE, 7, 0).astype(np.uint8)
+    return turned
+
+
 def in_check(samples: Samples) -> NDArray[np.bool_]:
     """Whether the side to move is in check [B]."""
     return (_features(samples)[:, KING_ATTACKER] > 0).numpy()

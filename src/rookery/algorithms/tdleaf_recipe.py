@@ -35,14 +35,26 @@ class TdLeafSettings(Section):
     """Most random plies at the start of a game; the number is drawn for each."""
     new_games: float = Field(default=0.0, ge=0, le=1)
     """Share of games that are abandoned for a new one after each iteration."""
-    random_start: bool = False
-    """Begin each iteration with a random move in every game, as Giraffe's training positions."""
+    random_start: float = Field(default=0.0, ge=0, le=1)
+    """Share of the games that begin an iteration with a random move; 1 as in Giraffe's training
+    positions."""
+    win_value: float = Field(default=0.0, ge=0, lt=1)
+    """A game counts as won after four plies in a row with a search value beyond this (except in a
+    tenth of the segments); 0: play on to the end."""
     max_plies: int = Field(default=300, ge=1)
     """A longer game is cut off without a result."""
     random_moves: float = Field(default=0.05, ge=0, le=1)
     """Share of random moves; targets do not look past them."""
     lambda_: float = Field(default=0.7, ge=0, le=1)
     """Discount of later value changes, as in TD(lambda)."""
+    result_share: float = Field(default=0.0, ge=0, le=1)
+    """Share of the game's result in the targets of all its leaves, which wait for it; where a
+    random move or a cut-off comes first, they are learnt without it."""
+    roots: bool = False
+    """Learn the searched positions, too, towards the targets of their leaves, where they are
+    quiet."""
+    mirror: bool = False
+    """Learn half of the positions without castling rights as mirror images, files reversed."""
     learning_rate: float = Field(default=1e-3, gt=0)
     """Learning rate of AdamW at the start."""
     final_learning_rate: float = Field(default=1e-4, ge=0)

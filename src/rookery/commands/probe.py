@@ -11,8 +11,12 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from typing import TYPE_CHECKING
 
 from rookery.commands._common import check_numbers, print_result
+
+if TYPE_CHECKING:
+    from rookery.probes.study import Study
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -91,15 +95,12 @@ def run(args: argparse.Namespace) -> int:
     return print_result(args, result, summary(found))
 
 
-def summary(found: object) -> str:
-    """The best layer of each concept, one per line."""
-    from rookery.probes.study import Study
-
-    assert isinstance(found, Study)
+def summary(found: Study) -> str:
+    """The best layer of each concept, beside the untrained network's best."""
     last = found.findings[-1].checkpoint
     names = dict.fromkeys(row.name for row in found.findings)
     lines = [f"{'concept':24} {'score':>5}  {'95 %':>14}  {'untrained':>9}  layer"]
-    for row in sorted((found.best(name, last) for name in names), key=lambda row: -row.score):
+    for row in sorted((found.compared(name, last) for name in names), key=lambda row: -row.score):
         interval = f"{row.score_low:.2f} to {row.score_high:.2f}"
         lines.append(
             f"{row.name:24} {row.score:5.2f}  {interval:>14}  {row.untrained:9.2f}  {row.layer}"

@@ -1,6 +1,6 @@
 r"""Giraffe's value network, for `giraffe363` or Deep Pepper's `pepper353`; it has no policy.
 
-Lai, "Giraffe: Using Deep Reinforcement Learning to Play Chess" (2015), section 4.2: the three
+Lai, "Giraffe: Using Deep Reinforcement Learning to Play Chess" (2015): the three
 groups of features (global, piece-centred, square-centred) are not mixed in the first layer. Two
 more layers follow; the value is the tanh of the last.
 

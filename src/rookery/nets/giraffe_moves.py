@@ -1,6 +1,6 @@
 r"""Giraffe's second network: the probability of each legal move to be the best, without search.
 
-Lai, "Giraffe" (2015), section 4.5: a network over features of position and move, trained on the
+Lai, "Giraffe" (2015): a network over features of position and move, trained on the
 moves that searches chose, divides the budget of the probability-limited search.
 
     position [B, 363] --layer--> [B, W] --\

@@ -40,6 +40,15 @@ class Boards:
         # 0 empty, 1-6 own P N B R Q K, 7-12 the opponent's
         self.codes: Squares = observations[:, :64].astype(np.uint8).reshape(-1, 8, 8)
 
+    @cached_property
+    def inside(self) -> Squares:
+        """Which squares [8, 8] belong to the board, all games being played on the same one."""
+        ranks = self.games[0].fen().split()[0].split("/")
+        files = sum(int(word) if word.isdigit() else 1 for word in ranks[0])
+        found = np.zeros((8, 8), bool)
+        found[8 - len(ranks) :, :files] = True  # it lies in the mover's lower left corner
+        return found
+
     def __len__(self) -> int:
         """The number of positions."""
         return len(self.games)
@@ -94,7 +103,7 @@ class Boards:
         for directions, kind in ((STRAIGHT, ROOK), (DIAGONAL, BISHOP)):
             for step in directions:
                 total += np.isin(self.rays[step][0], (kind + side, QUEEN + side))
-        return total
+        return np.asarray(total * self.inside)
 
     def forks(self) -> Labels:
         """Whether an own piece attacks two pieces that are each worth more, a king included."""

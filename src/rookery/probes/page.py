@@ -18,7 +18,8 @@ HOW = (
     "were not fitted, positions with and without the concept counting the same: 0 is guessing, "
     "1 is perfect. Intervals are 95 %, from resampling whole games. A network with random weights "
     "scores above 0, because it passes on what it is shown; only what a trained one adds has been "
-    "learnt. A score says that the network could use the concept, not that it does."
+    "learnt. The best layers of both are compared. A score says that the network could use the "
+    "concept, not that it does."
 )
 
 
@@ -28,7 +29,7 @@ def make_page(study: Study, player: str) -> str:
     last = study.findings[-1].checkpoint
     names = list(dict.fromkeys(row.name for row in study.findings))
     steps = list(dict.fromkeys(row.checkpoint for row in study.findings))
-    best = [study.best(name, last) for name in names]
+    best = [study.compared(name, last) for name in names]
     body = [
         f'<svg class="shapes">{piece_shapes()}</svg><h1>{escape(title)}</h1>',
         paragraph(_opening(best)),
@@ -42,7 +43,7 @@ def make_page(study: Study, player: str) -> str:
 
 
 def gain(row: Finding) -> float:
-    """What training added to a concept in a layer."""
+    """What training added to a concept."""
     return row.score - row.untrained
 
 

@@ -99,6 +99,11 @@ class Study:
         rows = [row for row in self.findings if (row.name, row.checkpoint) == (name, checkpoint)]
         return max(rows, key=lambda row: row.score)
 
+    def compared(self, name: str, checkpoint: int | None) -> Finding:
+        """The best layer for a concept, beside the best layer of the untrained network."""
+        rows = [row for row in self.findings if (row.name, row.checkpoint) == (name, checkpoint)]
+        return replace(self.best(name, checkpoint), untrained=max(row.untrained for row in rows))
+
     def to_json(self) -> dict[str, Any]:
         """The findings as JSON."""
         question = self.question

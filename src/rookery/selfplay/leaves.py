@@ -49,6 +49,8 @@ class LeafHarvest:
     ends: NDArray[np.float32]  # [N, T]
     decided: NDArray[np.uint8]  # [N, T]
     unrelated: NDArray[np.uint8]  # [N, T]
+    quiet: NDArray[np.uint8]  # [N, T]
+    continued: NDArray[np.uint8]  # [N]
     endings: Mapping[str, int]
     white_wins: int
     draws: int

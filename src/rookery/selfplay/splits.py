@@ -160,7 +160,10 @@ class LeafSplit(Numbered):
 
     def merge(self, harvests: Sequence[LeafHarvest]) -> LeafHarvest:
         """Concatenate segments, add counts."""
-        arrays = ("roots", "leaves", "next", "actions", "values", "ends", "decided", "unrelated")
+        arrays = (
+            "roots", "leaves", "next", "actions", "values", "ends", "decided", "unrelated", "quiet",
+            "continued",
+        )  # fmt: skip
         counts = ("white_wins", "draws", "black_wins", "nodes")
         endings = sum((Counter(each.endings) for each in harvests), Counter())
         found: dict[str, Any] = {
