@@ -290,9 +290,8 @@ void bind_leaf_games(nb::module_& m) {
                 new (self) LeafGames(evaluator_of(evaluator), settings);
             },
             "evaluator"_a, "seed"_a, "depth"_a = 4, "nodes"_a = 100'000, "plies"_a = 12,
-            "random_plies"_a = 10, "max_plies"_a = 300, "new_games"_a = 0.0,
-            "random_start"_a = 0.0, "random_moves"_a = 0.0, "win_score"_a = 0,
-            "threads"_a = 1)
+            "random_plies"_a = 10, "max_plies"_a = 300, "new_games"_a = 0.0, "random_start"_a = 0.0,
+            "random_moves"_a = 0.0, "win_score"_a = 0, "threads"_a = 1)
         .def(
             "set_evaluator",
             [](LeafGames& self, const AnyEvaluator& evaluator) {

@@ -220,8 +220,8 @@ class TdLeafTrainer(Trainer):
         """Indices below `count`: as many as `passes` over the new leaves have."""
         settings = self.context.recipe.tdleaf
         for _ in range(settings.passes):
-            everything = new == count
-            order = self.rng.permutation(count) if everything else self.rng.integers(count, size=new)
+            whole = new == count
+            order = self.rng.permutation(count) if whole else self.rng.integers(count, size=new)
             for first in range(0, len(order), settings.minibatch):
                 yield order[first : first + settings.minibatch]
 
