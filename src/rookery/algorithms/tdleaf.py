@@ -187,9 +187,9 @@ class TdLeafTrainer(Trainer):
             if self.context.iteration == settings.material_iterations:  # material is learnt
                 self.leaves, self.goals = self.leaves[:0], self.goals[:0]
             self.leaves = np.concatenate([self.leaves, leaves])[-settings.window :]
-            goals = goals.astype(np.float32)
-            self.goals = np.concatenate([self.goals, goals])[-settings.window :]
-            leaves, goals = self.leaves, self.goals
+            single = goals.astype(np.float32)
+            self.goals = np.concatenate([self.goals, single])[-settings.window :]
+            leaves, goals = self.leaves, self.goals.astype(np.float64)
         losses = [
             self.learner.learn(self._augmented(leaves[chosen]), goals[chosen], self._rate)
             for chosen in self._minibatches(new, len(leaves))

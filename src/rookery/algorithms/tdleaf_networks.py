@@ -62,9 +62,8 @@ def mirrored(samples: Samples) -> Samples:
     nibbles = np.stack([samples[:, 8:24] & 15, samples[:, 8:24] >> 4], axis=2).reshape(-1, 32)
     board = np.zeros(occupied.shape, dtype=np.uint8)
     board[occupied] = nibbles[np.arange(32) < occupied.sum(axis=1)[:, None]]
-    occupied, board = (
-        each.reshape(-1, 8, 8)[:, :, ::-1].reshape(-1, 64) for each in (occupied, board)
-    )
+    occupied = occupied.reshape(-1, 8, 8)[:, :, ::-1].reshape(-1, 64)
+    board = board.reshape(-1, 8, 8)[:, :, ::-1].reshape(-1, 64)
     nibbles = np.zeros_like(nibbles)
     nibbles[np.arange(32) < occupied.sum(axis=1)[:, None]] = board[occupied]
     turned = samples.copy()
