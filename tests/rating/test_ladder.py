@@ -46,7 +46,7 @@ def climb(
         second: object,
         match: MatchSettings,
         names: tuple[str, str],
-        pool: object = None,
+        **cluster: object,
     ) -> MatchResult:
         tally = Tally()
         for number in range(match.games):
