@@ -24,7 +24,13 @@ from rookery._core import PlainSearch, PositionEvaluator
 from rookery.data.pgn import read_pgn_files
 from rookery.nets.model_file import load_model
 from rookery.nets.value_evaluator import conv_evaluator
-from rookery.papers.inman2022.report import OPPONENTS, SETTINGS, Setting, table_rows
+from rookery.papers.inman2022.report import (
+    OPPONENTS,
+    SETTINGS,
+    Setting,
+    is_finished,
+    table_rows,
+)
 from rookery.report.read import read_runs
 
 
@@ -33,7 +39,7 @@ def command(setting: Setting, seed: int, args: argparse.Namespace) -> list[str]:
     folder = args.out / f"{setting.name}-{seed}"
     rookery = [sys.executable, "-m", "rookery.cli"]
     if (folder / "checkpoints").is_dir():
-        finished = len(read_runs([folder])[0].evaluations) >= len(OPPONENTS)
+        finished = is_finished(read_runs([folder])[0])
         return [] if finished else [*rookery, "resume", str(folder)]
     changes = {
         "agent.gamma": setting.gamma,

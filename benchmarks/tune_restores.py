@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import logging
 import random
 import tempfile
 import time
@@ -70,7 +71,7 @@ def run(seed: int, synchronous: bool, folder: str, population: int, steps: int) 
     results = tuner.fit()
     reported, restored = set(), []
     finals = []
-    for result in results:
+    for result in (results[place] for place in range(len(results))):
         lines = Path(result.path, "result.json").read_text().splitlines()
         rows = [json.loads(line) for line in lines]
         reported |= {row["state"] for row in rows}
@@ -92,7 +93,7 @@ def main() -> None:
     parser.add_argument("--population", type=int, default=4)
     parser.add_argument("--steps", type=int, default=8)
     args = parser.parse_args()
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="error")
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR)
     with tempfile.TemporaryDirectory() as folder:
         for synchronous in (False, True):
             found = [

@@ -219,6 +219,7 @@ int main() {
     using namespace rookery::tests;
     test_rules_and_environments();
     test_blind();
+    test_boards();
     test_endings();
     test_engine();
     test_training();

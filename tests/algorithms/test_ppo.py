@@ -199,30 +199,30 @@ def test_rollouts_only_ever_play_legal_actions() -> None:
 
 def test_the_learner_has_one_colour_against_a_rival() -> None:
     player = collector(learn_both=True, rival_share=1.0)
-    assert set(player.learner) == {WHITE, BLACK}
+    assert set(player.sets[0].learner) == {WHITE, BLACK}
     rollout = player.begin(NETWORK, RolloutOrder(20))()
     assert 0.4 < rollout.learning.mean() < 0.6
-    assert set(collector(learn_both=True, rival_share=0.0).learner) == {BOTH}
-    assert set(collector(learn_both=False, rival_share=0.0).learner) == {WHITE, BLACK}
+    assert set(collector(learn_both=True, rival_share=0.0).sets[0].learner) == {BOTH}
+    assert set(collector(learn_both=False, rival_share=0.0).sets[0].learner) == {WHITE, BLACK}
 
 
 def test_a_random_rival_to_move_at_the_end_is_not_asked_what_it_is_worth() -> None:
     player = collector(learn_both=True, rival_share=1.0)
     rollout = player.begin(NETWORK, RolloutOrder(21))()
-    moved_last = ~rollout.ended[-1] & (player.learner == rollout.colours[-1])
+    moved_last = ~rollout.ended[-1] & (player.sets[0].learner == rollout.colours[-1])
     assert 0 < moved_last.sum() < len(moved_last)
     assert not rollout.learning[-1, moved_last].any()  # no sample, but what the one before leads to
     assert (rollout.last_values[moved_last] == rollout.values[-1, moved_last]).all()
     assert (rollout.last_colours[moved_last] == rollout.colours[-1, moved_last]).all()
     others = ~rollout.ended[-1] & ~moved_last
-    assert (rollout.last_colours[others] == player.learner[others]).all()
+    assert (rollout.last_colours[others] == player.sets[0].learner[others]).all()
     both = collector(learn_both=True, rival_share=0.0)
     assert both.begin(NETWORK, RolloutOrder(21))().learning.all()
 
 
 def test_a_game_cut_off_before_a_random_rival_is_worth_the_learners_last_position() -> None:
     player = collector(max_plies=9, learn_both=True, rival_share=1.0)
-    learner = player.learner.copy()  # of the first game at each place
+    learner = player.sets[0].learner.copy()  # of the first game at each place
     rollout = player.begin(NETWORK, RolloutOrder(9))()
     cut = rollout.ended[-1] & (rollout.lengths == np.full(16, 9))
     assert cut.all() and set(learner) == {WHITE, BLACK}

@@ -184,7 +184,7 @@ def test_rate_prints_each_result_when_it_is_ready(
 
     printed = []
 
-    def quick(args: object, player: str) -> PlayerRating:
+    def quick(args: object, player: str, pool: object) -> PlayerRating:
         printed.append(capsys.readouterr().out)
         return PlayerRating(player, 1000.0, 900.0, 1100.0, [], True, "", "here", 1.0)
 

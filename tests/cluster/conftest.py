@@ -6,8 +6,6 @@ from collections.abc import Iterator
 
 import pytest
 
-pytest.importorskip("ray", reason="Ray is not installed")
-
 from rookery.cluster.pool import Pool
 from support.loopback_cluster import LoopbackCluster
 
@@ -15,6 +13,7 @@ from support.loopback_cluster import LoopbackCluster
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[LoopbackCluster]:
     """A head and two nodes."""
+    pytest.importorskip("ray", reason="Ray is not installed")
     with LoopbackCluster(2) as made:
         yield made
 

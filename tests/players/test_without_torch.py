@@ -86,7 +86,9 @@ def test_every_shipped_network_plays_the_same_moves_without_torch() -> None:
         "ppo": positions(),
         **{name: [fen] for name, fen in ENDINGS.items()},
     }
-    assert {words.partition(",")[0] for words in asked} == {p.stem for p in shipped.iterdir()}
+    networks = {path.stem for path in shipped.glob("*.safetensors")}
+    chess = networks - {"blind-paper"}  # of another game; see tests/blind
+    assert {words.partition(",")[0] for words in asked} == chess
     command = [sys.executable, "-c", BLOCK]
     done = subprocess.run(
         command, input=json.dumps(asked), capture_output=True, text=True, timeout=120

@@ -42,7 +42,11 @@ def climb(
     by_name = {rung.player: rung.elo for rung in rungs}
 
     def fake(
-        first: object, second: object, match: MatchSettings, names: tuple[str, str]
+        first: object,
+        second: object,
+        match: MatchSettings,
+        names: tuple[str, str],
+        **cluster: object,
     ) -> MatchResult:
         tally = Tally()
         for number in range(match.games):

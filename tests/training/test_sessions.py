@@ -153,12 +153,12 @@ def test_any_player_as_opponent(tmp_path: Path) -> None:
     model.parent.mkdir()
     save_model(model, make_network("mlp", "vector66", "az4672", {"hidden": [8]}))
     settings = RunSettings(opponents=["random", "greedy-safe"], opponent_games=4)
-    scores = play_opponents(model, settings, 1)
+    scores = play_opponents(model, settings, 1, "standard")
     assert [score.opponent for score in scores] == ["random", "greedy-safe"]
     for score in scores:
         assert sum(score.as_white) == sum(score.as_black) == 2
     sampling = settings.model_copy(update={"play_as": "temperature=1", "opponents": ["random"]})
-    assert play_opponents(model, sampling, 1)[0].opponent == "random"
+    assert play_opponents(model, sampling, 1, "standard")[0].opponent == "random"
 
 
 def test_several_seeds_in_one_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -416,7 +416,7 @@ def test_former_names_of_settings_are_no_change(
     monkeypatch.setattr(Checkpoints, "newest", older)
     run = str(tmp_path / "run")
     assert resume(run, budget="4it", view=QuietView()).iterations == 4
-    assert "\ngames = 4" in path.read_text() and "boards" not in path.read_text()
+    assert "\ngames = 4" in path.read_text() and "boards = 4" not in path.read_text()
     with pytest.raises(RunError, match=r"tiny\.games: 4 -> 5"):
         resume(run, budget="5it", settings=["tiny.boards=5"], view=QuietView())
 

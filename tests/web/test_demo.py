@@ -128,7 +128,7 @@ def test_play_with_a_player_in_words(tmp_path: Path) -> None:
         tmp_path, "play", "greedy,random=0.5", "--no-browser", "--port", "0", "--color", "black"
     ) as play:
         session = client_of(play.wait_for("Rookery is at")).hello()
-        assert session["start"] == {"player": "given", "color": "black"}
+        assert session["start"] == {"player": "given", "color": "black", "position": ""}
         assert session["players"][0]["title"] == "greedy,random=0.5"
 
 

@@ -187,9 +187,9 @@ class TdLeafTrainer(Trainer):
             if self.context.iteration == settings.material_iterations:  # material is learnt
                 self.leaves, self.goals = self.leaves[:0], self.goals[:0]
             self.leaves = np.concatenate([self.leaves, leaves])[-settings.window :]
-            goals = goals.astype(np.float32)
-            self.goals = np.concatenate([self.goals, goals])[-settings.window :]
-            leaves, goals = self.leaves, self.goals
+            single = goals.astype(np.float32)
+            self.goals = np.concatenate([self.goals, single])[-settings.window :]
+            leaves, goals = self.leaves, self.goals.astype(np.float64)
         losses = [
             self.learner.learn(self._augmented(leaves[chosen]), goals[chosen], self._rate)
             for chosen in self._minibatches(new, len(leaves))
@@ -220,10 +220,8 @@ class TdLeafTrainer(Trainer):
         """Indices below `count`: as many as `passes` over the new leaves have."""
         settings = self.context.recipe.tdleaf
         for _ in range(settings.passes):
-            everything = new == count
-            order = (
-                self.rng.permutation(count) if everything else self.rng.integers(count, size=new)
-            )
+            whole = new == count
+            order = self.rng.permutation(count) if whole else self.rng.integers(count, size=new)
             for first in range(0, len(order), settings.minibatch):
                 yield order[first : first + settings.minibatch]
 

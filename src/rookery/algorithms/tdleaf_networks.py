@@ -60,11 +60,10 @@ def mirrored(samples: Samples) -> Samples:
     """The same positions with the files reversed; castling rights must be gone."""
     occupied = np.unpackbits(samples[:, :8], axis=1, bitorder="little").astype(bool)
     nibbles = np.stack([samples[:, 8:24] & 15, samples[:, 8:24] >> 4], axis=2).reshape(-1, 32)
-    board = np.zeros(occupied.shape, dtype=np.uint8)
+    board: NDArray[np.uint8] = np.zeros(occupied.shape, dtype=np.uint8)
     board[occupied] = nibbles[np.arange(32) < occupied.sum(axis=1)[:, None]]
-    occupied, board = (
-        each.reshape(-1, 8, 8)[:, :, ::-1].reshape(-1, 64) for each in (occupied, board)
-    )
+    occupied = occupied.reshape(-1, 8, 8)[:, :, ::-1].reshape(-1, 64)
+    board = board.reshape(-1, 8, 8)[:, :, ::-1].reshape(-1, 64)
     nibbles = np.zeros_like(nibbles)
     nibbles[np.arange(32) < occupied.sum(axis=1)[:, None]] = board[occupied]
     turned = samples.copy()

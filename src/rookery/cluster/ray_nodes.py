@@ -8,6 +8,7 @@ fetches them once. Nothing listens on other than the loopback address unless an 
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 from collections.abc import Callable
 from typing import Any
@@ -49,7 +50,7 @@ def connect(address: str, cores: int) -> Any:
     if address == "local" or host in LOOPBACK:
         os.environ[KEEP_LOOPBACK] = "0"
     ray = import_ray()
-    quiet = {"logging_level": "error", "log_to_driver": False, "configure_logging": True}
+    quiet = {"logging_level": logging.ERROR, "log_to_driver": False, "configure_logging": True}
     try:
         if address == "local":
             ray.init(

@@ -46,8 +46,9 @@ class ChessEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
     ## Starting state
     `start` (`data/starts.py`), by default the start position of the `board` (docs/boards.md). The
     agent's `color` is "white", "black" or drawn for every game ("random", default); if the opponent
-    is to move first, it does so in `reset`. `reset(options={"fen": ..., "color": ...})` sets either for one game. A start
-    position in which the game is already over is redrawn; such a "fen" raises an error.
+    is to move first, it does so in `reset`. `reset(options={"fen": ..., "color": ...})` sets either
+    for one game. A start position in which the game is already over is redrawn; such a "fen" raises
+    an error.
 
     ## Episode end
     Termination: checkmate, stalemate, dead positions, fivefold repetition, seventy-five moves;

@@ -126,8 +126,9 @@ class Endgame(nn.Module):
 
     def activations(self, observations: Tensor) -> dict[str, Tensor]:
         """The two hidden layers, [B, W] and [B, H], of positions before any action."""
-        placements = self.layout.placements(Boards.read(observations))
-        layers = self._layers(self.layout.features_of(placements))
+        placements = self.layout.placements(Boards.read(observations.cpu().numpy()))
+        rows = torch.from_numpy(self.layout.features_of(placements))
+        layers = self._layers(rows.to(self.bias.device))
         return dict(zip(("first", "second"), layers, strict=True))
 
     def _layers(self, rows: Tensor) -> tuple[Tensor, Tensor]:

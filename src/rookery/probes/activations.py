@@ -43,7 +43,8 @@ def activations_of(
     """Activations [N, F] by layer, in order from input to output."""
     parts: dict[str, list[NDArray[np.float32]]] = {}
     with torch.inference_mode():
-        for batch in observations.split(BATCH):
+        for first in range(0, len(observations), BATCH):
+            batch = observations[first : first + BATCH]
             for name, found in network.activations(batch).items():
                 flat = found.flatten(1).float().numpy()
                 parts.setdefault(name, []).append(_narrowed(flat))

@@ -114,8 +114,8 @@ def material_advantage(boards: Boards) -> Labels:
 def contested_open_file(boards: Boards) -> Labels:
     """Has a rook or queen on a file that holds only rooks and queens, of both sides."""
     others = (boards.codes > 0) & ~boards.own(ROOK, QUEEN) & ~boards.theirs(ROOK, QUEEN)
-    ours, theirs = boards.own(ROOK, QUEEN).any(1), boards.theirs(ROOK, QUEEN).any(1)
-    return (ours & theirs & ~others.any(1)).any(1)
+    ours, theirs = _files(boards.own(ROOK, QUEEN)), _files(boards.theirs(ROOK, QUEEN))
+    return np.asarray((ours & theirs & ~_files(others)).any(1))
 
 
 # --- Of AlphaZero's kind ---
@@ -186,7 +186,7 @@ def passed_pawn(boards: Boards) -> Labels:
 @concept()
 def isolated_pawn(boards: Boards) -> Labels:
     """Has a pawn without own pawns on the neighbouring files."""
-    files = boards.own(PAWN).any(1)  # [N, 8]
+    files = _files(boards.own(PAWN))
     neighbours = np.zeros_like(files)
     neighbours[:, 1:] |= files[:, :-1]
     neighbours[:, :-1] |= files[:, 1:]
@@ -202,8 +202,8 @@ def doubled_pawns(boards: Boards) -> Labels:
 @concept()
 def rook_on_open_file(boards: Boards) -> Labels:
     """Has a rook on a file without pawns."""
-    pawns = (boards.own(PAWN) | boards.theirs(PAWN)).any(1)
-    return np.asarray((boards.own(ROOK).any(1) & ~pawns).any(1))
+    pawns = _files(boards.own(PAWN) | boards.theirs(PAWN))
+    return np.asarray((_files(boards.own(ROOK)) & ~pawns).any(1))
 
 
 @concept()
@@ -268,6 +268,11 @@ def _passed(game: Game) -> Game | None:
         return Game(fen, board=game.board)
     except FenError:
         return None
+
+
+def _files(squares: Squares) -> Squares:
+    """Which files [N, 8] hold one of these squares."""
+    return np.asarray(squares.any(1))
 
 
 def _any(squares: Squares) -> Labels:

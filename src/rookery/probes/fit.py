@@ -138,7 +138,7 @@ def accuracy_score(logits: NDArray[np.float32], labels: NDArray[np.int8]) -> NDA
         (right & (labels == label)).sum(0) / np.maximum((labels == label).sum(0), 1)
         for label in (0, 1)
     ]
-    return (shares[0] + shares[1] - 1.0).astype(np.float32)
+    return np.asarray(shares[0] + shares[1] - 1.0, np.float32)
 
 
 def scores_of(

@@ -49,7 +49,7 @@ class Positions:
 
     def take(self, places: NDArray[np.int64]) -> Positions:
         """Some of them."""
-        chosen = [self.games[place] for place in places]
+        chosen = [self.games[int(place)] for place in places]
         return Positions(chosen, self.origins[places], self.endings[places])
 
     def part(self, name: str, seed: int) -> NDArray[np.bool_]:
@@ -66,7 +66,8 @@ class Positions:
 
 def joined(parts: Sequence[Positions]) -> Positions:
     """All positions of several sets, whose games are different ones."""
-    games, origins, first = [], [], 0
+    games: list[Game] = []
+    origins, first = [], 0
     for part in parts:
         games += part.games
         origins.append(part.origins + first)
@@ -128,7 +129,8 @@ def policy_games(
     count: int, rng: Rng, evaluator: Evaluator, board: str = STANDARD_BOARD
 ) -> Positions:
     """Positions of games that a network plays against itself by its policy, without search."""
-    games, origins, first = [], [], 0
+    games: list[Game] = []
+    origins, first = [], 0
     while len(games) < count:
         playing = {first + number: opened(board, rng) for number in range(BATCH)}
         first += BATCH
@@ -179,7 +181,7 @@ def labels_of(positions: Positions, concepts: Sequence[Concept], seed: int) -> N
         places = np.flatnonzero(positions.endings == endings)
         if not asked or not len(places):
             continue
-        boards = Boards([positions.games[place] for place in places])
+        boards = Boards([positions.games[int(place)] for place in places])
         for index in asked:
             labels[places, index] = concepts[index].answers(boards)
     labels[:, -1] = np.random.default_rng([seed, 8]).random(len(labels)) < 0.5

@@ -67,8 +67,7 @@ class RunSettings(Section):
     cluster_checks: float = Field(default=0.01, ge=0, le=1)
     """Share of a cluster's pieces that two nodes play, to compare their results."""
     device: Literal["auto", "cpu", "cuda", "mps"] = "cpu"
-    """Where torch learns and evaluates batches; auto: a GPU if torch finds one. Algorithms that
-    learn in C++ accept only the CPU. On a GPU equal seeds need not give equal weights."""
+    """Where torch learns; auto: a GPU if there is one. Native algorithms accept only the CPU."""
     checkpoint_seconds: float = Field(default=30.0, gt=0, le=60)
     """Seconds of work between checkpoints, the most that a crash can lose."""
     keep_checkpoints: int = Field(default=3, ge=2)

@@ -145,9 +145,9 @@ class _Loaded:
         except ValueError:  # networks of endings know their own material only
             return {}
         worth = {}
-        for (square, color), value in zip(squares, values[1:], strict=True):
+        for (name, color), value in zip(squares, values[1:], strict=True):
             owner = 1.0 if color == game.turn else -1.0
-            worth[square] = round(50.0 * owner * (values[0] - value), 1)
+            worth[name] = round(50.0 * owner * (values[0] - value), 1)
         return worth
 
     def features(self, game: Game, value: float) -> list[dict[str, Any]]:

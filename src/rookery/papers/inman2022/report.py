@@ -92,12 +92,17 @@ def result_text(counts: Counts) -> str:
     return f"{shares} % of {games}, wins {100 * low:.0f} to {100 * high:.0f} %"
 
 
+def is_finished(run: RunData) -> bool:
+    """Whether a run has played its last matches; the untrained network plays some as well."""
+    return any(number(row.get("iteration")) for row in run.against(OPPONENTS[-1]))
+
+
 def by_setting(runs: Sequence[RunData]) -> list[tuple[Setting, list[RunData]]]:
     """The finished runs of each setting, in the paper's order."""
     alike: dict[str, list[RunData]] = {}
     for run in runs:
         setting = setting_of(run)
-        if setting is not None and run.evaluations:
+        if setting is not None and is_finished(run):
             alike.setdefault(setting.name, []).append(run)
     return [(each, alike[each.name]) for each in SETTINGS if each.name in alike]
 
