@@ -129,6 +129,12 @@ def test_equal_seeds_give_equal_weights() -> None:
         assert not torch.equal(first, third)
 
 
+def test_a_generator_of_ones_own_leaves_torchs_stream_alone() -> None:
+    before = torch.get_rng_state()
+    make_network("squares", "tactical70", "az4672", {"width": 8}, torch.Generator())
+    assert torch.equal(torch.get_rng_state(), before)
+
+
 def test_first_policy_is_nearly_uniform_and_first_value_nearly_zero() -> None:
     for family, observation in (("mlp", "vector66"), ("resnet", "planes22")):
         network = make_network(family, observation, "az4672").eval()

@@ -114,12 +114,19 @@ def make_network(
 ) -> Any:
     """Make a network with random weights, drawn from `generator` (None: torch's own).
 
-    `sizes` holds only those that differ from the family's defaults.
+    `sizes` holds only those that differ from the family's defaults. With a generator torch's own
+    stream stays as it was, although its layers draw from it when they are made.
     """
+    import torch
+
     kind = load(FAMILIES.find(family).network)
     if sizes is None or isinstance(sizes, dict):
         sizes = parse_sizes(kind.Sizes, sizes or {}, family)
-    network = kind(observation, actions, sizes)
+    if generator is None:
+        network = kind(observation, actions, sizes)
+    else:
+        with torch.random.fork_rng(devices=[]):
+            network = kind(observation, actions, sizes)
     network.initialise(generator)
     return network
 
