@@ -48,7 +48,7 @@ std::string_view trimmed(std::string_view text) {
     return text.substr(first, text.find_last_not_of(' ') - first + 1);
 }
 
-std::vector<std::string_view> split(std::string_view text) {
+std::vector<std::string_view> parts_of(std::string_view text) {
     std::vector<std::string_view> parts;
     for (std::size_t end = 0; end != std::string_view::npos; text.remove_prefix(end + 1)) {
         end = text.find(';');
@@ -92,7 +92,7 @@ Board read_first(std::string_view text, std::string_view first, int& files, int&
 
 // A board of one's own: size or FEN, then options.
 Board describe(std::string_view text) {
-    const std::vector<std::string_view> parts = split(text);
+    const std::vector<std::string_view> parts = parts_of(text);
     int files = 0, ranks = 0;
     Board board = read_first(text, parts.front(), files, ranks);
     bool double_step = false;
