@@ -33,6 +33,7 @@ OPTIONS = {"alphazero": "simulations=20", "pepper": "simulations=20", "rookery":
 OPTIONS |= {"ddqn": "depth=3", "giraffe": "depth=2"}
 ENDINGS = {"kpk": "8/8/8/8/4k3/8/4P3/4K3 w - - 0 1", "krk": "8/8/8/4k3/8/8/8/R3K3 w - - 0 1"}
 ENDINGS |= {"kqk": "8/8/8/3k4/8/8/8/Q3K3 b - - 0 1", "kpk-mate": ENDINGS["kpk"]}
+BLIND = {"blind-paper"}  # networks of blind chess
 
 
 def main(signature: str) -> int:
@@ -60,6 +61,9 @@ def main(signature: str) -> int:
 def play_game(name: str) -> str:
     """A whole game against greedy-safe, or of an ending against itself; its end in words."""
     spec = f"{name},{OPTIONS[name]}" if name in OPTIONS else name
+    if name in BLIND:
+        command = [ROOKERY, "blind", "arena", spec, "random", "--games", "2", "--seed", "1"]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
     if name not in ENDINGS:
         match = run_match(
             lambda: make_player(spec),
