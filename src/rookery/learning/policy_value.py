@@ -311,6 +311,21 @@ def learn_step(
     return terms
 
 
+def living_share(network: Any, observations: NDArray[Any]) -> float:
+    """Share of the hidden units that differ between some of these positions, in the worst layer.
+
+    A rectified unit that is pushed below zero everywhere gets no gradient and never comes back.
+    """
+    network.eval()
+    with torch.no_grad():
+        layers = network.activations(put(observations, device_of(network)))
+    shares = [
+        (layer.flatten(2).amax(2) if layer.dim() > 2 else layer).std(0).gt(0).float().mean()
+        for layer in layers.values()
+    ]
+    return float(min(shares))
+
+
 def update_average(average: Any, network: Any, keep: float, updates: int) -> None:
     """Update a moving average of weights (Izmailov et al. 2018).
 
