@@ -17,7 +17,7 @@ from rookery.blind.network import (  # noqa: E402
     load_blind_network,
     policy_of,
 )
-from rookery.blind.players import PassingPlayer, RandomPlayer  # noqa: E402
+from rookery.blind.players import BlindPlayer, RandomPlayer  # noqa: E402
 from rookery.blind.policy import PolicyPlayer, load_policy  # noqa: E402
 from rookery.blind.registry import SHIPPED, make_blind_player  # noqa: E402
 from rookery.blind.rollouts import BlindRollouts  # noqa: E402
@@ -91,7 +91,7 @@ def test_a_rollout_is_consistent() -> None:
 
 
 def test_other_players_have_one_colour_in_their_games() -> None:
-    players = [RandomPlayer(), RandomPlayer(), PassingPlayer(), PassingPlayer()]
+    players: list[BlindPlayer] = [*map(make_blind_player, ["random"] * 2 + ["passing"] * 2)]
     rollouts = BlindRollouts(games=8, turn_limit=12, rival_share=0.25, seed=1, players=players)
     rollout = rollouts.play(tiny_network(), tiny_network(2), turns=40, draw=-0.2)
     for number in range(6):

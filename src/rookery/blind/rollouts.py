@@ -75,7 +75,7 @@ class BlindRollouts:
             rollout.places[t] = places - offsets[:-1]
             actions = legal[places]
             others = ~learning
-            for index in np.flatnonzero(others[: len(self.players)]):
+            for index in np.flatnonzero(others[: len(self.players)]).tolist():
                 actions[index] = self._player_action(index)
             others[: len(self.players)] = False
             if rival is not None and others.any():
@@ -126,7 +126,7 @@ class BlindRollouts:
         rollout.rewards[t] = np.where(drawn, draw, games.rewards)
         rollout.other_rewards[t] = np.where(drawn, draw, -games.rewards)
         rollout.ended[t] = ended
-        for index in np.flatnonzero(ended):
+        for index in np.flatnonzero(ended).tolist():
             result = int(games.results[index]) * (-1 if self.learner[index] == 0 else 1)
             name = {1: "wins", 0: "draws", -1: "losses"}[result]
             if self.learner[index] != BOTH:
