@@ -37,7 +37,7 @@ from rookery.runs.reader import MODEL
 METHODS = {
     "ppo": [],
     # A rate of 0.01 kills most units of this network in the first iteration (docs/probes.md).
-    "alphazero": ["selfplay.samples=4096", "learn.learning_rate=0.002"],
+    "alphazero": ["selfplay.samples=4096", "learn.learning_rate=0.002", "learn.body_share=1.0"],
     "engine": ["play.first_positions=25000"],
 }
 TICKS = os.sysconf("SC_CLK_TCK")
