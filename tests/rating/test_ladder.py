@@ -145,7 +145,7 @@ def test_other_boards_have_a_ladder_relative_to_greedy_safe(board: str) -> None:
 
 def test_a_ladder_of_another_board_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "games.json"
-    save_encounters([Encounter("greedy-safe", "random", 1, 2, 3)], "here", path, "gardner")
+    save_encounters([Encounter("greedy-safe", "random", 3, 2, 1)], "here", path, "gardner")
     assert [rung.player for rung in find_ladder("5x5", path).rungs()] == ["random", "greedy-safe"]
     for board in ("standard", "4x4"):
         with pytest.raises(ValueError, match=f"of the board gardner, not of {board}"):
