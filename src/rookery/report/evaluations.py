@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from rookery._core import STANDARD_BOARD
 from rookery.arena.elo import estimate_from_games, expected_score
 from rookery.rating.networks import evaluation_rating
 from rookery.report.chart import Series, line_chart
@@ -83,7 +84,7 @@ def sentence(run: RunData) -> str:
             "games"
         )
     last = [r for r in run.evaluations if r.get("iteration") == row.get("iteration")]
-    rating = evaluation_rating(last)
+    rating = evaluation_rating(last, str(run.recipe.get("board", STANDARD_BOARD)))
     if rating is not None:
         text += f", {rating} on the ladder"
     return f"{text}."
