@@ -15,9 +15,9 @@ pytest.importorskip("uvicorn")
 pytest.importorskip("websockets")
 
 from rookery._core import Game
+from rookery.web.analysis.facts import Facts, read_openings
+from rookery.web.analysis.pgn_tree import MOST_NODES, tree_of_pgn
 from rookery.web.choices import shipped_engine
-from rookery.web.facts import Facts, read_openings
-from rookery.web.pgn_tree import MOST_NODES, tree_of_pgn
 from support.web_parts import Client, server
 
 SCHOLAR = ["e2e4", "e7e5", "d1h5", "b8c6", "f1c4", "g8f6", "h5f7"]

@@ -38,9 +38,8 @@ from rookery.report.review import (
     second_looks,
     verdict_of_line,
 )
-from rookery.web.facts import Facts
-from rookery.web.outbox import Outbox
-from rookery.web.records import (
+from rookery.web.analysis.facts import Facts
+from rookery.web.games.records import (
     SHOWN_PLIES,
     color_name,
     destinations,
@@ -49,7 +48,8 @@ from rookery.web.records import (
     standard_game,
     thought_to_json,
 )
-from rookery.web.thinking import Searches, Wish
+from rookery.web.games.thinking import Searches, Wish
+from rookery.web.transport.outbox import Outbox
 
 Work = Callable[[], Coroutine[Any, Any, None]]
 MOST_LINES = 5
