@@ -33,7 +33,7 @@ from typing import Any
 import numpy as np
 
 from rookery._core import STARTING_FEN, Game
-from rookery.base.scales import value_of_score
+from rookery.base.scales import value_of_centipawns
 from rookery.data.pgn import read_pgn_files
 from rookery.players.alphabeta import AlphaBetaPlayer
 from rookery.players.base import Limits
@@ -118,7 +118,7 @@ def stockfish_verdict(score: int | None, mate: float | None, line: Sequence[str]
     if score is None:
         assert mate
         return Verdict(math.copysign(1.0, mate), None, int(mate), tuple(line))
-    return Verdict(value_of_score(score), score, None, tuple(line))
+    return Verdict(value_of_centipawns(score), score, None, tuple(line))
 
 
 def measure_time() -> dict[str, Any]:
@@ -138,10 +138,20 @@ def measure_time() -> dict[str, Any]:
     }
 
 
-def compare(ours: list[Judgement], theirs: list[Judgement], counts: dict[str, int]) -> None:
-    """Add one game to the counts."""
-    for mine, other in zip(ours, theirs, strict=True):
+def compare(
+    ours: list[Judgement], theirs: list[Judgement], counts: dict[str, int]
+) -> list[tuple[int, float, int, float, int]]:
+    """Add one game to the counts.
+
+    Returns:
+        Disagreements about blunders: ply, loss in points and centipawns by ours, and by theirs.
+    """
+    found = []
+    for ply, (mine, other) in enumerate(zip(ours, theirs, strict=True)):
         counts["plies"] += 1
+        missed = other.kind in SERIOUS and other.centipawns > BEYOND and mine.kind not in SERIOUS
+        if missed or (mine.kind in SERIOUS and other.centipawns <= BEYOND / 2):
+            found.append((ply, mine.loss, mine.centipawns, other.loss, other.centipawns))
         if other.kind in SERIOUS and other.centipawns > BEYOND:
             counts["stockfish_blunders"] += 1
             counts["found_as_blunder"] += mine.kind in SERIOUS
@@ -149,6 +159,7 @@ def compare(ours: list[Judgement], theirs: list[Judgement], counts: dict[str, in
         if mine.kind in SERIOUS and mine.centipawns > BEYOND:
             counts["our_blunders"] += 1
             counts["confirmed"] += other.centipawns > BEYOND / 2
+    return found
 
 
 def chosen_games(path: Path, number: int, seed: int) -> list[tuple[str, ...]]:
@@ -170,13 +181,25 @@ def agree(args: argparse.Namespace) -> dict[str, Any]:
     ours: OurReview | StockfishReview = (
         OurReview() if args.what == "agree" else StockfishReview(args.nodes, args.cache)
     )
+    slowest = 0.0  # processor seconds of a game of 120 plies at the speed of this one
     for number, moves in enumerate(chosen_games(args.pgn, args.games, args.seed), 1):
-        compare(ours.review(moves)[1], theirs.review(moves)[1], counts)
-        print(number, counts, file=sys.stderr, flush=True)
+        began = time.process_time()
+        judged = ours.review(moves)[1]
+        slowest = max(slowest, 120 / max(120, len(moves)) * (time.process_time() - began))
+        differing = compare(judged, theirs.review(moves)[1], counts)
+        print(number, len(moves), round(slowest, 1), counts, file=sys.stderr, flush=True)
+        for ply, *losses in differing:
+            print("  ", ply, moves[ply], *(f"{loss:.0f}" for loss in losses), file=sys.stderr)
     theirs.player.close()
     if isinstance(ours, StockfishReview):
         ours.player.close()
-    return {"games": args.games, **counts, "seed": args.seed, "file": args.pgn.name}
+    return {
+        "games": args.games,
+        **counts,
+        "slowest": round(slowest, 1),
+        "seed": args.seed,
+        "file": args.pgn.name,
+    }
 
 
 def main() -> int:

@@ -124,7 +124,7 @@ def test_a_game_is_reviewed(board: Board) -> None:
     while len(seen) < len(SCHOLAR) + 1:
         verdict = board.of("verdict")
         seen.append(verdict["ply"])
-        assert 0 <= verdict["expected"] <= 100 and verdict["of"] == 8
+        assert 0 <= verdict["chance"] <= 100 and verdict["of"] == 8
     assert seen == [7, 6, 5, 4, 3, 2, 1, 0]
     end = board.of("reviewed")
     kinds = [move["kind"] for move in end["moves"]]
