@@ -8,10 +8,10 @@
 Stockfish evaluate the same positions with 200,000 nodes each; both are judged by the same rules.
 It counts
 
-- blunders by Stockfish that cost more than 200 centipawns: how many our review also calls a
-  blunder (or missed win), and how many at least a mistake;
-- blunders by our review that cost more than 200 centipawns: how many cost more than 100
-  centipawns by Stockfish.
+- blunders by Stockfish, as lichess.org defines them (15 points of winning chance), that cost more
+  than 200 centipawns: how many our review calls a blunder (or missed win), how many at least a
+  mistake; and the same for moves that cost more than 200 centipawns and are blunders by our limit;
+- blunders by our review: how many cost more than 100 centipawns by Stockfish.
 
 `ceiling` does the same with Stockfish in our place, with another number of nodes: no review can
 agree much better with Stockfish than it does with itself. What Stockfish said is kept in the
@@ -26,6 +26,7 @@ import json
 import math
 import sys
 import time
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,7 @@ from rookery.report.review import NODES, Judgement, Verdict, judge, review, verd
 
 STOCKFISH_NODES = 200_000
 BEYOND = 200  # centipawns
+LICHESS_BLUNDER = 15.0  # points of winning chance
 SERIOUS = ("blunder", "missed win")
 
 
@@ -139,7 +141,7 @@ def measure_time() -> dict[str, Any]:
 
 
 def compare(
-    ours: list[Judgement], theirs: list[Judgement], counts: dict[str, int]
+    ours: list[Judgement], theirs: list[Judgement], counts: Counter[str]
 ) -> list[tuple[int, float, int, float, int]]:
     """Add one game to the counts.
 
@@ -149,16 +151,19 @@ def compare(
     found = []
     for ply, (mine, other) in enumerate(zip(ours, theirs, strict=True)):
         counts["plies"] += 1
-        missed = other.kind in SERIOUS and other.centipawns > BEYOND and mine.kind not in SERIOUS
-        if missed or (mine.kind in SERIOUS and other.centipawns <= BEYOND / 2):
-            found.append((ply, mine.loss, mine.centipawns, other.loss, other.centipawns))
-        if other.kind in SERIOUS and other.centipawns > BEYOND:
+        ours_too, confirmed = mine.kind in SERIOUS, other.centipawns > BEYOND / 2
+        wanted = other.loss >= LICHESS_BLUNDER and other.centipawns > BEYOND
+        if wanted:
             counts["stockfish_blunders"] += 1
-            counts["found_as_blunder"] += mine.kind in SERIOUS
-            counts["found_as_mistake"] += mine.kind in (*SERIOUS, "mistake")
-        if mine.kind in SERIOUS and mine.centipawns > BEYOND:
-            counts["our_blunders"] += 1
-            counts["confirmed"] += other.centipawns > BEYOND / 2
+            counts["found_as_blunder"] += ours_too
+            counts["found_as_mistake"] += ours_too or mine.kind == "mistake"
+        if other.kind in SERIOUS and other.centipawns > BEYOND:
+            counts["blunders_by_our_limit"] += 1
+            counts["found_by_our_limit"] += ours_too
+        counts["our_blunders"] += ours_too
+        counts["confirmed"] += ours_too and confirmed
+        if (wanted and not ours_too) or (ours_too and not confirmed):
+            found.append((ply, mine.loss, mine.centipawns, other.loss, other.centipawns))
     return found
 
 
@@ -175,8 +180,7 @@ def chosen_games(path: Path, number: int, seed: int) -> list[tuple[str, ...]]:
 
 def agree(args: argparse.Namespace) -> dict[str, Any]:
     """Compare our review, or that of Stockfish with other nodes, with Stockfish."""
-    names = ("plies", "stockfish_blunders", "found_as_blunder", "found_as_mistake")
-    counts = dict.fromkeys((*names, "our_blunders", "confirmed"), 0)
+    counts: Counter[str] = Counter()
     theirs = StockfishReview(STOCKFISH_NODES, args.cache)
     ours: OurReview | StockfishReview = (
         OurReview() if args.what == "agree" else StockfishReview(args.nodes, args.cache)
@@ -187,19 +191,14 @@ def agree(args: argparse.Namespace) -> dict[str, Any]:
         judged = ours.review(moves)[1]
         slowest = max(slowest, 120 / max(120, len(moves)) * (time.process_time() - began))
         differing = compare(judged, theirs.review(moves)[1], counts)
-        print(number, len(moves), round(slowest, 1), counts, file=sys.stderr, flush=True)
+        print(number, len(moves), round(slowest, 1), dict(counts), file=sys.stderr, flush=True)
         for ply, *losses in differing:
             print("  ", ply, moves[ply], *(f"{loss:.0f}" for loss in losses), file=sys.stderr)
     theirs.player.close()
     if isinstance(ours, StockfishReview):
         ours.player.close()
-    return {
-        "games": args.games,
-        **counts,
-        "slowest": round(slowest, 1),
-        "seed": args.seed,
-        "file": args.pgn.name,
-    }
+    settings = {"games": args.games, "seed": args.seed, "file": args.pgn.name}
+    return {**settings, **counts, "slowest": round(slowest, 1)}
 
 
 def main() -> int:

@@ -33,7 +33,7 @@ def verdict(centipawns: int, *line: str) -> Verdict:
     [
         (20, -20, ""),  # nothing changed
         (20, 50, "inaccuracy"),
-        (0, 150, "mistake"),
+        (0, 100, "mistake"),
         (0, 250, "blunder"),
         (-400, 1200, "blunder"),  # worse, then lost
         (900, -800, ""),  # still winning: what is decided counts little

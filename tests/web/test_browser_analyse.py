@@ -30,7 +30,10 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
     if shipped_engine() is None:
         pytest.skip("needs the shipped engine: src/rookery/networks/rookery.safetensors")
     runs, downloads = tmp_path_factory.mktemp("runs"), tmp_path_factory.mktemp("downloads")
-    with opened_page(runs, downloads) as found:
+    with pytest.MonkeyPatch.context() as patch, opened_page(runs, downloads) as found:
+        # The blunders of these games are plain: they need no long search.
+        patch.setattr("rookery.web.analysis.board.NODES", 10_000)
+        patch.setattr("rookery.web.analysis.board.SECOND_NODES", 20_000)
         yield found
 
 
