@@ -15,8 +15,8 @@ pytest.importorskip("uvicorn")
 pytest.importorskip("websockets")
 
 from rookery._core import Game
-from rookery.web.analysis.facts import Facts, read_openings
-from rookery.web.analysis.pgn_tree import MOST_NODES, tree_of_pgn
+from rookery.web.analyse.facts import Facts, read_openings
+from rookery.web.analyse.pgn_tree import MOST_NODES, tree_of_pgn
 from rookery.web.choices import shipped_engine
 from support.web_parts import Client, server
 

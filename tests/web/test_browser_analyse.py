@@ -32,8 +32,8 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
     runs, downloads = tmp_path_factory.mktemp("runs"), tmp_path_factory.mktemp("downloads")
     with pytest.MonkeyPatch.context() as patch, opened_page(runs, downloads) as found:
         # The blunders of these games are plain: they need no long search.
-        patch.setattr("rookery.web.analysis.board.NODES", 10_000)
-        patch.setattr("rookery.web.analysis.board.SECOND_NODES", 20_000)
+        patch.setattr("rookery.web.analyse.board.NODES", 10_000)
+        patch.setattr("rookery.web.analyse.board.SECOND_NODES", 20_000)
         yield found
 
 

@@ -28,7 +28,7 @@ games/          games of visitors and players
   library.py      my games, kept on disk
   records.py      moves and thoughts as JSON for the page; FEN and PGN from the page
 
-analysis/       positions of any game
+analyse/        positions of any game
   board.py        the analysis board and the review of a game
   facts.py        opening names, book moves, tablebase verdicts
   pgn_tree.py     a PGN game with its comments and variations

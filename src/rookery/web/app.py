@@ -49,10 +49,10 @@ from starlette.staticfiles import StaticFiles
 from starlette.websockets import WebSocket
 
 from rookery import __version__
-from rookery.web.analysis.board import Analysis
-from rookery.web.analysis.facts import Facts
-from rookery.web.analysis.insight_routes import InsightRoutes, json_object
-from rookery.web.analysis.pgn_tree import Node, tree_of_pgn
+from rookery.web.analyse.board import Analysis
+from rookery.web.analyse.facts import Facts
+from rookery.web.analyse.insight_routes import InsightRoutes, json_object
+from rookery.web.analyse.pgn_tree import Node, tree_of_pgn
 from rookery.web.blind import BlindRooms, serve_blind
 from rookery.web.choices import Choices
 from rookery.web.games.library import VISITOR, Library, summary

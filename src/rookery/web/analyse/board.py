@@ -39,7 +39,7 @@ from rookery.report.review import (
     second_looks,
     verdict_of_line,
 )
-from rookery.web.analysis.facts import Facts
+from rookery.web.analyse.facts import Facts
 from rookery.web.games.records import (
     SHOWN_PLIES,
     color_name,
