@@ -47,6 +47,10 @@ def _budget(text: str) -> str:
     return text
 
 
+def _milestones(texts: list[str]) -> list[str]:
+    return [_budget(text) for text in texts]
+
+
 def _cluster(address: str) -> str:
     return check_address(address) if address else address
 
@@ -58,6 +62,9 @@ class RunSettings(Section):
     """All random streams of the run come from it."""
     budget: Annotated[str, AfterValidator(_budget)] = "10m"
     """Total length of the run: 30m, 2h, 1000it (iterations), 500000samples or 2000games."""
+    clock: Literal["wall", "processor"] = "wall"
+    """What a budget in time counts: wall, the time of day; processor, the processor time of this
+    process and its finished children, whatever else the machine does."""
     workers: int = Field(default=1, ge=0, le=4096)
     """Processor cores to use; 0: all. With 1, equal seeds give equal weights."""
     changes: list[str] = Field(default=[])
@@ -72,6 +79,9 @@ class RunSettings(Section):
     """Seconds of work between checkpoints, the most that a crash can lose."""
     keep_checkpoints: int = Field(default=3, ge=2)
     """Newest checkpoints to keep for resuming; of older ones only the milestones are kept."""
+    milestones: Annotated[list[str], AfterValidator(_milestones)] = Field(default=[])
+    """Checkpoints to keep besides those of the evaluations: the first ones after 1m, 100it,
+    5000samples or 20games; 0it is the untrained network."""
     track: Literal["", "wandb"] = ""
     """Where else the numbers go, besides TensorBoard: wandb (Weights & Biases, offline)."""
     evaluations: int = Field(default=10, ge=0)
@@ -112,7 +122,7 @@ def recipe_at(recipe: Recipe, iteration: int) -> Recipe:
 
 
 # What may differ between a checkpoint and the session that resumes it without --accept-changes.
-FREE_KEYS = frozenset(f"run.{key}" for key in RunSettings.model_fields if key != "seed") | {
+FREE_KEYS = frozenset(f"run.{key}" for key in RunSettings.model_fields if key not in ("seed", "clock")) | {
     "summary",
     "result",
 }
