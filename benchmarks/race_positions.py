@@ -100,10 +100,10 @@ def endings(seed: int) -> Iterator[tuple[Game, list[str]]]:
             ranked = rank_moves(game, cached)
             best = max(rank[0] for rank in ranked.values())
             right = [move for move, rank in ranked.items() if rank[0] == best]
-            if best == (1 if side == "white" else 0) and len(right) <= len(ranked) / 2:
-                if game.fen() not in seen:
-                    seen.add(game.fen())
-                    yield game, sorted(right)
+            kept = best == (1 if side == "white" else 0)
+            if kept and len(right) <= len(ranked) / 2 and game.fen() not in seen:
+                seen.add(game.fen())
+                yield game, sorted(right)
 
 
 def main() -> None:

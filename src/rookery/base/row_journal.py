@@ -26,9 +26,7 @@ class RowJournal(Generic[Row]):
         what: What a line holds, for the error about a file of something else.
     """
 
-    def __init__(
-        self, path: Path, parse: Callable[[Any], Row], first_key: str, what: str
-    ) -> None:
+    def __init__(self, path: Path, parse: Callable[[Any], Row], first_key: str, what: str) -> None:
         """Read the file; a `ValueError` names the first line of another format."""
         self.path = path
         self._parse = parse

@@ -2,9 +2,9 @@
 
 Options (`rookery,depth=8`, `runs/engine,nodes=10000`): limits `depth`, `nodes` and `movetime`,
 `threads`, `hash` in MiB, `level` 1 to 20 or `elo` for weaker play, `search=full` for a search
-without pruning and reductions, `search=plain` for a fixed depth without quiescence (at `depth=1` the
-move after which the network's value is best), `probabilities` for Giraffe's probability-limited search, and for
-`rookery` another `network`. Without limits a move takes 0.1 s.
+without pruning and reductions, `search=plain` for a fixed depth without quiescence (at `depth=1`
+the move after which the network's value is best), `probabilities` for Giraffe's probability-limited
+search, and for `rookery` another `network`. Without limits a move takes 0.1 s.
 Networks of the families `nnue` and `giraffe` need neither torch nor safetensors.
 """
 

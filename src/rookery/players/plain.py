@@ -110,8 +110,9 @@ def plain_value_player(
         raise SpecError(f"player {str(spec)!r}: search=plain has a depth and no {key}")
     depth = int(options.get("depth", 1))
     _require_depth(spec, depth)
-    values = PositionEvaluator.network(evaluator) if isinstance(evaluator, NnueNetwork) else evaluator
-    return PlainPlayer(values, str(spec), depth, bounded=True)
+    if isinstance(evaluator, NnueNetwork):
+        return PlainPlayer(PositionEvaluator.network(evaluator), str(spec), depth, bounded=True)
+    return PlainPlayer(evaluator, str(spec), depth, bounded=True)
 
 
 def _require_depth(spec: PlayerSpec, depth: int) -> None:

@@ -13,7 +13,6 @@ RACE/race.html, *.svg      the page and its charts
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -27,6 +26,7 @@ from rookery.runs.reader import RECIPE
 SETTINGS = "race.json"
 # When checkpoints are rated, as shares of the budget: of 30 minutes after 1, 2, 4, 8, 15 and 30.
 POINTS = (1 / 30, 1 / 15, 2 / 15, 4 / 15, 1 / 2, 1.0)
+ROUNDING = 1.01  # times are written in whole seconds
 
 
 @dataclass(frozen=True)
@@ -186,7 +186,7 @@ class Race:
         for checkpoint in _kept(run, spent.finished):
             counters = checkpoint.counters
             minutes = (spent.seconds + (counters.seconds if counters.iterations else 0.0)) / 60
-            point = self._nearest(minutes)
+            point = self._passed(minutes)
             digest = checkpoint.files["model.safetensors"][1]
             entrant = Entrant(
                 f"{run.name}@{folder_name(checkpoint.step)}-{digest[:8]}",
@@ -199,20 +199,30 @@ class Race:
                 counters.games,
                 str(checkpoint.path),
             )
-            other = found.get(point)
-            if other is None or _distance(minutes, point) <= _distance(other.minutes, point):
-                found[point] = entrant
+            found.setdefault(point, entrant)
+            last = entrant
+        if spent.finished and found:
+            end = self.settings.points()[-1]
+            found.pop(last.point)
+            found[end] = replace(last, point=end)
         return [found[point] for point in sorted(found)]
 
-    def _nearest(self, minutes: float) -> float:
+    def _passed(self, minutes: float) -> float:
+        """The last planned point that a checkpoint has passed; 0: untrained."""
         if minutes == 0:
             return 0.0
-        return min(self.settings.points(), key=lambda point: _distance(minutes, point))
+        points = self.settings.points()
+        return max((each for each in points if each <= ROUNDING * minutes), default=points[0])
 
 
-def _distance(minutes: float, point: float) -> float:
-    """How far apart two times are on the axis of the charts."""
-    return abs(math.log(minutes / point)) if minutes and point else abs(minutes - point)
+def is_race(folder: Path) -> bool:
+    """Whether a folder was made by `rookery race`."""
+    return (folder / SETTINGS).is_file()
+
+
+def run_folders(folder: Path) -> list[Path]:
+    """The runs of a race that have begun."""
+    return [run.folder for run in Race.open(folder).runs() if run.began()]
 
 
 def _kept(run: RaceRun, finished: bool) -> Iterator[Checkpoint]:

@@ -1,17 +1,19 @@
 """One pool of games for each way of playing: all checkpoints and fixed rungs of the ladder.
 
-Who meets whom is chosen where it tells most. A game between players with expected score p narrows
-the variance V of their difference by a share of about p (1 - p) V, so each round takes the pairs
-with the largest p (1 - p) V: close ratings, wide intervals. A player is done when its interval is
-narrow or it has played its games. The final ratings are one maximum-likelihood fit with the rungs
-held at their ratings; nothing but the journal of games is stored.
+Who meets whom is chosen where it tells most. With expected score p and the covariance C of all
+ratings, w games between i and j have the information w p (1 - p), and lower the sum of all
+variances by w p (1 - p) |C (e_i - e_j)|^2 / (1 + w p (1 - p) V), where V is the variance of their
+difference. Each round takes the pairs that lower it most: close ratings, wide intervals, and rungs
+where a whole group of players hangs on few games against them. A player is done when its interval
+is narrow or it has played its games. The final ratings are one maximum-likelihood fit with the
+rungs held at their ratings; nothing but the journal of games is stored.
 """
 
 from __future__ import annotations
 
 import zlib
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import NormalDist
@@ -19,6 +21,7 @@ from typing import Any
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import NDArray
 
 from rookery._core import Game
 from rookery.arena.elo import ELO_PER_NATURAL_UNIT, pentanomial_of
@@ -53,6 +56,7 @@ class PairRow:
 
     first: str
     second: str
+    round: int  # the pairs of one round were chosen together
     number: int  # how many pairs these two had played before
     points: tuple[float, ...]  # of the first player; a void game is left out
     reasons: tuple[str, ...]
@@ -88,6 +92,7 @@ class Pool:
         """
         self.way, self.players, self.anchors, self.settings = way, players, anchors, settings
         self._journal = RowJournal(journal, PairRow.parse, "first", "a pair of games")
+        self._open = len(players)  # who needed more games at the last look
 
     @property
     def rows(self) -> list[PairRow]:
@@ -112,24 +117,30 @@ class Pool:
     def play(self, stop: Callable[[], bool], report: Callable[[str], None]) -> bool:
         """Play until everybody is done or `stop`; whether everybody is."""
         with PlayerShelf(OPEN_PLAYERS) as shelf:
-            while pairs := self.next_round():
+            pairs, number = self._rest_of_round()
+            while pairs or (pairs := self.next_round(self.rows)):
                 for first, second in pairs:
                     if stop():
                         return False
-                    self._play(shelf, first, second)
-                report(f"{self.way}: {self.progress()}")
+                    self._play(shelf, first, second, number)
+                pairs, number = [], number + 1
+                games = sum(len(row.points) for row in self.rows)
+                report(f"{self.way}: {games} games, {self._open} of {len(self.players)} to go")
         return True
 
-    def progress(self) -> str:
-        """How much has been played, in words."""
-        games = sum(len(row.points) for row in self.rows)
-        return f"{games} games, {len(self.unfinished())} of {len(self.players)} players to go"
+    def _rest_of_round(self) -> tuple[list[tuple[str, str]], int]:
+        """Pairs that an interrupted session chose and did not play, and the number of the round."""
+        rows = self.rows
+        number = max((row.round for row in rows), default=0)
+        played = {(row.first, row.second) for row in rows if row.round == number}
+        chosen = self.next_round([row for row in rows if row.round < number]) if rows else []
+        rest = [pair for pair in chosen if pair not in played]
+        return rest, number if rest else number + 1
 
-    def unfinished(self, found: Fit | None = None) -> set[str]:
-        """The players that need more games."""
-        found = found or self._fit()
+    def unfinished(self, rows: Sequence[PairRow], found: Fit) -> set[str]:
+        """The players that need more games than those of `rows`, to which `found` is the fit."""
         played: Counter[str] = Counter()
-        for row in self.rows:
+        for row in rows:
             played.update({row.first: 2, row.second: 2})
         z = NormalDist().inv_cdf(0.975)
         wide = {
@@ -137,17 +148,17 @@ class Pool:
             for name, variance in zip(found.names, np.diagonal(found.covariance), strict=True)
             if 2 * z * float(np.sqrt(variance)) > self.settings.width
         }
-        return {name for name in self.players if name in wide and played[name] < self.settings.games}
+        few = {name for name in self.players if played[name] < self.settings.games}
+        return wide & few
 
-    def next_round(self) -> list[tuple[str, str]]:
-        """The most informative pairs of different players; empty when everybody is done."""
-        found = self._fit()
-        unfinished = self.unfinished(found)
+    def next_round(self, rows: Sequence[PairRow]) -> list[tuple[str, str]]:
+        """The most informative pairs after those of `rows`; empty when everybody is done."""
+        found = fit(_encounters(rows), self.anchors, players=self.players, spread=SPREAD)
+        unfinished = self.unfinished(rows, found)
+        self._open = len(unfinished)
         if not unfinished:
             return []
-        natural = found.elos / ELO_PER_NATURAL_UNIT
-        expected = 1 / (1 + np.exp(natural[None, :] - natural[:, None]))
-        gain = expected * (1 - expected) * found.difference_variance()
+        gain = information_gain(found)
         wanted = np.array([name in unfinished for name in found.names])
         gain[~(wanted[:, None] | wanted[None, :])] = 0.0
         gain = np.triu(gain, 1)
@@ -159,10 +170,7 @@ class Pool:
                 gain[used, :] = gain[:, used] = 0.0
         return chosen
 
-    def _fit(self) -> Fit:
-        return fit(_encounters(self.rows), self.anchors, players=self.players, spread=SPREAD)
-
-    def _play(self, shelf: PlayerShelf, first: str, second: str) -> None:
+    def _play(self, shelf: PlayerShelf, first: str, second: str, round: int) -> None:
         """Play a pair and store it."""
         number = sum({row.first, row.second} == {first, second} for row in self._journal.rows)
         games: list[PlayedGame] = []
@@ -186,6 +194,7 @@ class Pool:
             {
                 "first": first,
                 "second": second,
+                "round": round,
                 "number": number,
                 "points": [game.first_points for game in counted],
                 "reasons": [game.reason for game in counted],
@@ -193,6 +202,24 @@ class Pool:
                 "faults": [result.tally.faults[side].total() for side in ("first", "second")],
             }
         )
+
+
+def information_gain(found: Fit) -> NDArray[np.float64]:
+    """How much a pair of games between any two players lowers the sum of all variances [N, N]."""
+    natural = found.elos / ELO_PER_NATURAL_UNIT
+    covariance = found.covariance / ELO_PER_NATURAL_UNIT**2
+    expected = 1 / (1 + np.exp(natural[None, :] - natural[:, None]))
+    information = 2 * expected * (1 - expected)
+    lowered = covariance @ covariance
+    return np.asarray(
+        information * differences(lowered) / (1 + information * differences(covariance))
+    )
+
+
+def differences(products: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Of scalar products [N, N] of vectors, the squared lengths of their differences [N, N]."""
+    own = np.diagonal(products)
+    return np.asarray(own[:, None] + own[None, :] - 2 * products)
 
 
 def _encounters(rows: Iterable[PairRow]) -> list[Encounter]:
@@ -203,9 +230,9 @@ def _encounters(rows: Iterable[PairRow]) -> list[Encounter]:
     return found
 
 
-def pentanomials(rows: Iterable[PairRow], side: Callable[[str], str]) -> dict[
-    tuple[str, str], list[int]
-]:
+def pentanomials(
+    rows: Iterable[PairRow], side: Callable[[str], str]
+) -> dict[tuple[str, str], list[int]]:
     """Complete pairs by points (0, 1/2, 1, 3/2, 2) of the first of two groups.
 
     `side` is the group of a player, "" for one that does not matter.

@@ -164,6 +164,4 @@ def cost_of(player: Player) -> tuple[float, float]:
 def _store(
     journal: RowJournal[SkillRow], entrant: Entrant, skill: str, solved: float, total: float
 ) -> None:
-    journal.append(
-        {"player": entrant.name, "skill": skill, "solved": solved, "total": total}
-    )
+    journal.append({"player": entrant.name, "skill": skill, "solved": solved, "total": total})

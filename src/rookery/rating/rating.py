@@ -68,11 +68,6 @@ class Fit:
     elos: Floats  # [N]
     covariance: Floats  # [N, N], in Elo squared; zero for anchors
 
-    def difference_variance(self) -> Floats:
-        """Variances [N, N] of the differences between all pairs of ratings."""
-        own = np.diagonal(self.covariance)
-        return np.asarray(own[:, None] + own[None, :] - 2 * self.covariance)
-
 
 def rate(
     encounters: Iterable[Encounter],

@@ -69,6 +69,16 @@ def ticks(low: float, high: float, count: int = 5) -> list[float]:
     return [float(f"{index * step:.12g}") for index in range(first, last + 1)]
 
 
+def log_ticks(values: Sequence[float]) -> list[float]:
+    """1, 2 and 5 times powers of ten that cover these values, which are above 0."""
+    if not values:
+        return []
+    first, last = (math.floor(math.log10(each)) for each in (min(values), max(values)))
+    marks = [float(f"{f}e{power}") for power in range(first, last + 2) for f in (1, 2, 5)]
+    low = max((mark for mark in marks if mark <= min(values)), default=marks[0])
+    return [mark for mark in marks if low <= mark <= 2.5 * max(values)]
+
+
 def thinned(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
     """At most `MOST_POINTS` points, each the mean of a group."""
     if len(points) <= MOST_POINTS:

@@ -7,6 +7,9 @@ import hashlib
 import re
 from html import escape, unescape
 from importlib import resources
+from pathlib import Path
+
+from rookery.base.storage import atomic_write
 
 
 def document(title: str, body: str, script: str = "") -> str:
@@ -36,6 +39,13 @@ def drawings(page: str) -> dict[str, str]:
         number = 1 + sum(known.partition(".")[0] == name for known in found)
         found[name if number == 1 else f"{name}.{number}"] = standalone(drawing)
     return found
+
+
+def write_drawings(page: str, folder: Path) -> None:
+    """Write the charts of a page to files."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, drawing in drawings(page).items():
+        atomic_write(folder / f"{name}.svg", drawing)
 
 
 def standalone(drawing: str) -> str:

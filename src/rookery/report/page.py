@@ -14,7 +14,13 @@ from rookery.base.registry import load
 from rookery.report.alarms import alarms
 from rookery.report.chart import COLOURS, Bar, Series, bar_chart, line_chart, mean_series
 from rookery.report.document import asset, document
-from rookery.report.evaluations import counts_of, opening, score_chart, score_interval
+from rookery.report.evaluations import (
+    counts_of,
+    opening,
+    rating_chart,
+    score_chart,
+    score_interval,
+)
 from rookery.report.groups import Group, group_runs, value_text
 from rookery.report.html import charts, legend, paragraph, section, table, wide
 from rookery.report.read import RunData
@@ -124,7 +130,11 @@ def _summary(runs: Sequence[RunData]) -> str:
 
 def _evaluation(runs: Sequence[RunData]) -> str:
     opponents = dict.fromkeys(name for run in runs for name in run.opponents())
-    return "".join(_opponent(runs, name) for name in opponents) or "<p>No evaluation yet.</p>"
+    text = "".join(_opponent(runs, name) for name in opponents)
+    ratings = rating_chart(runs)
+    if ratings:
+        text += f"<h3>On the ladder of opponents</h3>{charts([ratings])}"
+    return text or "<p>No evaluation yet.</p>"
 
 
 def _opponent(runs: Sequence[RunData], opponent: str) -> str:
@@ -263,4 +273,3 @@ def _logs(runs: Sequence[RunData]) -> str:
         for run in runs
         if run.log
     )
-

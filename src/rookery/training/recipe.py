@@ -122,10 +122,8 @@ def recipe_at(recipe: Recipe, iteration: int) -> Recipe:
 
 
 # What may differ between a checkpoint and the session that resumes it without --accept-changes.
-FREE_KEYS = frozenset(f"run.{key}" for key in RunSettings.model_fields if key not in ("seed", "clock")) | {
-    "summary",
-    "result",
-}
+FREE_KEYS = {f"run.{key}" for key in RunSettings.model_fields} - {"run.seed", "run.clock"}
+FREE_KEYS |= {"summary", "result"}
 
 
 class Recipe(Section):
