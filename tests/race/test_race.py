@@ -21,6 +21,7 @@ from rookery.race.plan import Entrant, Race, RaceSettings
 from rookery.race.results import Estimate, RatedPoint, gather, over_seeds
 from rookery.race.skills import chance, cost_of, positions
 from support.needs import needs_stockfish
+from support.paths import PROJECT
 from support.runs import Child, rows
 from support.tiny_recipes import TINY_RECIPES
 
@@ -284,3 +285,9 @@ def test_settings_are_kept_and_only_grow(tmp_path: Path) -> None:
         Race.open(tmp_path, RaceSettings(methods=("ppo",), movetime=0.2))
     with pytest.raises(ValueError, match="is not a race"):
         Race.open(tmp_path / "empty")
+
+
+def test_the_page_of_the_docs_lists_every_method() -> None:
+    text = (PROJECT / "docs" / "race.md").read_text()
+    rows = re.findall(r"^\| `([a-z-]+)` \| \[`([a-z-]+)`\]", text, re.M)
+    assert rows == [(method.name, method.recipe) for method in METHODS.values()]

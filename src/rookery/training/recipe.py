@@ -63,8 +63,7 @@ class RunSettings(Section):
     budget: Annotated[str, AfterValidator(_budget)] = "10m"
     """Total length of the run: 30m, 2h, 1000it (iterations), 500000samples or 2000games."""
     clock: Literal["wall", "processor"] = "wall"
-    """What a budget in time counts: wall, the time of day; processor, the processor time of this
-    process and its finished children, whatever else the machine does."""
+    """What a budget in time counts: wall, the time of day; processor, only the run's own work."""
     workers: int = Field(default=1, ge=0, le=4096)
     """Processor cores to use; 0: all. With 1, equal seeds give equal weights."""
     changes: list[str] = Field(default=[])
@@ -80,8 +79,7 @@ class RunSettings(Section):
     keep_checkpoints: int = Field(default=3, ge=2)
     """Newest checkpoints to keep for resuming; of older ones only the milestones are kept."""
     milestones: Annotated[list[str], AfterValidator(_milestones)] = Field(default=[])
-    """Checkpoints to keep besides those of the evaluations: the first ones after 1m, 100it,
-    5000samples or 20games; 0it is the untrained network."""
+    """Checkpoints to keep besides: the first after 1m, 100it, 5000samples or 20games; 0it: untrained."""
     track: Literal["", "wandb"] = ""
     """Where else the numbers go, besides TensorBoard: wandb (Weights & Biases, offline)."""
     evaluations: int = Field(default=10, ge=0)
