@@ -194,7 +194,7 @@ def test_a_partial_race_has_a_page_and_can_be_extended(
 @pytest.mark.parametrize(
     ("more", "says"),
     [
-        (["--stage", "trian"], "--stage 'trian' is unknown"),
+        (["--stage", "trains"], "--stage 'trains' is unknown"),
         (["--methods", "poo"], "--methods 'poo' is unknown"),
         (["--budget", "10it"], "not a time such as 30m"),
         (["--set", "ppo.games=3"], "not of the form METHOD:key=value"),

@@ -16,10 +16,10 @@ from rookery.data.sample_writer import SampleWriter
 from rookery.engines.find import find_stockfish
 from rookery.race.methods import Labels, Start
 from rookery.race.plan import Race, RaceRun, Spent
-from rookery.runs.checkpoint import Checkpoints
 from rookery.runs.reader import RECIPE
 from rookery.training.budget import duration
 from rookery.training.clocks import processor_seconds
+from rookery.training.loop import Outcome
 from rookery.training.session import resume, start
 from rookery.training.view import View
 
@@ -82,7 +82,7 @@ def _session(
     settings: Sequence[str],
     stop: Callable[[], bool],
     make_view: Callable[[], View],
-) -> None:
+) -> Outcome:
     """Begin or resume a run, to its end; raises `Stopped`."""
     if (folder / RECIPE).is_file():
         outcome = resume(str(folder), workers=1, view=make_view(), stop=stop)
@@ -100,6 +100,7 @@ def _session(
         )
     if not outcome.finished:
         raise Stopped
+    return outcome
 
 
 def _begin_with(
@@ -114,10 +115,8 @@ def _begin_with(
     if run.spent().start_seconds:
         return
     settings = [setting.format(**places) for setting in first.settings]
-    _session(first.recipe, run.start, seconds, run.seed, settings, stop, make_view)
-    checkpoints = Checkpoints(run.start / "checkpoints")
-    counters = checkpoints.read(checkpoints.steps()[-1]).counters
-    run.write_spent(replace(run.spent(), start_seconds=counters.seconds))
+    outcome = _session(first.recipe, run.start, seconds, run.seed, settings, stop, make_view)
+    run.write_spent(replace(run.spent(), start_seconds=outcome.seconds))
 
 
 def _label(
