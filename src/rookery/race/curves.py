@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from statistics import fmean
 
 from rookery.race.answer import ways_in_words
 from rookery.race.methods import METHODS
 from rookery.race.plan import Entrant
 from rookery.race.published import PUBLISHED
-from rookery.race.results import Results, over_seeds
+from rookery.race.results import RatedPoint, Results
 from rookery.race.skills import ENDINGS, MATES, SKILLS, TACTICS, chance
 from rookery.report.chart import Series, line_chart, short
 
@@ -81,15 +82,7 @@ def strength_chart(results: Results, way: str) -> str:
         line = _line(results, name, ((each.entrant, each.estimate.elo) for each in rated))
         if not line.points:
             continue
-        estimates = [
-            over_seeds(results.at(name, way, point)) for point in results.planned_points(name, way)
-        ]
-        # An interval without bound would leave nothing else to see.
-        errors = [
-            (max(each.low, each.elo - MOST_ERROR), min(each.high, each.elo + MOST_ERROR))
-            for each in estimates
-        ]
-        lines.append(Series(**{**vars(line), "errors": errors}))
+        lines.append(line if line.band else replace(line, errors=_errors(rated)))
     if not lines:
         return ""
     marks, text = _axis(results)
@@ -100,6 +93,15 @@ def strength_chart(results: Results, way: str) -> str:
             lines.append(Series(each.title, [(x, elo) for x in ends], GREY, style="dashed"))
     title = f"Elo {ways_in_words(results)[way]}"
     return line_chart(title, lines, LABEL, _whole, text, log_x=marks, names=True)
+
+
+def _errors(rated: Iterable[RatedPoint]) -> list[tuple[float, float]]:
+    """Intervals of a single seed; one without bound would leave nothing else to see."""
+    ordered = sorted(rated, key=lambda each: each.entrant.minutes)
+    return [
+        (max(e.low, e.elo - MOST_ERROR), min(e.high, e.elo + MOST_ERROR))
+        for e in (each.estimate for each in ordered)
+    ]
 
 
 def _whole(value: float) -> str:

@@ -77,8 +77,9 @@ def _strength(results: Results) -> str:
         return section("Strength", paragraph("No games have been rated yet."))
     text = (
         "Elo on the ladder of rookery rate over processor time, on a logarithmic axis; the "
-        "untrained network stands at 0. A line is the mean over seeds, its band their range, its "
-        "bars the 95 % intervals. Dashed: what papers reported, whose time is not known."
+        "untrained network stands at 0. A line is the mean over seeds in a band of their range; "
+        "with a single seed, bars are the 95 % intervals of its games. Dashed: what papers "
+        "reported, whose time is not known."
     )
     return section("Strength", paragraph(text) + "".join(made))
 

@@ -18,7 +18,7 @@ LEFT, RIGHT, TOP, BOTTOM = 58, 12, 28, 36
 MOST_POINTS = 300  # drawn per line; more are averaged in groups
 COLOURS = 10  # classes in the style sheet
 LONGEST_NAME = 44  # characters beside a bar
-NAMES_WIDTH = 150  # for names at the ends of lines
+NAMES_WIDTH = 172  # for names at the ends of lines
 NAMES_HEIGHT = 12  # between two of them
 
 

@@ -79,7 +79,7 @@ class RunSettings(Section):
     keep_checkpoints: int = Field(default=3, ge=2)
     """Newest checkpoints to keep for resuming; of older ones only the milestones are kept."""
     milestones: Annotated[list[str], AfterValidator(_milestones)] = Field(default=[])
-    """More checkpoints to keep: the first after 1m, 100it, 500samples or 20games; 0it: untrained."""
+    """More checkpoints to keep: the first after 1m, 100it, 500samples, 20games; 0it: untrained."""
     track: Literal["", "wandb"] = ""
     """Where else the numbers go, besides TensorBoard: wandb (Weights & Biases, offline)."""
     evaluations: int = Field(default=10, ge=0)
