@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from rookery.race.methods import METHODS
 from rookery.race.results import Estimate, Results, over_seeds
-from rookery.training.budget import duration
 
 RIVALS = ("alphazero", "ppo")
 
@@ -55,7 +54,7 @@ def answer(results: Results) -> tuple[str, str]:
         return "Not answered yet.", f"This race has no ratings of {who}."
     ahead = {way: _ahead(each) for way, each in found.items()}
     winners = set(ahead.values())
-    spent = duration(round(60 * point, 3))
+    spent = f"{point:g} minutes" if point > 1 else f"{60 * point:g} seconds"
     same = f"After the same {spent} of processor time on the same machine"
     if winners == {0}:
         verdict = f"{same}, {first} is stronger than {second}."

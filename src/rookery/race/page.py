@@ -8,6 +8,7 @@ from html import escape
 from rookery.arena.elo import estimate_from_pairs
 from rookery.race.answer import answer, ways_in_words
 from rookery.race.curves import (
+    GREY,
     colours,
     minutes_text,
     samples_chart,
@@ -51,7 +52,7 @@ def make_page(results: Results) -> str:
         f"<h1>{escape(TITLE)}</h1>",
         f'<p class="soft">{escape(QUESTION)}</p>',
         f'<p class="answer"><strong>{escape(verdict)}</strong> {escape(figures)}</p>',
-        legend(colours(results)),
+        legend([*colours(results), ("what papers reported", GREY)]),
         _strength(results),
         section("What each reached", _reached(results)),
         section("What each can do early", _skills(results)),
@@ -105,7 +106,7 @@ def _reached(results: Results) -> str:
         if (note := METHODS.find(name).note)
     ]
     text = "At the last checkpoint; mean over seeds with its 95 % interval."
-    return paragraph(text) + table(heads, rows) + (_list(notes) if notes else "")
+    return paragraph(text) + table(heads, rows, "figures") + (_list(notes) if notes else "")
 
 
 def _skills(results: Results) -> str:

@@ -133,7 +133,7 @@ def line_chart(
     ends = [*x_ticks, *xs] if log_x else x_ticks
     x_of = _scale([min(ends), max(ends)], LEFT, end, math.log if log_x else float)
     y_of = _scale(y_ticks, HEIGHT - BOTTOM, TOP)
-    parts = [_head(title, HEIGHT)]
+    parts = [_head(title, HEIGHT, " named" if names else "")]
     for tick in y_ticks:
         at = f"{y_of(tick):.1f}"
         parts.append(f'<line class="grid" x1="{LEFT}" x2="{end}" y1="{at}" y2="{at}"/>')
@@ -252,10 +252,10 @@ def _shortened(name: str) -> str:
     return name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "\u2026"
 
 
-def _head(title: str, height: int) -> str:
+def _head(title: str, height: int, more: str = "") -> str:
     text = escape(title)
     return (
-        f'<svg class="chart" viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{text}">'
+        f'<svg class="chart{more}" viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{text}">'
         f'<text class="title" x="8" y="16">{text}</text>'
     )
 

@@ -33,7 +33,7 @@ def document(title: str, body: str, script: str = "") -> str:
 def drawings(page: str) -> dict[str, str]:
     """The charts of a page as SVG files of their own, by a name made from their titles."""
     found: dict[str, str] = {}
-    for drawing in re.findall(r'<svg class="chart".*?</svg>', page, re.DOTALL):
+    for drawing in re.findall(r'<svg class="chart\b.*?</svg>', page, re.DOTALL):
         title = unescape(re.search(r'aria-label="([^"]*)"', drawing)[1])  # type: ignore[index]
         name = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-") or "chart"
         number = 1 + sum(known.partition(".")[0] == name for known in found)
