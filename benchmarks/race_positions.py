@@ -22,6 +22,7 @@ from rookery.data.tablebases import find_tablebases
 from rookery.players.base import Limits
 from rookery.players.registry import make_player
 from rookery.players.tablebase import CachedTables, rank_moves
+from rookery.players.thinking import Thinker, Thought
 
 COUNT = 100  # of each kind
 CLEAR = 200  # centipawns by which a tactic is better than the second move
@@ -72,17 +73,20 @@ def mates(seed: int) -> Iterator[tuple[Game, list[str]]]:
 def tactics(seed: int) -> Iterator[tuple[Game, list[str]]]:
     """Positions with one move that wins clearly more than any other, and no mate in one."""
     engine = make_player("rookery")
+    assert isinstance(engine, Thinker)
     for game in positions(seed):
         if game.legal_count() < 5 or mating_moves(game):
             continue
         best = []
         for nodes in (4_000, 20_000, 100_000):
-            thoughts: list = []
+            thoughts: list[Thought] = []
             engine.new_game()
             engine.think(game, Limits(nodes=nodes), thoughts.append, lines=2)
             first, second = thoughts[-1].lines[:2]
-            scores = [line.centipawns for line in (first, second)]
-            if None in scores or scores[0] - scores[1] < CLEAR or abs(scores[1]) > DECIDED:
+            if first.centipawns is None or second.centipawns is None:
+                break
+            better = first.centipawns - second.centipawns
+            if better < CLEAR or abs(second.centipawns) > DECIDED:
                 break
             best.append(first.moves[0])
         if len(best) == 3 and len(set(best)) == 1:
@@ -91,13 +95,14 @@ def tactics(seed: int) -> Iterator[tuple[Game, list[str]]]:
 
 def endings(seed: int) -> Iterator[tuple[Game, list[str]]]:
     """KPK: won with White to move or drawn with Black to move, and a move that spoils it."""
-    rng, seen = np.random.default_rng(seed), set()
+    rng, seen = np.random.default_rng(seed), set[str]()
     with find_tablebases() as tables:
         cached = CachedTables(tables)
         while True:
             side = "white" if len(seen) % 5 < 3 else "black"
             game = Game(random_position("KPvK", int(rng.integers(1 << 62)), side))
             ranked = rank_moves(game, cached)
+            assert ranked is not None  # KPK is in the smallest set of tables
             best = max(rank[0] for rank in ranked.values())
             right = [move for move, rank in ranked.items() if rank[0] == best]
             kept = best == (1 if side == "white" else 0)

@@ -203,11 +203,11 @@ def _fit(
         expected = 1.0 / (1.0 + np.exp(strengths[second] - strengths[first]))
         surplus = points - games * expected
         weight = games * expected * (1 - expected)
-        gradient = np.bincount(first, surplus, size) - np.bincount(second, surplus, size)
+        slope = np.bincount(first, surplus, size) - np.bincount(second, surplus, size)
         information = np.diag(np.bincount(first, weight, size) + np.bincount(second, weight, size))
         np.add.at(information, (first, second), -weight)
         np.add.at(information, (second, first), -weight)
-        gradient = gradient[free] + precision * (mean - strengths[free])
+        gradient: Floats = slope[free] + precision * (mean - strengths[free])
         curvature = information[np.ix_(free, free)] + (precision + 1e-12) * np.eye(len(free))
         step = np.linalg.solve(curvature, gradient)
         # Far from the solution the curve is flat and Newton overshoots: at most 260 Elo a step.

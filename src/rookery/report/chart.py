@@ -130,8 +130,8 @@ def line_chart(
     x_ticks = sorted(log_x) or ticks(min(xs), max(xs), 6)
     y_ticks = ticks(min(ys), max(ys))
     end = WIDTH - (NAMES_WIDTH if names else RIGHT)
-    ends = [*x_ticks, *xs] if log_x else x_ticks
-    x_of = _scale([min(ends), max(ends)], LEFT, end, math.log if log_x else float)
+    reach = [*x_ticks, *xs] if log_x else x_ticks
+    x_of = _scale([min(reach), max(reach)], LEFT, end, math.log if log_x else float)
     y_of = _scale(y_ticks, HEIGHT - BOTTOM, TOP)
     parts = [_head(title, HEIGHT, " named" if names else "")]
     for tick in y_ticks:
