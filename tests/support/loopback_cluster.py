@@ -13,6 +13,8 @@ os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
 # Half a minute, Ray's own limit for the start of a node, is too little on a busy machine.
 os.environ["RAY_raylet_start_wait_time_s"] = "240"  # noqa: SIM112 (Ray's own spelling)
+# Nodes get the share of the machine that this process has; Ray's own 15 leaves them the rest.
+os.environ["RAY_worker_niceness"] = "0"  # noqa: SIM112
 # Nodes find the work functions of tests (support/cluster_work.py).
 TESTS = str(Path(__file__).resolve().parents[1])
 os.environ["PYTHONPATH"] = os.pathsep.join([TESTS, os.environ.get("PYTHONPATH", "")]).strip(":")
