@@ -27,7 +27,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
 from rookery.runs.checkpoint import STATE, Checkpoints
 from rookery.training.session import start
-from support.loopback_cluster import LoopbackCluster
+from support.loopback_cluster import LoopbackCluster, command_of
 
 LAST_ITERATION = 180  # seconds that the trainer may take to end
 
@@ -86,9 +86,10 @@ def train_and_kill(args: argparse.Namespace) -> dict[str, Any]:
             cluster.kill(nodes.pop(rng.randrange(len(nodes))))
             nodes.append(cluster.add())
             kills += 1
+        bridges = bridges_of(trainer.pid)
         trainer.send_signal(signal.SIGINT)
         status = trainer.wait(LAST_ITERATION)
-        left = subprocess.run(["pgrep", "-f", "rookery.cluster.bridge"], capture_output=True)
+        left = [pid for pid in bridges if "rookery.cluster.bridge" in command_of(pid)]
     timing = [
         json.loads(line)
         for line in (args.folder / "cluster" / "timing.jsonl").read_text().splitlines()
@@ -100,9 +101,15 @@ def train_and_kill(args: argparse.Namespace) -> dict[str, Any]:
         "load": round(os.getloadavg()[0], 1),
         "kills": kills,
         "iterations": timing[-1]["iteration"],
-        "bridges_left": len(left.stdout.split()),
+        "bridges_left": len(left),
         **{key: timing[-1][key] for key in (*keys, "cluster_disputes", "cluster_reconnections")},
     }
+
+
+def bridges_of(pid: int) -> list[int]:
+    """The processes that connect a trainer to its cluster."""
+    words = ["pgrep", "-P", str(pid), "-f", "rookery.cluster.bridge"]
+    return [int(word) for word in subprocess.run(words, capture_output=True).stdout.split()]
 
 
 def compare(args: argparse.Namespace) -> dict[str, bool]:
