@@ -28,6 +28,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 from rookery.runs.checkpoint import STATE, Checkpoints
 from rookery.training.session import start
 from support.loopback_cluster import LoopbackCluster, command_of
+from support.runs import rows
 
 LAST_ITERATION = 180  # seconds that the trainer may take to end
 
@@ -80,6 +81,8 @@ def train_and_kill(args: argparse.Namespace) -> dict[str, Any]:
     with LoopbackCluster(args.nodes) as cluster:
         command = [sys.executable, "-m", "rookery.cli", "train", recipe, *words]
         trainer = subprocess.Popen([*command, "--cluster", cluster.address])
+        while not rows(args.folder / "cluster") and trainer.poll() is None:
+            time.sleep(0.5)  # processes start, and import torch
         began, nodes = time.monotonic(), list(cluster.nodes)
         while (seconds := time.monotonic() - began) < 60 * args.minutes and trainer.poll() is None:
             time.sleep(max(0.0, (kills + 1) * args.every - seconds))  # starting a node takes time
