@@ -193,6 +193,24 @@ def test_a_piece_that_raises_fails_after_a_second_try() -> None:
     assert not events.dispatcher.tasks
 
 
+def test_a_late_piece_is_not_copied_to_where_it_failed() -> None:
+    """A node that cannot do it must not fail it for the one that can."""
+    events = Events({"good": 1.0, "broken": 1.0})
+    for number in range(2):  # the usual duration is known then
+        events.dispatcher.add(job(number))
+    events.run()
+    events.seconds["good"] = 100.0
+    events.dispatcher.nodes["broken"].rests_until = events.now + 0.1
+    events.dispatcher.add(job(2))
+    events.dispatcher.fill(events.now)
+    for later in (10.0, 20.0, 30.0):
+        events.dispatcher.tick(events.now + later)
+        for attempt in [a for a in events.dispatcher.under_way() if a.node == "broken"]:
+            events.dispatcher.finish(attempt, Failed("ImportError: no"), events.now + later)
+    assert events.failures == [] and "piece 2" not in events.results
+    assert len(events.dispatcher.tasks[job(2).key].failures) == 1
+
+
 def test_a_damaged_result_counts_as_lost() -> None:
     events = Events({"a": 1.0})
     events.dispatcher.add(job(0))

@@ -211,9 +211,8 @@ class Dispatcher:
                 continue
             if now - task.attempts[0].began <= SLOW * known:
                 continue
-            node = next(
-                (n for n in idle if not task.is_on(n.info.id) and self._fits(n, task)), None
-            )
+            fitting = (n for n in idle if not task.is_on(n.info.id) and self._fits(n, task))
+            node = next((n for n in fitting if n.info.id not in task.failures), None)
             if node is None:
                 continue
             self.totals["copies"] += 1
