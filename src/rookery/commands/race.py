@@ -9,6 +9,7 @@ a page, too.
 from __future__ import annotations
 
 import argparse
+import functools
 import sys
 import time
 from collections.abc import Callable
@@ -194,6 +195,7 @@ def pool_settings(args: argparse.Namespace, way: str) -> PoolSettings:
     return PoolSettings(games[way], args.width)
 
 
+@functools.cache
 def anchors() -> dict[str, float]:
     """The rungs of the ladder that do not depend on load and whose engines are installed."""
     from rookery.commands.rate import usable_rungs
