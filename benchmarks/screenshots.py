@@ -52,14 +52,19 @@ def show_game(page: Page) -> None:
     page.until(lambda: len(page.texts("#lines li")) == 3, "three lines are shown")
 
 
+def load(page: Page, text: str) -> None:
+    """Put a FEN or PGN on the analysis board."""
+    page.click("#edit-position")
+    page.script("document.querySelector('#editor-text').value = arguments[0]", text)
+    page.click("#editor-load")
+    page.until(lambda: not page.find("#editor").is_displayed(), "it is loaded")
+
+
 def show_review(page: Page) -> None:
     """Review a short game and show one of its blunders."""
     page.driver.set_window_size(1280, 1250)
     page.open("#analyse")
-    page.click("#edit-position")
-    page.script("document.querySelector('#editor-text').value = arguments[0]", REVIEWED)
-    page.click("#editor-load")
-    page.until(lambda: not page.find("#editor").is_displayed(), "the game is loaded")
+    load(page, REVIEWED)
     page.click("#start-review")
     page.until(lambda: page.text("#accuracy").startswith("Accuracy"), "the review is complete")
     page.click("#errors li.blunder button")
@@ -73,10 +78,7 @@ def show_insight(page: Page) -> None:
     page.open("#analyse")
     page.script("localStorage.setItem('rookery-engine', '0')")
     page.open_tab("#analyse")
-    page.click("#edit-position")
-    page.script("document.querySelector('#editor-text').value = arguments[0]", LOOKED_AT)
-    page.click("#editor-load")
-    page.until(lambda: not page.find("#editor").is_displayed(), "the position is loaded")
+    load(page, LOOKED_AT)
     page.click("#insight summary")
     page.until(lambda: len(page.all("#insight-columns section")) == 2, "two networks are shown")
 
