@@ -5,7 +5,7 @@ All judgement is about the winning chance W in per cent, as lichess.org defines 
     W = 100 / (1 + exp(-0.00368208 * centipawns)); a mate is 0 or 100, an even position 50
     loss = max(0, W of the position before the move - W after it), for the side that moved;
            0 if the engine would have played the same
-    inaccuracy: 5 points or more; mistake: 8; blunder: 12.5, about 140 centipawns if all was even
+    inaccuracy: 5 points or more; mistake: 8; blunder: 11, about 120 centipawns if all was even
     missed win: a blunder that only gives up a win: from 85 per cent or more to 35 to 65
     accuracy of a move = 103.1668 * exp(-0.04354 * loss) - 3.1669, within 0 and 100
     accuracy of a player = mean over its moves
@@ -28,7 +28,7 @@ from rookery.players.thinking import Line
 CHANCE_SCALE = 1.0 / 0.00368208  # centipawns
 # Points of winning chance. lichess.org's are 5, 10 and 15: two engines differ by a few points about
 # the same move, and a blunder that goes unnoticed is worse than a mistake that is called one.
-INACCURACY, MISTAKE, BLUNDER = 5.0, 8.0, 12.5
+INACCURACY, MISTAKE, BLUNDER = 5.0, 8.0, 11.0
 WINNING, WON_AWAY = 85.0, (35.0, 65.0)  # winning chances before and after a missed win
 DECIDED = 1000  # centipawns beyond which differences do not count
 NODES = 150_000  # per position
