@@ -185,9 +185,9 @@ def arguments() -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--seconds", type=float, default=165, help="of processor time, each run")
+    parser.add_argument("--seconds", type=float, default=32, help="of processor time, each run")
     parser.add_argument("--budget", default="20m", help="of the clock, each")
-    parser.add_argument("--times", default="10,20,40,80,160", help="seconds at which to probe")
+    parser.add_argument("--times", default="8,15,30", help="seconds at which to probe")
     parser.add_argument("--positions", type=int, default=6000)
     parser.add_argument("--seeds", default="1,2,3", help="of the runs; the positions have seed 1")
     parser.add_argument("--train", action="store_true", help="train only")
