@@ -21,8 +21,8 @@ from rookery import Game
 from rookery._core import NOT_WON, EndingStates
 from rookery.algorithms.endgame import grade, truth_of
 from rookery.data.tablebases import find_tablebases
-from rookery.nets.endgame import halved
-from rookery.nets.endgame_values import Values
+from rookery.nets.endings.network import halved
+from rookery.nets.endings.values import Values
 from rookery.nets.model_file import load_model, save_model
 
 

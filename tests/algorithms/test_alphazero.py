@@ -13,6 +13,7 @@ import pyarrow.parquet
 import pytest
 import torch
 
+from rookery._core import VectorGames
 from rookery.algorithms.alphazero import AlphaZeroTrainer
 from rookery.algorithms.alphazero_recipe import AlphaZeroRecipe
 from rookery.data.samples import SampleBlock
@@ -21,6 +22,7 @@ from rookery.learning.policy_value import (
     LearnSettings,
     learn_step,
     learning_rate,
+    living_share,
     make_optimizer,
     momentum,
     update_average,
@@ -374,3 +376,31 @@ def test_the_three_phases_of_deep_pepper_revisited() -> None:
     learn_step(network, optimizer, block, settings, 0.35)
     group = optimizer.param_groups[0]
     assert (group["lr"], group["momentum"]) == pytest.approx((0.2, 0.85))
+
+
+def test_the_body_learns_in_its_own_steps() -> None:
+    network = make_network("squares", "tactical70", "az4672")
+    settings = LearnSettings(learning_rate=0.01, body_share=0.1)
+    rates = {}
+    optimizer = make_optimizer(network, settings)
+    for group in optimizer.param_groups:
+        for weights in group["params"]:
+            rates[id(weights)] = group["share"]
+    named = dict(network.named_parameters())
+    assert len(rates) == len(named)
+    assert {name for name, w in named.items() if rates[id(w)] == 1.0} == {"moves.weight"}
+    assert len(make_optimizer(network, LearnSettings()).param_groups) == 1
+
+
+def test_units_that_are_silent_everywhere_count_as_dead() -> None:
+    network = make_network("squares", "tactical70", "az4672")
+    games = VectorGames(256, observation="tactical70", seed=1)
+    rng = np.random.default_rng(1)
+    for _ in range(8):
+        first, last = games.legal_offsets[:-1], games.legal_offsets[1:]
+        games.step(games.legal_actions[rng.integers(first, last)])
+    observations = games.observations.copy()
+    assert living_share(network, observations) > 0.8
+    with torch.no_grad():
+        network.codes.bias[:128] = -1e6
+    assert living_share(network, observations) == pytest.approx(0.5, abs=0.05)

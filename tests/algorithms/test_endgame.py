@@ -12,8 +12,8 @@ from rookery import Game
 from rookery._core import NOT_WON, EndingStates
 from rookery.algorithms.endgame import EndgameTrainer, grade, truth_of
 from rookery.nets import make_network
-from rookery.nets.endgame import Endgame
-from rookery.nets.endgame_layout import Boards
+from rookery.nets.endings.layout import Boards
+from rookery.nets.endings.network import Endgame
 from rookery.players.registry import make_player
 from rookery.training.recipe import load_recipe
 from rookery.training.trainer import Context

@@ -29,6 +29,7 @@ from rookery.learning.matches import play_pairs, player_match, policy_match, sea
 from rookery.learning.policy_value import (
     Losses,
     learn_step,
+    living_share,
     make_optimizer,
     mean_losses,
     new_network,
@@ -49,6 +50,7 @@ from rookery.selfplay.trees import TreeHarvest, TreeOrder, TreePlan
 from rookery.training.trainer import Context, MatchScore, Metrics, Trainer
 
 GATE_OPENING_PLIES = 6  # random plies before each pair of games
+LIVING_SAMPLES = 256  # positions in which living units are counted
 SESSION_STEPS = 20  # optimiser steps of an iteration with `replay.sessions`
 
 
@@ -327,6 +329,7 @@ class AlphaZeroTrainer(Trainer):
                 "agreement": means["agreement"],
                 "explained_variance": means["explained_variance"],
                 "legal_share": means["legal_share"],
+                "living_units": living_share(self.network, block.observations[:LIVING_SAMPLES]),
                 "surprise": float(block.surprise.mean()),
                 "draw_share": results["draw"] / max(1, len(ended)),
                 "game_plies": float(np.mean(lengths)) if lengths else float("nan"),

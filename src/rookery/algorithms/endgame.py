@@ -31,8 +31,8 @@ from torch.nn import functional
 from rookery._core import NOT_WON, EndingStates
 from rookery.algorithms.endgame_recipe import EndgameRecipe
 from rookery.nets import ActionValueNetwork, make_network
-from rookery.nets.endgame import Endgame
-from rookery.nets.endgame_values import Values
+from rookery.nets.endings.network import Endgame
+from rookery.nets.endings.values import Values
 from rookery.runs.state import State
 from rookery.training.trainer import Context, MatchScore, Metrics, Trainer
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from rookery.base.section import Section
-from rookery.nets.endgame import EndgameSizes
+from rookery.nets.endings.network import EndgameSizes
 from rookery.training.recipe import Recipe
 
 

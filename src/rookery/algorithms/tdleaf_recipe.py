@@ -19,7 +19,7 @@ class TdLeafSettings(Section):
     width: int = Field(default=32, ge=16, le=1024, multiple_of=16)
     """Width of the hidden layer; of Giraffe's second one."""
     groups: tuple[int, int, int] | None = None
-    """Widths of Giraffe's first layers (`rookery.nets.giraffe`)."""
+    """Widths of Giraffe's first layers (`rookery.nets.giraffe.network`)."""
     moves: int = Field(default=0, ge=0, le=64, multiple_of=16)
     """Width of Giraffe's network of move probabilities, which learns the moves that the searches
     chose; 0: none."""

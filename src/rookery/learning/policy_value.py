@@ -53,6 +53,9 @@ class LearnSettings(Section):
     momentum."""
     learning_rate: float = Field(default=1e-3, gt=0)
     """Step size, the largest of the schedule."""
+    body_share: float = Field(default=1.0, gt=0)
+    """Share of it for the layers before the move embeddings of the families squares and slots:
+    hundreds of terms are summed there, so that steps that suit single embeddings kill units."""
     final_learning_rate: float = Field(default=1e-4, ge=0)
     """The smallest of the schedule."""
     schedule: Literal[
@@ -260,11 +263,23 @@ def make_optimizer(network: Any, settings: LearnSettings) -> torch.optim.Optimiz
         "weight_decay": settings.weight_decay,
         "fused": True,
     }
+    groups = parameter_groups(network, settings.body_share)
     if settings.optimizer == "sgd":
-        return torch.optim.SGD(network.parameters(), momentum=settings.momentum, **shared)
+        return torch.optim.SGD(groups, momentum=settings.momentum, **shared)
     coupled = settings.optimizer == "adam" or not settings.weight_decay
     kind = torch.optim.Adam if coupled else torch.optim.AdamW
-    return kind(network.parameters(), betas=(settings.momentum, 0.999), **shared)
+    return kind(groups, betas=(settings.momentum, 0.999), **shared)
+
+
+def parameter_groups(network: Any, body_share: float) -> list[dict[str, Any]]:
+    """All weights, in two groups if the body learns in other steps than the move embeddings."""
+    embedded = getattr(network, "move_embeddings", "")
+    if body_share == 1.0 or not embedded:
+        return [{"params": list(network.parameters()), "share": 1.0}]
+    named = list(network.named_parameters())
+    body = [weights for name, weights in named if not name.startswith(embedded)]
+    moves = [weights for name, weights in named if name.startswith(embedded)]
+    return [{"params": body, "share": body_share}, {"params": moves, "share": 1.0}]
 
 
 def learn_step(
@@ -276,7 +291,8 @@ def learn_step(
 ) -> Losses:
     """One optimiser step on a minibatch, at a share of the run, [0, 1]."""
     for group in optimizer.param_groups:
-        group["lr"] = learning_rate(settings, progress)
+        # Checkpoints from before there were groups have no share.
+        group["lr"] = group.get("share", 1.0) * learning_rate(settings, progress)
         kept = momentum(settings, progress)
         if settings.optimizer == "sgd":
             group["momentum"] = kept
@@ -293,6 +309,21 @@ def learn_step(
     optimizer.step()
     network.eval()
     return terms
+
+
+def living_share(network: Any, observations: NDArray[Any]) -> float:
+    """Share of the hidden units that differ between some of these positions, in the worst layer.
+
+    A rectified unit that is pushed below zero everywhere gets no gradient and never comes back.
+    """
+    network.eval()
+    with torch.no_grad():
+        layers = network.activations(put(observations, device_of(network)))
+    shares = [
+        (layer.flatten(2).amax(2) if layer.dim() > 2 else layer).std(0).gt(0).float().mean()
+        for layer in layers.values()
+    ]
+    return float(min(shares))
 
 
 def update_average(average: Any, network: Any, keep: float, updates: int) -> None:

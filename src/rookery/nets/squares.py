@@ -54,6 +54,7 @@ class Squares(nn.Module):
     """Observations `tactical70`; a `rookery.nets.PolicyValueNetwork`, values in [-1, 1]."""
 
     family = "squares"
+    move_embeddings = "moves"  # the layer of the rows of moves
     Sizes = SquaresSizes
     bounded = True
 

@@ -426,7 +426,7 @@ def read_evaluator(source: str) -> NnueNetwork | BatchEvaluator:
 def read_moves(source: str) -> MoveNet:
     """The move probabilities of a model of the family `giraffe`."""
     from rookery.nets.evaluator import read_model
-    from rookery.nets.giraffe_arrays import move_arrays
+    from rookery.nets.giraffe.arrays import move_arrays
     from rookery.nets.model_arrays import parse_arrays
     from rookery.nets.model_file import ModelFileError
 

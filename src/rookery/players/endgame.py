@@ -16,7 +16,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from rookery._core import EndingStates, Game, MoveError
-from rookery.nets.endgame_arrays import EndgameArrays
+from rookery.nets.endings.arrays import EndgameArrays
 from rookery.nets.evaluator import evaluate_position, load_evaluator
 from rookery.players.base import Capabilities, Decision, Limits, Player, legal_moves
 from rookery.players.spec import PlayerSpec, SpecError, inner_spec

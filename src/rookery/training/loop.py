@@ -11,35 +11,32 @@ depend on how often it is saved.
 from __future__ import annotations
 
 import contextlib
-import json
 import math
-import os
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from rookery.base.cores import usable_cores
 from rookery.base.registry import load
 from rookery.base.storage import atomic_write, explain
-from rookery.cluster.pool import Pool
 from rookery.nets.model_file import describe, model_bytes
 from rookery.runs.algorithms import ALGORITHMS
 from rookery.runs.checkpoint import MODEL, Counters, folder_name
 from rookery.runs.lock import FolderLock
-from rookery.runs.metrics import JsonLines, TensorBoard
-from rookery.runs.nodes import nodes_text, nodes_timing, write_nodes
-from rookery.runs.reader import RECIPE
+from rookery.runs.nodes import nodes_text, nodes_timing
 from rookery.runs.state import State, seed_of
 from rookery.runs.tracking import Wandb
+from rookery.training.beginning import check_nothing_was_done, check_recipe
 from rookery.training.budget import duration, parse_budget
 from rookery.training.folder import RunError, RunFolder
 from rookery.training.memory import keep_freed_memory
 from rookery.training.opponents import play_opponents
 from rookery.training.ratings import rating_row, rating_text
-from rookery.training.recipe import Recipe, differences, flatten, planned_changes, recipe_at
+from rookery.training.recipe import Recipe, flatten, planned_changes, recipe_at
+from rookery.training.records import Records
+from rookery.training.resources import device_for, open_pool, worker_count
 from rookery.training.signals import StopRequest
-from rookery.training.trainer import Abandoned, Context, Metrics, Trainer
+from rookery.training.trainer import Abandoned, Context, Trainer
 from rookery.training.view import ReadView, Snapshot, View
 
 LONG_ITERATION = 60.0  # seconds
@@ -106,20 +103,6 @@ def _explaining(folder: RunFolder) -> Iterator[None]:
         ) from error
 
 
-def _device(recipe: Recipe) -> str:
-    """Where torch computes; algorithms that learn in C++ have only the CPU."""
-    from rookery.nets.device import choose_device
-
-    if ALGORITHMS.find(recipe.algorithm).devices:
-        return str(choose_device(recipe.run.device))
-    if recipe.run.device in ("auto", "cpu"):
-        return "cpu"
-    raise RunError(
-        f"run.device is {recipe.run.device!r}, but {recipe.algorithm} learns on the CPU only; "
-        "set it to auto or cpu"
-    )
-
-
 class _Session:
     """A run while this process works on it."""
 
@@ -130,9 +113,7 @@ class _Session:
 
         self.folder, self.recipe, self.view, self.stopping = folder, recipe, view, stopping
         self.content = recipe.model_dump(mode="json", exclude_none=True)
-        self.metrics = JsonLines(folder.path / "metrics.jsonl")
-        self.timing = JsonLines(folder.path / "timing.jsonl")
-        self.mirrors: list[TensorBoard | Wandb] = []  # what else gets the numbers
+        self.records = Records(folder.path)
         self.counters = Counters()
         self.budget = parse_budget(recipe.run.budget)
         self.saved = -1  # step of the newest checkpoint
@@ -145,12 +126,12 @@ class _Session:
         torch.set_num_threads(workers)
         keep_freed_memory()
         torch.manual_seed(seed_of(recipe.run.seed, TORCH_STREAM))
-        self.pool = self._open_pool()
+        self.pool = open_pool(recipe, folder)
         self.context: Context[Any] = Context(
             recipe,
             folder.path,
             workers,
-            _device(recipe),
+            device_for(recipe),
             stopping=self._must_give_up,
             pool=self.pool,
             log=folder.log,
@@ -172,22 +153,6 @@ class _Session:
         trainer: Trainer = load(ALGORITHMS.find(self.recipe.algorithm).trainer)(self.context)
         return trainer
 
-    def _open_pool(self) -> Pool | None:
-        """Connect to the cluster of the recipe, if it names one."""
-        run = self.recipe.run
-        if not run.cluster:
-            return None
-        pool = Pool(
-            run.cluster,
-            self.folder.log,
-            run.cluster_checks,
-            worker_count(run.workers),
-            on_status=lambda status: write_nodes(self.folder.path, status),
-        )
-        pool.wait_for_nodes()
-        self.folder.log(f"connected to the cluster {run.cluster}: {pool.slots} cores")
-        return pool
-
     # --- Beginning ---
 
     def restore(self, accept_changes: bool, budget: str) -> None:
@@ -195,7 +160,7 @@ class _Session:
         found = self.folder.checkpoints.newest()
         if found is not None:
             checkpoint, state = found
-            changed = self._check_recipe(checkpoint.recipe, checkpoint.path.name, accept_changes)
+            changed = check_recipe(self.recipe, checkpoint, accept_changes)
             self.counters = checkpoint.counters
             self.saved = checkpoint.step
             if self.planned:
@@ -205,7 +170,7 @@ class _Session:
             if changed:
                 self.folder.log(f"the recipe changes after {checkpoint.path.name}: {changed}")
         else:
-            self._check_nothing_was_done()
+            check_nothing_was_done(self.folder)
         self._drop_lost_records()
         self.started = time.monotonic() - self.counters.seconds
         self.evaluating = 0.0  # seconds of this session's evaluations, and of the last one
@@ -224,12 +189,9 @@ class _Session:
             # The evaluations are due at other times: those already passed count as done.
             self.counters.evaluated = self._evaluations_due()
         self._update_context()
-        path, first = self.folder.path / "tensorboard", self.counters.iterations + 1
-        self.mirrors = [TensorBoard(path, first)]
-        if self.recipe.run.track == "wandb":
-            self.mirrors.append(Wandb(self.folder.path, self.folder.log))
-        for mirror in self.mirrors:
-            mirror.write_settings(flatten(self.content))
+        tracked = self.recipe.run.track == "wandb"
+        wandb = Wandb(self.folder.path, self.folder.log) if tracked else None
+        self.records.mirror(self.counters.iterations + 1, flatten(self.content), wandb)
         self.view.start(self.folder.path, self.recipe, self.budget)
         if found is None:
             self.folder.log(f"begins: {self.recipe.name}, seed {self.recipe.run.seed}")
@@ -240,34 +202,6 @@ class _Session:
             )
             if self.progress() >= 1.0:
                 self.folder.log("the budget is used up; for more, pass --budget +1h")
-
-    def _check_nothing_was_done(self) -> None:
-        """Refuse to begin in a folder whose run has worked but has lost its checkpoints."""
-        done = len(self.folder.reader.metrics())
-        if not done and not (self.folder.path / MODEL).exists():
-            return
-        path = self.folder.path
-        raise RunError(
-            f"{path} has records of {done} iterations but no checkpoint to resume from; put its "
-            f"{path / 'checkpoints'} back, or begin again in another folder: "
-            f"rookery train {path / RECIPE} --run FOLDER"
-        )
-
-    def _check_recipe(self, old: dict[str, Any], name: str, accept_changes: bool) -> str:
-        """The changes since the checkpoint, as text."""
-        # Present names, and defaults for settings added since. A setting that was removed, or
-        # whose meaning has changed, makes the old recipe invalid: compare it unchanged.
-        with contextlib.suppress(ValueError):
-            model = type(self.recipe)
-            recipe = model.model_validate_json(json.dumps(model.present_names(old)))
-            old = recipe.model_dump(mode="json", exclude_none=True)
-        changed = "; ".join(differences(old, self.content))
-        if changed and not accept_changes:
-            raise RunError(
-                f"the recipe differs from that of checkpoint {name}: {changed}; undo the changes, "
-                "or pass --accept-changes to continue with them"
-            )
-        return changed
 
     def _load(self, state: State) -> None:
         import torch
@@ -285,10 +219,9 @@ class _Session:
 
     def _drop_lost_records(self) -> None:
         """Drop the records made after the checkpoint: that work will be done again."""
-        missing = self.metrics.cut(self.counters.metrics_bytes)
+        missing = self.records.cut(self.counters)
         if missing:
             self.folder.log(f"metrics.jsonl has lost {missing} bytes; continuing without them")
-        self.timing.cut(self.counters.timing_bytes)
         step, rounds = self.counters.iterations, self.counters.rounds
         rows = self.folder.ratings()
         self.ratings = [row for row in rows if row.get("round", 0) <= rounds]
@@ -376,7 +309,9 @@ class _Session:
         counters.iterations += 1
         counters.samples += metrics.samples
         counters.games += metrics.games
-        self._record(metrics, seconds)
+        elapsed = time.monotonic() - self.started
+        nodes = {} if self.pool is None else nodes_timing(self.pool.status)
+        self.records.add_iteration(counters, metrics, seconds, elapsed, nodes)
         self.last_iteration = seconds
         if seconds > LONG_ITERATION and not self.warned:
             self.warned = True
@@ -386,7 +321,7 @@ class _Session:
             )
         self.view.update(
             Snapshot(
-                replace(counters, seconds=time.monotonic() - self.started),
+                replace(counters, seconds=elapsed),
                 self.budget,
                 metrics,
                 seconds,
@@ -400,39 +335,6 @@ class _Session:
         self.context.iteration = self.counters.iterations
         self.context.samples = self.counters.samples
         self.context.games = self.counters.games
-
-    def _record(self, metrics: Metrics, seconds: float) -> None:
-        counters = self.counters
-        row: dict[str, Any] = {
-            "iteration": counters.iterations,
-            "samples": counters.samples,
-            "games": counters.games,
-            "losses": dict(metrics.losses),
-            "values": dict(metrics.values),
-            "results": dict(metrics.results),
-            "endings": dict(metrics.terminations),
-        }
-        self.metrics.append(row)
-        clock = {
-            "iteration": counters.iterations,
-            "seconds": round(time.monotonic() - self.started, 3),
-            "iteration_seconds": round(seconds, 6),
-            "samples_per_second": round(metrics.samples / max(seconds, 1e-9), 1),
-            "games_per_second": round(metrics.games / max(seconds, 1e-9), 2),
-            **{key: round(value, 6) for key, value in metrics.timing.items()},
-            **(nodes_timing(self.pool.status) if self.pool is not None else {}),
-        }
-        self.timing.append(clock)
-        if self.mirrors:
-            scalars = {f"losses/{key}": float(value) for key, value in metrics.losses.items()}
-            scalars |= {f"values/{key}": float(value) for key, value in metrics.values.items()}
-            scalars["speed/samples_per_second"] = clock["samples_per_second"]
-            for key in ("results", "endings"):
-                counts = row[key]
-                total = max(1, sum(counts.values()))
-                scalars |= {f"{key}/{name}": count / total for name, count in counts.items()}
-            for mirror in self.mirrors:
-                mirror.write(counters.iterations, scalars)
 
     def _save_is_due(self) -> bool:
         """Whether the work since the last checkpoint would be too much after one more iteration."""
@@ -456,8 +358,7 @@ class _Session:
         self.folder.checkpoints.thin(self.recipe.run.keep_checkpoints)
 
     def _sync_records(self) -> None:
-        self.counters.metrics_bytes = self.metrics.sync()
-        self.counters.timing_bytes = self.timing.sync()
+        self.records.sync(self.counters)
         self.counters.seconds = time.monotonic() - self.started
 
     def _model_file(self) -> bytes:
@@ -529,9 +430,7 @@ class _Session:
         for score in scores:
             row = rating_row(score, self.counters)
             self.ratings.append(row)
-            self.metrics.append({"evaluation": {k: v for k, v in row.items() if k != "seconds"}})
-            for mirror in self.mirrors:
-                mirror.write(step, {f"score/{score.opponent}": float(row["score"])})
+            self.records.add_rating(step, row)
             if score.games:
                 name = "".join(c if c.isalnum() else "-" for c in score.opponent)
                 self.folder.save_games(f"{folder_name(step)}-{name}", score.games)
@@ -563,21 +462,5 @@ class _Session:
         finally:
             if self.pool is not None:
                 self.pool.close()
-            self.metrics.close()
-            self.timing.close()
-            for mirror in self.mirrors:
-                mirror.close()
+            self.records.close()
             self.view.close()
-
-
-def worker_count(asked: int) -> int:
-    """Cores to use: 0 means all available to this process, and more than these is an error."""
-    cores, installed = usable_cores(), os.cpu_count() or 1
-    if asked > cores:
-        have = f"{cores} core{'s' if cores > 1 else ''}"
-        if cores < installed:
-            have = f"{have} of {installed} that this process may use (its affinity mask)"
-        else:
-            have = f"{have} of this machine"
-        raise RunError(f"{asked} workers are more than the {have}; pass --workers 0 for all")
-    return asked or cores

@@ -45,8 +45,9 @@ def start(
     """
     require_extra()
     from rookery.training.folder import RunFolder, free_run_path
-    from rookery.training.loop import run_session, worker_count
+    from rookery.training.loop import run_session
     from rookery.training.recipe import parse_changes, read_recipe, recipe_model, resolve
+    from rookery.training.resources import worker_count
     from rookery.training.view import make_view
 
     name, content = read_recipe(recipe)

@@ -200,11 +200,14 @@ class DdqnPaperTrainer(Trainer):
         settings = self.context.recipe.evaluation
         evaluator = conv_evaluator(self.online.eval(), bounded=False)
         player = PlainPlayer(evaluator, "ddqn-paper", settings.depth)
+        games = settings.games
+        if not self.context.iteration:
+            games = min(games, settings.untrained_games)
         scores = []
         for spec in settings.opponents:
             opponent = make_player(spec)
             try:
-                scores.append(player_match(player, opponent, settings.games, rng, {}))
+                scores.append(player_match(player, opponent, games, rng, {}))
             finally:
                 opponent.close()
         return scores

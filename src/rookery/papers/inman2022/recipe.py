@@ -64,6 +64,8 @@ class EvaluationSettings(Section):
 
     games: int = Field(default=20, ge=2, multiple_of=2)
     """Against each opponent, half of them with each colour; the paper plays 20."""
+    untrained_games: int = Field(default=20, ge=2, multiple_of=2)
+    """At most so many before the first episode: an untrained network loses all of them."""
     opponents: list[str] = Field(default=["simplified"])
     """Any players, such as stockfish,depth=1."""
     depth: int = Field(default=2, ge=1, le=4)

@@ -17,8 +17,8 @@ from torch import Tensor, nn
 
 from rookery.base.section import Section
 from rookery.encodings import NO_ACTIONS
-from rookery.nets.giraffe_arrays import Layer, group_places, plain_layers
-from rookery.nets.giraffe_moves import MoveNetwork
+from rookery.nets.giraffe.arrays import Layer, group_places, plain_layers
+from rookery.nets.giraffe.moves import MoveNetwork
 
 
 class GiraffeSizes(Section):
@@ -30,7 +30,7 @@ class GiraffeSizes(Section):
     """Widths of the first layer's groups (global, pieces, squares); None: `width`, split by their
     numbers of features. Multiples of 16 are the fastest."""
     moves: int = Field(default=0, ge=0, le=64, multiple_of=16)
-    """Width of the network of move probabilities (`rookery.nets.giraffe_moves`); 0: none."""
+    """Width of the network of move probabilities (`rookery.nets.giraffe.moves`); 0: none."""
 
 
 class Giraffe(nn.Module):

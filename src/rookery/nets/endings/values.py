@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rookery._core import NOT_WON, EndingStates
-from rookery.nets.endgame_layout import Boards, Ints, Layout, tables_of
+from rookery.nets.endings.layout import Boards, Ints, Layout, tables_of
 
 MEAN_SHARE = 1e-3  # weight of the distribution's mean, which breaks ties between equal distances
 # A win counts only if it is e^2 times as probable as no win. Without this margin false wins

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rookery._core import EndingStates
-from rookery.nets.endgame_layout import Ints, is_ending
-from rookery.nets.endgame_values import EndgameValues, Floats
+from rookery.nets.endings.layout import Ints, is_ending
+from rookery.nets.endings.values import EndgameValues, Floats
 from rookery.nets.evaluator import Answer, Array, check_answer, check_batch
 from rookery.nets.model_arrays import Weights, require_shapes
 from rookery.nets.model_file import ModelFileError, ModelInfo

@@ -26,8 +26,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from rookery.base.section import Section
-from rookery.nets.endgame_layout import Boards, Ints, is_ending, moves_of_actions, tables_of
-from rookery.nets.endgame_values import EndgameValues, Floats
+from rookery.nets.endings.layout import Boards, Ints, is_ending, moves_of_actions, tables_of
+from rookery.nets.endings.values import EndgameValues, Floats
 
 NOT_WON_BIAS = 3.0  # a new network predicts no wins, so that wins spread from real ones
 

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from rookery._core import MOVE_ROWS, MoveNet
-from rookery.nets.giraffe_arrays import FEATURES
+from rookery.nets.giraffe.arrays import FEATURES
 
 
 class MoveNetwork(nn.Module):

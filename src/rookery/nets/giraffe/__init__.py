@@ -1,0 +1,1 @@
+"""Giraffe: features in groups, a value, and the probabilities of moves."""
