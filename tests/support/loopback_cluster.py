@@ -34,7 +34,10 @@ class LoopbackCluster:
         system = {"health_check_period_ms": 500, "health_check_failure_threshold": 5}
         head = {
             "num_cpus": 0,
+            # Fewer processes to start; nobody asks them anything here.
             "include_dashboard": False,
+            "include_log_monitor": False,
+            "no_monitor": True,  # of the autoscaler
             "node_ip_address": LOOPBACK,
             "_system_config": system,
         }
