@@ -32,6 +32,18 @@ class SenselessPlayer(RandomPlayer):
         return None
 
 
+class CountingPlayer(StrongPlayer):
+    """`blind` that counts the games in which its set burst, and how often it was repaired."""
+
+    burst = 0
+    repairs = 0
+
+    def game_over(self, knowledge: BlindKnowledge, won: bool | None) -> None:
+        """Count."""
+        CountingPlayer.burst += not self.thoughts.complete
+        CountingPlayer.repairs += self.thoughts.repairs
+
+
 OPPONENTS: dict[str, Callable[[], BlindPlayer]] = {
     "passing": PassingPlayer,
     "senseless": SenselessPlayer,
@@ -64,7 +76,7 @@ def main() -> None:
 
     for name, opponent in OPPONENTS.items():
         result = run_blind_match(
-            (lambda: StrongPlayer(settings=settings), opponent),
+            (lambda: CountingPlayer(settings=settings), opponent),
             ("blind", name),
             BlindSettings(games=each, seed=args.seed),
             on_game=note,
@@ -75,7 +87,9 @@ def main() -> None:
             raise SystemExit(f"faults: {result['fault_examples']}")
     tenth = played[len(played) // 10]
     print(
-        f"{len(played)} games; memory {tenth:.0f} MB after a tenth, {played[-1]:.0f} MB at the end"
+        f"{len(played)} games; memory {tenth:.0f} MB after a tenth, {played[-1]:.0f} MB at the "
+        f"end; the set burst in {CountingPlayer.burst} games and was repaired "
+        f"{CountingPlayer.repairs} times"
     )
 
 

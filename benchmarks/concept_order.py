@@ -1,11 +1,13 @@
 """Which concepts come first in PPO, AlphaZero and the engine, at equal compute?
 
-    python benchmarks/concept_order.py runs/order --seconds 75 --svg docs/images/concept-order.svg
+    python benchmarks/concept_order.py runs/order --seeds 1,2,3 --svg docs/images/concept-order.svg
 
-Trains each method on one core for so many seconds of processor time, with a checkpoint every few
-seconds, and probes some checkpoints of all methods on the same positions. Prints, as Markdown, what
-training has added to each concept: the score of the best layer minus that of the best layer before
-training. Runs that are there already are not trained again.
+Trains each method with each seed on one core for so many seconds of processor time, with a
+checkpoint every few seconds, and probes some checkpoints of all runs on the same positions. Prints,
+as Markdown, what training has added to each concept: the score of the best layer minus that of the
+best layer of an untrained network of the same shape (the engine's network grows on the way). Cells
+are the mean over the seeds with the lowest and the highest. Runs that are there already are not
+trained again; `--train` stops after the training.
 """
 
 from __future__ import annotations
@@ -17,7 +19,11 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
 
 from rookery.nets.model_file import parse_model
 from rookery.probes.activations import require_layers
@@ -30,10 +36,12 @@ from rookery.runs.reader import MODEL
 # Small first iterations, so that there is something to see early.
 METHODS = {
     "ppo": [],
-    "alphazero": ["selfplay.samples=4096"],
+    # A rate of 0.01 kills most units of this network in the first iteration (docs/probes.md).
+    "alphazero": ["selfplay.samples=4096", "learn.learning_rate=0.002", "learn.body_share=1.0"],
     "engine": ["play.first_positions=25000"],
 }
 TICKS = os.sysconf("SC_CLK_TCK")
+CLEAR = 0.1  # gain beyond the noise of a probe on these positions
 TIMES = "cpu.json"  # processor time of each checkpoint
 STYLE = """
 svg { background: #fff }
@@ -92,8 +100,9 @@ def subjects_at(run: Path, times: list[float]) -> list[Subject]:
     chosen = [rows[0]]
     for wanted in times:
         nearest = min(rows[1:], key=lambda row: abs(row[1] - wanted))
-        if nearest not in chosen and abs(nearest[1] - wanted) <= 0.35 * wanted:
-            chosen.append(nearest)
+        if nearest in chosen or abs(nearest[1] - wanted) > 0.35 * wanted:
+            raise SystemExit(f"{run} has no checkpoint of its own near {wanted:g} s: {rows}")
+        chosen.append(nearest)
     subjects = []
     for step, seconds in chosen:
         path = run / "checkpoints" / f"{step:08d}" / MODEL
@@ -103,26 +112,60 @@ def subjects_at(run: Path, times: list[float]) -> list[Subject]:
     return subjects
 
 
-def gains(found: Study) -> dict[str, list[float]]:
-    """What training has added to the best layer's score, by concept and checkpoint."""
-    steps = list(dict.fromkeys(row.checkpoint for row in found.findings))
-    names = dict.fromkeys(row.name for row in found.findings)
-    scores = {name: [found.best(name, step).score for step in steps] for name in names}
-    return {name: [score - row[0] for score in row] for name, row in scores.items()}
+@dataclass(frozen=True)
+class Gains:
+    """What training has added to the best layer's score in the runs of one method."""
+
+    names: list[str]
+    untrained: dict[str, float]  # score of the first shape with random weights
+    added: dict[str, NDArray[np.float64]]  # [seeds, times]
+
+    def order(self) -> list[str]:
+        """Concepts by when all runs have gained `CLEAR`, then by the last mean."""
+        return sorted(self.names, key=lambda name: (self.clear(name), -self.mean(name)[-1]))
+
+    def mean(self, name: str) -> NDArray[np.float64]:
+        """Mean over the seeds [times]."""
+        return np.asarray(self.added[name].mean(axis=0))
+
+    def clear(self, name: str) -> int:
+        """The first time from which on every seed has gained `CLEAR`; the number of times: none."""
+        enough = (self.added[name] >= CLEAR).all(axis=0)
+        missing = np.flatnonzero(~enough)
+        return int(missing[-1]) + 1 if len(missing) else 0
 
 
-def table(method: str, found: Study, times: list[str]) -> str:
-    """Markdown: the first score and the gains, concepts that gain most on top."""
-    rows = gains(found)
-    first = found.findings[0].checkpoint
+def gains_of(studies: list[Study]) -> Gains:
+    """Compare the studies of some seeds, each with the same number of checkpoints."""
+    names = list(dict.fromkeys(row.name for row in studies[0].findings))
+    added = {}
+    for name in names:
+        rows = []
+        for found in studies:
+            steps = list(dict.fromkeys(row.checkpoint for row in found.findings))[1:]
+            best = [found.compared(name, step) for step in steps]
+            rows.append([row.score - row.untrained for row in best])
+        added[name] = np.array(rows)
+    first = studies[0]
+    untrained = {
+        name: first.compared(name, first.findings[0].checkpoint).untrained for name in names
+    }
+    return Gains(names, untrained, added)
+
+
+def table(method: str, found: Gains, times: list[str]) -> str:
+    """Markdown: the untrained score, the gains, and from when on a gain is clear in all runs."""
     lines = [
-        f"| {method} | before training | " + " | ".join(times[1:]) + " |",
-        "|" + "---|" * (len(times) + 1),
+        f"| {method} | untrained | " + " | ".join(times) + " | clear from |",
+        "|" + "---|" * (len(times) + 3),
     ]
-    for name in sorted(rows, key=lambda name: -rows[name][-1]):
-        begin = found.best(name, first).score
-        later = " | ".join(f"{gain:+.2f}" for gain in rows[name][1:])
-        lines.append(f"| {name} | {begin:.2f} | {later} |")
+    for name in found.order():
+        cells = [
+            f"{column.mean():+.2f} [{column.min():+.2f}, {column.max():+.2f}]"
+            for column in found.added[name].T
+        ]
+        since = [*times, ""][found.clear(name)]
+        lines.append(f"| {name} | {found.untrained[name]:.2f} | {' | '.join(cells)} | {since} |")
     return "\n".join(lines)
 
 
@@ -138,38 +181,47 @@ def picture(charts: list[str], rows: int) -> str:
     return f"{head}<style>{STYLE}</style>{''.join(parts)}</svg>\n"
 
 
-def main() -> None:
-    """Train, probe, print."""
+def arguments() -> argparse.Namespace:
+    """Read the command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--seconds", type=float, default=75, help="of processor time, each")
+    parser.add_argument("--seconds", type=float, default=32, help="of processor time, each run")
     parser.add_argument("--budget", default="20m", help="of the clock, each")
-    parser.add_argument("--times", default="10,20,40,75", help="seconds at which to probe")
+    parser.add_argument("--times", default="8,15,30", help="seconds at which to probe")
     parser.add_argument("--positions", type=int, default=6000)
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seeds", default="1,2,3", help="of the runs; the positions have seed 1")
+    parser.add_argument("--train", action="store_true", help="train only")
     parser.add_argument("--svg", type=Path)
-    options = parser.parse_args()
-    runs = {name: options.folder / f"{name}-{options.seed}" for name in METHODS}
-    for method, run in runs.items():
-        if not (run / TIMES).is_file():
-            train(method, run, options.seconds, options.budget, options.seed)
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Train, probe, print."""
+    options = arguments()
+    seeds = [int(word) for word in options.seeds.split(",")]
+    runs = {name: [options.folder / f"{name}-{seed}" for seed in seeds] for name in METHODS}
+    for place, seed in enumerate(seeds):
+        for method in METHODS:
+            if not (runs[method][place] / TIMES).is_file():
+                train(method, runs[method][place], options.seconds, options.budget, seed)
+    if options.train:
+        return
 
     def say(text: str) -> None:
-        print(text, file=sys.stderr)
+        print(text, file=sys.stderr, flush=True)
 
     concepts, _ = usable(find_concepts([]))
-    question: Question = ask(concepts, options.positions, options.seed, say=say)
+    question: Question = ask(concepts, options.positions, 1, say=say)
+    times = [float(word) for word in options.times.split(",")]
+    labels = [f"{seconds:g} s" for seconds in times]
     charts, rows = [], 0
-    for method, run in runs.items():
-        subjects = subjects_at(run, [float(word) for word in options.times.split(",")])
-        found = study(subjects, question, say)
-        times = [subject.name for subject in subjects]
-        print(table(method, found, times), end="\n\n", flush=True)
-        added = gains(found)
-        order = sorted(added, key=lambda name: -added[name][-1])
-        labels = [name.replace("_", " ") for name in order]
-        title = f"{method}: score added since the start, by seconds of one core"
-        charts.append(heat_map(title, labels, times, [added[name] for name in order]))
+    for method, folders in runs.items():
+        found = gains_of([study(subjects_at(run, times), question, say) for run in folders])
+        print(table(method, found, labels), end="\n\n", flush=True)
+        order = found.order()
+        names = [name.replace("_", " ") for name in order]
+        title = f"{method}: score added by training, by seconds of one core, mean of {len(seeds)}"
+        charts.append(heat_map(title, names, labels, [list(found.mean(name)) for name in order]))
         rows = max(rows, len(order))
     if options.svg:
         options.svg.write_text(picture(charts, rows), encoding="utf-8")

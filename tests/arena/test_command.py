@@ -180,13 +180,13 @@ def test_rate_prints_each_result_when_it_is_ready(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from rookery.commands import rate
-    from rookery.rating.ladder import PlayerRating
+    from rookery.rating.ladder import LadderSettings, PlayerRating
 
     printed = []
 
     def quick(args: object, player: str, pool: object) -> PlayerRating:
         printed.append(capsys.readouterr().out)
-        return PlayerRating(player, 1000.0, 900.0, 1100.0, [], True, "", "here", 1.0)
+        return PlayerRating(player, 1000.0, 900.0, 1100.0, [], True, "", LadderSettings(), 1.0)
 
     monkeypatch.setattr(rate, "rate_one", quick)
     assert main(["rate", "random", "greedy", "greedy-safe"]) == 0

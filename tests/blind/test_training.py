@@ -17,7 +17,7 @@ from rookery.blind.network import (  # noqa: E402
     load_blind_network,
     policy_of,
 )
-from rookery.blind.players import RandomPlayer  # noqa: E402
+from rookery.blind.players import BlindPlayer, RandomPlayer  # noqa: E402
 from rookery.blind.policy import PolicyPlayer, load_policy  # noqa: E402
 from rookery.blind.registry import SHIPPED, make_blind_player  # noqa: E402
 from rookery.blind.rollouts import BlindRollouts  # noqa: E402
@@ -90,6 +90,20 @@ def test_a_rollout_is_consistent() -> None:
     assert sum(rollout.endings.values()) == ended.sum()
 
 
+def test_other_players_have_one_colour_in_their_games() -> None:
+    players: list[BlindPlayer] = [*map(make_blind_player, ["random"] * 2 + ["passing"] * 2)]
+    rollouts = BlindRollouts(games=8, turn_limit=12, rival_share=0.25, seed=1, players=players)
+    rollout = rollouts.play(tiny_network(), tiny_network(2), turns=40, draw=-0.2)
+    for number in range(6):
+        assert (rollout.learning[:, number] == (rollout.colours[:, number] == number % 2)).all()
+    assert rollout.learning[:, 6:].all()
+    assert set(rollouts.scores) == {"random", "passing", "past"}
+    against = rollout.ended[:, :6].sum()
+    assert sum(map(sum, rollouts.scores.values())) == sum(rollout.results.values()) == against
+    with pytest.raises(ValueError, match="more than 4 games"):
+        BlindRollouts(games=4, turn_limit=12, rival_share=0.25, seed=1, players=players)
+
+
 def test_the_policy_plays_legal_games() -> None:
     network = tiny_network()
     result = run_blind_match(
@@ -104,7 +118,8 @@ def settings(records: Path) -> list[str]:
     words = [
         f'data.records=["{records}"]', 'data.teachers=["random"]', "supervised.iterations=2",
         "supervised.steps=3", "supervised.minibatch=32", "ppo.games=4", "ppo.turns=6",
-        "network.filters=8", "network.convolutions=2", "pool.every=1", "evaluation.games=2",
+        "network.filters=8", "network.convolutions=2", "pool.every=1",
+        'pool.players=["random"]', "pool.players_share=0.5", "evaluation.games=2",
         'evaluation.opponents=["random"]', "run.evaluations=1",
     ]  # fmt: skip
     return [part for word in words for part in ("--set", word)]

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from rookery.cli import main
+from rookery.engines.find import find_fairy_stockfish
 from rookery.nets.model_file import read_info
+from rookery.rating.networks import newest_rating
 
 TINY = [
     "selfplay.samples=128", "selfplay.games=8", "tree.simulations=8", "evaluation.games=2",
@@ -45,6 +47,52 @@ def test_a_trained_network_plays_on_its_board_and_no_other(
         assert main([*words, "--board", board]) == 1
         error = capsys.readouterr().err
         assert "plays on the board gardner, not on" in error and error.count("\n") == 1
+
+
+def test_a_rating_on_a_board_is_on_its_ladder(
+    trained: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["rate", f"{trained},simulations=2", "--games", "24", "--seed", "1"]
+    start = ["--start", "greedy-safe,random=0.75"]
+    assert main([*words, *start, "--board", "gardner", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["board"] == "gardner" and "greedy-safe (0)" in found["scale"]
+    assert found["faults"] == 0 and found["games"] >= 8
+    assert found["conditions"].startswith("openings random:4 on gardner")
+    # The page of the run tells what the number is relative to.
+    stored = newest_rating(trained)
+    assert stored is not None and str(stored).endswith("Elo (greedy-safe: 0)")
+    assert main(words) == 1
+    error = capsys.readouterr().err
+    assert "plays on the board gardner, not on standard" in error
+
+
+@pytest.mark.skipif(find_fairy_stockfish() is None, reason="needs Fairy-Stockfish")
+def test_fairy_stockfish_plays_boards_that_it_knows(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["arena", "fairy-stockfish,depth=1", "random", "--games", "2", "--json", "--board"]
+    assert main([*words, "gardner"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["faults"] == {"first": 0, "second": 0} and found["wins"] >= 1
+    assert main([*words, "4x4"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["faults"] == {"first": 2, "second": 0}  # forfeits, as any engine that refuses
+
+
+def test_a_board_of_ones_own_needs_its_own_ladder(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["rate", "greedy", "--board", OTHER]) == 1
+    error = capsys.readouterr().err
+    assert "--calibrate FILE" in error and "--rungs FILE" in error and error.count("\n") == 1
+    rungs = str(tmp_path / "rungs.json")
+    some = ["random", "greedy-safe,random=0.75", "greedy-safe,random=0.5"]
+    some += ["greedy-safe,random=0.25", "greedy-safe,random=0.1", "greedy-safe"]
+    words = ["rate", "--board", OTHER]
+    assert main([*words, *some, "--calibrate", rungs, "--games", "20"]) == 0
+    assert main([*words, "greedy", "--rungs", rungs, "--games", "40", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["board"] == OTHER
+    assert found["games"] >= 16 and found["elo_low"] < found["elo"] < found["elo_high"]
 
 
 def test_networks_carry_over_from_board_to_board(trained: Path, tmp_path: Path) -> None:

@@ -12,12 +12,12 @@ import pytest
 from rookery.arena.elo import expected_score
 from rookery.players.bots import RandomPlayer
 from rookery.rating.ladder import Climb, LadderSettings, PlayerRating
+from rookery.rating.ladders import find_ladder
 from rookery.rating.rating import Encounter
 from rookery.rating.rungs import (
     ANCHORS,
     Rung,
     calibration_pairs,
-    ladder,
     load_conditions,
     load_encounters,
     rungs_from,
@@ -109,7 +109,7 @@ def test_a_player_does_not_meet_itself(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_shipped_ladder_is_ordered_and_anchored() -> None:
-    rungs = ladder()
+    rungs = find_ladder("standard").rungs()
     assert [rung.elo for rung in rungs] == sorted(rung.elo for rung in rungs)
     known = {rung.player: rung for rung in rungs}
     for player, elo in ANCHORS.items():
@@ -129,6 +129,27 @@ def test_calibration_joins_every_rung_to_an_anchor() -> None:
     assert {"random", "greedy-safe", "stockfish,depth=1", "stockfish,nodes=100000"} <= rungs
     for share in ("0.75", "0.5", "0.25"):
         assert f"stockfish,depth=1,random={share}" in rungs
+
+
+@pytest.mark.parametrize("board", ["4x4", "4x5", "gardner", "losalamos"])
+def test_other_boards_have_a_ladder_relative_to_greedy_safe(board: str) -> None:
+    ladder = find_ladder(board)
+    rungs = {rung.player: rung for rung in ladder.rungs()}
+    assert set(rungs) == {player for pair in ladder.pairs for player in pair}
+    assert rungs["greedy-safe"].elo == 0 and rungs["greedy-safe"].published
+    assert [rung.player for rung in rungs.values() if rung.published] == ["greedy-safe"]
+    assert rungs["random"].elo < rungs["greedy-safe,random=0.5"].elo < 0
+    assert not any(rung.load_dependent for rung in rungs.values())
+    assert board in ladder.scale and "greedy-safe" in ladder.scale
+
+
+def test_a_ladder_of_another_board_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "games.json"
+    save_encounters([Encounter("greedy-safe", "random", 3, 2, 1)], "here", path, "gardner")
+    assert [rung.player for rung in find_ladder("5x5", path).rungs()] == ["random", "greedy-safe"]
+    for board in ("standard", "4x4"):
+        with pytest.raises(ValueError, match=f"of the board gardner, not of {board}"):
+            find_ladder(board, path).rungs()
 
 
 def test_calibration_file_round_trip(tmp_path: Path) -> None:
@@ -201,7 +222,7 @@ def test_calibration_remembers_older_conditions(
     from rookery.cli import main
 
     monkeypatch.setattr(
-        "rookery.rating.rungs.calibration_pairs",
+        "rookery.rating.ladders.calibration_pairs",
         lambda: [("random", "greedy"), ("greedy", "random")],
     )
     path = tmp_path / "games.json"

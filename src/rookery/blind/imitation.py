@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rookery._core import BLIND_SENSE_ACTIONS, BlindGame
+from rookery.blind.players import sense_action
 
 RESULTS = {"1-0": 1.0, "0-1": -1.0, "1/2-1/2": 0.0}
 
@@ -100,9 +101,10 @@ def _turn_samples(game: BlindGame, turn: dict[str, Any]) -> Iterator[tuple[Any, 
     """Play one turn; yields planes, legal actions and the place of the action, twice."""
     white = game.white_to_move
     square = _square(turn)
-    sense = BLIND_SENSE_ACTIONS - 1 if square is None else square ^ (0 if white else 56)
-    planes = game.knowledge(white).planes().astype(np.float16)
-    yield planes, np.arange(BLIND_SENSE_ACTIONS, dtype=np.int64), sense
+    knowledge = game.knowledge(white)
+    planes = knowledge.planes().astype(np.float16)
+    legal = np.arange(BLIND_SENSE_ACTIONS, dtype=np.int64)
+    yield planes, legal, sense_action(knowledge, square)
     game.sense(square)
     knowledge = game.knowledge(white)
     actions = knowledge.move_actions().astype(np.int64)

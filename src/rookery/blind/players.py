@@ -10,7 +10,7 @@ from typing import Protocol
 
 from numpy.random import Generator
 
-from rookery._core import BlindKnowledge
+from rookery._core import BLIND_SENSE_ACTIONS, BlindKnowledge
 
 
 class BlindPlayer(Protocol):
@@ -41,6 +41,13 @@ class BlindPlayer(Protocol):
     def close(self) -> None:
         """Release processes and memory; may be called more than once."""
         ...
+
+
+def sense_action(knowledge: BlindKnowledge, square: int | None) -> int:
+    """Return the action of a sense, seen by the side that senses; the last one senses nothing."""
+    if square is None:
+        return BLIND_SENSE_ACTIONS - 1
+    return square ^ (0 if knowledge.white else 56)
 
 
 class BasePlayer:

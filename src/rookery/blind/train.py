@@ -1,8 +1,8 @@
 """`rookery train blind-paper`: imitation of recorded games, then PPO in self-play; no search.
 
 After arXiv 2208.02029: supervised learning of senses, moves and results on games of other players
-gives a start; PPO then plays against itself and a pool of past versions. The loss, the advantages
-and the optimiser step of PPO are those of `rookery.algorithms.ppo`.
+gives a start; PPO then plays against itself, a pool of past versions and other players. The loss,
+the advantages and the optimiser step of PPO are those of `rookery.algorithms.ppo`.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import copy
 import functools
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from rookery.algorithms.ppo import AutogradUpdate, batch_of
 from rookery.blind.arena import BlindSettings, run_blind_match
 from rookery.blind.imitation import Imitation, read_imitation
 from rookery.blind.network import BlindNetwork, load_blind_network, policy_of
+from rookery.blind.players import BlindPlayer
 from rookery.blind.policy import PolicyPlayer
 from rookery.blind.registry import make_blind_player
 from rookery.blind.rollouts import BlindRollouts
@@ -31,6 +33,11 @@ from rookery.runs.state import State
 from rookery.training.trainer import Context, MatchScore, Metrics, Trainer
 
 ADAM_EPSILON = 1e-5
+
+
+def opponents(names: Sequence[str], games: int) -> list[BlindPlayer]:
+    """One player for each of so many games; two games in a row have the same name."""
+    return [make_blind_player(names[i // 2 % len(names)]) for i in range(games)] if names else []
 
 
 class BlindTrainer(Trainer):
@@ -48,7 +55,11 @@ class BlindTrainer(Trainer):
         self.rng = context.generator("learn")
         self.update = AutogradUpdate(self.network, recipe.supervised.learning_rate, ADAM_EPSILON)
         self.rollouts = BlindRollouts(
-            recipe.ppo.games, recipe.ppo.turn_limit, recipe.pool.share, context.seed("play")
+            recipe.ppo.games,
+            recipe.ppo.turn_limit,
+            recipe.pool.share,
+            context.seed("play"),
+            opponents(recipe.pool.players, round(recipe.pool.players_share * recipe.ppo.games)),
         )
         self._imitation: Imitation | None = None
 
@@ -151,11 +162,18 @@ class BlindTrainer(Trainer):
             samples=len(batch),
             games=sum(rollout.endings.values()),
             losses={"policy": policy, "value": value},
-            values={"entropy": entropy, "kl": kl},
+            values={"entropy": entropy, "kl": kl} | self._scores(),
             results=dict(sorted(rollout.results.items())),
             terminations=dict(sorted(rollout.endings.items())),
             timing={"play": played - began, "learn": time.perf_counter() - played},
         )
+
+    def _scores(self) -> dict[str, float]:
+        """The learner's points per game of this iteration against each opponent."""
+        return {
+            f"score_{name}": (wins + draws / 2) / (wins + draws + losses)
+            for name, (wins, draws, losses) in sorted(self.rollouts.scores.items())
+        }
 
     def _set_rate(self, rate: float) -> None:
         for group in self.update.optimizer.param_groups:

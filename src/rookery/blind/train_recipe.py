@@ -40,8 +40,8 @@ class BlindPPOSettings(Section):
 
     games: int = Field(default=64, ge=2)
     """Games at once."""
-    turns: int = Field(default=24, ge=2)
-    """Turns (a sense and a move) of each game per iteration."""
+    turns: int = Field(default=100, ge=2)
+    """Turns (a sense and a move) of each game per iteration; every iteration begins new games."""
     passes: int = Field(default=2, ge=1)
     """Passes over the samples of an iteration."""
     minibatch: int = Field(default=512, ge=1)
@@ -67,10 +67,14 @@ class BlindPPOSettings(Section):
 
 
 class BlindPoolSettings(Section):
-    """Past versions of the learner as opponents."""
+    """Opponents: past versions of the learner, and other players."""
 
     share: float = Field(default=0.5, ge=0, le=1)
-    """Share of the games against one of them; in the others both sides learn."""
+    """Share of the games against a past version; where there is no opponent, both sides learn."""
+    players: list[str] = Field(default=[])
+    """Blind players as opponents, such as ["random", "attacker"]."""
+    players_share: float = Field(default=0.0, ge=0, le=1)
+    """Share of the games against them."""
     versions: int = Field(default=8, ge=1)
     """Versions that are kept."""
     every: int = Field(default=10, ge=1)

@@ -2,7 +2,8 @@
 
 Climb the ladder (random, greedy-safe, Stockfish at depth 1 mixed with random moves, Stockfish by
 Skill Level, then by nodes) until the player is bracketed from above and below, then play on
-until the 95 % interval is narrow enough.
+until the 95 % interval is narrow enough. Other boards have ladders of their own, relative to
+greedy-safe on that board.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from rookery.base.json_output import write_json
 from rookery.commands._common import (
     ProgressLine,
+    add_board_option,
     add_cluster_option,
     add_limit_options,
     check_numbers,
@@ -26,6 +28,7 @@ from rookery.commands._common import (
 if TYPE_CHECKING:
     from rookery.cluster.pool import Pool
     from rookery.rating.ladder import PlayerRating
+    from rookery.rating.ladders import Ladder
     from rookery.rating.rungs import Rung
 
 
@@ -47,10 +50,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="games at once; 0: one per core, 1 if timed",
     )
     parser.add_argument(
-        "--openings", default="random:6", metavar="WHAT", help="as for 'rookery arena'"
+        "--openings",
+        metavar="WHAT",
+        help="as for 'rookery arena'; default: random:6, on other boards than standard random:4",
     )
+    add_board_option(parser)
     parser.add_argument(
-        "--start", metavar="RUNG", help="first opponent, see --ladder; default: near 950 Elo"
+        "--start", metavar="RUNG", help="first opponent, see --ladder; default: a cheap, weak one"
     )
     parser.add_argument(
         "--checkpoints", action="store_true", help="rate every checkpoint of the run folders"
@@ -61,6 +67,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--ladder", action="store_true", help="print the rungs and their ratings")
     parser.add_argument(
         "--calibrate", metavar="FILE", help="play the rungs against each other and write FILE"
+    )
+    parser.add_argument(
+        "--rungs", metavar="FILE", help="a ladder that --calibrate wrote, instead of the shipped"
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     add_limit_options(parser)
@@ -115,7 +124,8 @@ def rate_one(args: argparse.Namespace, player: str, pool: Pool | None = None) ->
     from rookery.rating.runs import record_rating
 
     name = check_player(player)
-    rungs = usable_rungs()
+    ladder = ladder_of(args)
+    rungs = usable_rungs(ladder)
     start = args.start or LadderSettings.start
     if args.start and args.start not in {rung.player for rung in rungs}:
         known = ", ".join(rung.player for rung in rungs)
@@ -137,11 +147,13 @@ def rate_one(args: argparse.Namespace, player: str, pool: Pool | None = None) ->
         LadderSettings(
             games=args.games,
             width=args.width,
-            openings=args.openings,
+            openings=args.openings or ladder.openings,
             seed=args.seed,
             concurrency=args.concurrency,
             limits=limits_of(args),
             start=start,
+            board=ladder.board,
+            scale=ladder.scale,
         ),
         show,
         BatchFile(Path(args.journal)) if args.journal else None,
@@ -171,14 +183,25 @@ def short_rating(rating: PlayerRating) -> str:
     return f"{rating.elo:.0f} Elo [{rating.low:.0f}, {rating.high:.0f}]"
 
 
-def usable_rungs() -> list[Rung]:
+def ladder_of(args: argparse.Namespace) -> Ladder:
+    """Return the ladder of --board, with the games of --rungs if that is given."""
+    from pathlib import Path
+
+    from rookery.rating.ladders import find_ladder
+
+    path = None if args.rungs is None else Path(args.rungs)
+    if path is not None and not path.is_file():
+        raise ValueError(f"--rungs: there is no file {args.rungs!r}; --calibrate writes one")
+    return find_ladder(args.board, path)
+
+
+def usable_rungs(ladder: Ladder) -> list[Rung]:
     """Return the rungs whose engines are installed, with a warning about the others."""
     from rookery.players.spec import parse_spec
-    from rookery.rating.rungs import ladder
 
     problems: dict[str, str] = {}  # by program: starting it once is enough
     usable = []
-    for rung in ladder():
+    for rung in ladder.rungs():
         program = parse_spec(rung.player).name
         if program not in problems:
             try:
@@ -223,15 +246,18 @@ def report(rating: dict[str, Any]) -> str:
 
 def show_ladder(args: argparse.Namespace) -> int:
     """Print the rungs."""
-    from rookery.rating.rungs import SOURCE, ladder
-
-    rungs = ladder()
+    ladder = ladder_of(args)
+    rungs = ladder.rungs()
     lines = []
     for rung in rungs:
-        how = "published" if rung.published else f"+-{rung.error:.0f}"
+        how = ladder.anchored if rung.published else f"+-{rung.error:.0f}"
         lines.append(f"{rung.elo:6.0f}  {rung.player:40}{how:12}{'timed' * rung.load_dependent}")
-    result = {"scale": SOURCE, "rungs": [vars(rung) for rung in rungs]}
-    return print_result(args, result, "\n".join([*lines, f"scale: {SOURCE}"]))
+    result = {
+        "board": ladder.board,
+        "scale": ladder.scale,
+        "rungs": [vars(rung) for rung in rungs],
+    }
+    return print_result(args, result, "\n".join([*lines, f"scale: {ladder.scale}"]))
 
 
 def calibrate(args: argparse.Namespace) -> int:
@@ -240,29 +266,25 @@ def calibrate(args: argparse.Namespace) -> int:
 
     from rookery.arena.match import MatchSettings, run_match
     from rookery.players.registry import make_player
+    from rookery.rating.ladders import find_ladder
     from rookery.rating.rating import Encounter
-    from rookery.rating.rungs import (
-        calibration_pairs,
-        load_conditions,
-        load_encounters,
-        save_encounters,
-    )
+    from rookery.rating.rungs import load_conditions, load_encounters, save_encounters
 
     path = Path(args.calibrate)
     if path.is_dir():
         raise ValueError(f"--calibrate {args.calibrate!r} is a folder; name a file")
     only = set(args.players)
+    ladder = find_ladder(args.board, path)
+    openings = args.openings or ladder.openings
     pairs = [
-        (number, pair)
-        for number, pair in enumerate(calibration_pairs())
-        if not only or set(pair) <= only
+        (number, pair) for number, pair in enumerate(ladder.pairs) if not only or set(pair) <= only
     ]
     if not pairs:
         raise ValueError(
             f"--calibrate: no two of {', '.join(args.players)} are rungs that meet; "
             "name neighbours on the ladder (--ladder), or no player for all of them"
         )
-    known = {(e.first, e.second): e for e in load_encounters(path)}
+    known = {(e.first, e.second): e for e in load_encounters(path, ladder.board)}
     before = load_conditions(path)
     for number, (first, second) in pairs:
         if known.get((first, second)) and known[first, second].games >= args.games:
@@ -275,7 +297,8 @@ def calibrate(args: argparse.Namespace) -> int:
             lambda second=second: make_player(second),  # type: ignore[misc]
             MatchSettings(
                 games=args.games,
-                openings=args.openings,
+                openings=openings,
+                board=ladder.board,
                 seed=args.seed + number,
                 concurrency=args.concurrency or (1 if timed else 0),
             ),
@@ -288,10 +311,11 @@ def calibrate(args: argparse.Namespace) -> int:
             first, second, tally.count("wins"), tally.count("draws"), tally.count("losses")
         )
         print(f"{first} v {second}: {known[first, second]}", file=sys.stderr)
-        conditions = f"openings {args.openings}, seed {args.seed}, {args.games} games a pair"
+        conditions = f"openings {openings}, seed {args.seed}, {args.games} games a pair"
         if before and conditions not in before:
             conditions = f"{before}; later pairs: {conditions}"
-        save_encounters(known.values(), before if conditions in before else conditions, path)
+        told = before if conditions in before else conditions
+        save_encounters(known.values(), told, path, ladder.board)
     if args.json:
         write_json({"file": str(path), "pairs": len(known)})
     return 0

@@ -27,6 +27,11 @@ def find_stockfish() -> str | None:
     return find_program("stockfish", "ROOKERY_STOCKFISH")
 
 
+def find_fairy_stockfish() -> str | None:
+    """Path of Fairy-Stockfish, or of ROOKERY_FAIRY_STOCKFISH."""
+    return find_program("fairy-stockfish", "ROOKERY_FAIRY_STOCKFISH")
+
+
 def find_sunfish() -> str | None:
     """Path of Sunfish in its own environment (it pins an old python-chess), or ROOKERY_SUNFISH."""
     folders = (Path(__file__).resolve().parents[3], Path(sys.prefix).parent, Path.cwd())

@@ -1,11 +1,11 @@
-"""Builders of UCI players: Stockfish, or any other engine."""
+"""Builders of UCI players: Stockfish, Fairy-Stockfish, or any other engine."""
 
 from __future__ import annotations
 
 import shlex
 from typing import Any
 
-from rookery.engines.find import find_stockfish
+from rookery.engines.find import find_fairy_stockfish, find_stockfish
 from rookery.engines.process import ProcessLimits
 from rookery.players.spec import PlayerSpec, SpecError
 from rookery.players.uci_engine import UciPlayer, UciSettings
@@ -21,7 +21,7 @@ def stockfish_player(spec: PlayerSpec, options: dict[str, Any]) -> UciPlayer:
             "player 'stockfish': Stockfish is not installed; apt install stockfish, or set "
             "ROOKERY_STOCKFISH to its path"
         )
-    settings = {"Threads": str(options.get("threads", 1)), "Hash": str(options.get("hash", 16))}
+    settings = _threads_and_hash(options)
     if "elo" in options and "skill" in options:
         raise SpecError("player 'stockfish': give either elo or skill, not both")
     if "elo" in options:
@@ -29,6 +29,21 @@ def stockfish_player(spec: PlayerSpec, options: dict[str, Any]) -> UciPlayer:
     if "skill" in options:
         settings["Skill Level"] = str(options["skill"])
     return UciPlayer(str(spec), settings_of(program, settings, options))
+
+
+def fairy_stockfish_player(spec: PlayerSpec, options: dict[str, Any]) -> UciPlayer:
+    """Fairy-Stockfish, which plays on boards of other sizes too."""
+    program = program_of(options, find_fairy_stockfish())
+    if not program:
+        raise SpecError(
+            "player 'fairy-stockfish': Fairy-Stockfish is not installed; apt install "
+            "fairy-stockfish, or set ROOKERY_FAIRY_STOCKFISH to its path"
+        )
+    return UciPlayer(str(spec), settings_of(program, _threads_and_hash(options), options))
+
+
+def _threads_and_hash(options: dict[str, Any]) -> dict[str, str]:
+    return {"Threads": str(options.get("threads", 1)), "Hash": str(options.get("hash", 16))}
 
 
 def uci_player(spec: PlayerSpec, options: dict[str, Any]) -> UciPlayer:

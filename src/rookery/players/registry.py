@@ -173,6 +173,20 @@ KINDS = Registry(
             may_lack=True,
         ),
         PlayerKind(
+            "fairy-stockfish",
+            "Fairy-Stockfish, for boards that have a name there (0.1 s a move without options)",
+            "rookery.players.engines:fairy_stockfish_player",
+            (
+                *tables.SEARCH,
+                Option("threads", kinds.positive_int, "threads (1)"),
+                Option("hash", kinds.positive_int, "hash table in MiB (16)"),
+                Option("command", kinds.words, "another Fairy-Stockfish program"),
+                *tables.PROGRAM,
+            ),
+            may_lack=True,
+            offered=False,  # on the standard board it is an older Stockfish
+        ),
+        PlayerKind(
             "sunfish",
             "Sunfish, a small engine in Python",
             "rookery.papers.kanis2016.sunfish:sunfish_player",

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from rookery._core import STANDARD_BOARD
 from rookery.arena.elo import UNBOUNDED_ELO, estimate_from_games, expected_score
 from rookery.arena.limits import MatchLimits
 from rookery.arena.match import MatchSettings, PlayerFactory, run_match
@@ -35,10 +36,13 @@ class LadderSettings:
     concurrency: int = 0  # parallel games; 0: chosen by the number of cores
     limits: MatchLimits = field(default_factory=MatchLimits)  # for players without their own
     start: str = "stockfish,depth=1,random=0.25"  # first rung; by default a cheap one
+    board: str = STANDARD_BOARD
+    scale: str = SOURCE  # what ratings are relative to
 
     def describe(self) -> str:
         """One line for reports."""
-        return f"openings {self.openings}, limits {self.limits.describe()}, seed {self.seed}"
+        board = "" if self.board == STANDARD_BOARD else f" on {self.board}"
+        return f"openings {self.openings}{board}, limits {self.limits.describe()}, seed {self.seed}"
 
 
 @dataclass
@@ -73,7 +77,7 @@ class PlayerRating:
     standings: list[Standing]
     bracketed: bool  # see `Climb._bracketed`
     unbounded: str  # "above": over 50 % against every rung played, "below": under 50 %, or ""
-    conditions: str  # openings, limits, seed
+    settings: LadderSettings
     seconds: float
 
     def to_json(self) -> dict[str, object]:
@@ -104,8 +108,9 @@ class PlayerRating:
                 }
                 for s in sorted(played, key=lambda s: s.rung.elo)
             ],
-            "conditions": self.conditions,
-            "scale": SOURCE,
+            "conditions": self.settings.describe(),
+            "board": self.settings.board,
+            "scale": self.settings.scale,
             "anchors_played": [rung.player for rung in anchors],
             "seconds": round(self.seconds, 1),
         }
@@ -183,7 +188,7 @@ class Climb:
             self._standings,
             self._bracketed(),
             unbounded,
-            self._settings.describe(),
+            self._settings,
             time.monotonic() - self._started,
         )
 
@@ -255,6 +260,7 @@ class Climb:
         match = MatchSettings(
             games=games + games % 2,
             openings=settings.openings,
+            board=settings.board,
             seed=settings.seed + 7919 * standing.games + 104729 * self._standings.index(standing),
             # A timed rung needs an otherwise idle machine.
             concurrency=settings.concurrency or (1 if timed else 0),

@@ -16,9 +16,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from rookery._core import STANDARD_BOARD
 from rookery.nets.evaluator import read_model
-from rookery.rating.rungs import Rung, ladder
-from rookery.runs.reader import number, read_ratings
+from rookery.rating.ladders import REFERENCE, find_ladder
+from rookery.rating.rungs import Rung
+from rookery.runs.reader import RunReader, number, read_ratings
 
 UNBOUNDED = 4000.0  # Elo difference at which `rookery.arena.elo` cuts an interval without end
 NOT_RATED = "not rated"
@@ -32,16 +34,22 @@ class NetworkRating:
     low: float | None
     high: float | None
     conditions: str  # what was played
+    board: str = STANDARD_BOARD  # whose ladder it is on
+
+    @property
+    def unit(self) -> str:
+        """What the numbers are: Elo, and on other boards relative to what."""
+        return "Elo" if self.board == STANDARD_BOARD else f"Elo ({REFERENCE}: 0)"
 
     def __str__(self) -> str:
         """Short, for lists: "about 640 Elo", "70 to 560 Elo" or "above 900 Elo"."""
         if self.high is None:
-            return NOT_RATED if self.low is None else f"above {self.low:.0f} Elo"
+            return NOT_RATED if self.low is None else f"above {self.low:.0f} {self.unit}"
         if self.low is None:
-            return f"below {self.high:.0f} Elo"
+            return f"below {self.high:.0f} {self.unit}"
         if self.elo is None:
-            return f"{self.low:.0f} to {self.high:.0f} Elo"
-        return f"about {self.elo:.0f} Elo"
+            return f"{self.low:.0f} to {self.high:.0f} {self.unit}"
+        return f"about {self.elo:.0f} {self.unit}"
 
     def to_json(self) -> dict[str, Any]:
         """For the page."""
@@ -64,9 +72,10 @@ def run_ratings(run: Path) -> dict[int, NetworkRating]:
         return {}
     found: dict[int, NetworkRating] = {}
     rows = [row for row in _rows(content.get("evaluations")) if number(row.get("iteration"))]
+    board = board_of(run)
     for iteration in {int(row["iteration"]) for row in rows}:
         same = [row for row in rows if int(row["iteration"]) == iteration]
-        rating = evaluation_rating(same)
+        rating = evaluation_rating(same, board)
         if rating is not None:
             found[iteration] = rating
     for row in _rows(content.get("ladder")):
@@ -75,6 +84,11 @@ def run_ratings(run: Path) -> dict[int, NetworkRating]:
             rating = ladder_rating(row)
             found |= {} if rating is None else {int(place.name): rating}
     return found
+
+
+def board_of(run: Path) -> str:
+    """The board of a run, by its recipe."""
+    return str(RunReader(run).recipe().get("board", STANDARD_BOARD))
 
 
 def newest_rating(run: Path) -> NetworkRating | None:
@@ -98,12 +112,15 @@ def ladder_rating(row: Mapping[str, Any]) -> NetworkRating | None:
         None if unbounded == "below" else low,
         None if unbounded == "above" else high,
         f"rookery rate, {row.get('conditions', '')}",
+        str(row.get("board", STANDARD_BOARD)),
     )
 
 
-def evaluation_rating(rows: Iterable[Mapping[str, Any]]) -> NetworkRating | None:
+def evaluation_rating(
+    rows: Iterable[Mapping[str, Any]], board: str = STANDARD_BOARD
+) -> NetworkRating | None:
     """The narrowest rating that matches against rungs of the ladder give, None without any."""
-    rungs = known_rungs()
+    rungs = known_rungs(board)
     found = []
     for row in rows:
         rung = rungs.get(str(row.get("opponent", row.get("against"))))
@@ -117,6 +134,7 @@ def evaluation_rating(rows: Iterable[Mapping[str, Any]]) -> NetworkRating | None
                 _end(rung, elo, low, -1),
                 _end(rung, elo, high, 1),
                 f"{games} games against {rung.player} ({rung.elo:.0f} Elo)",
+                board,
             )
         )
     bounded = [rating for rating in found if rating.low is not None and rating.high is not None]
@@ -127,7 +145,8 @@ def evaluation_rating(rows: Iterable[Mapping[str, Any]]) -> NetworkRating | None
     below = min((r for r in found if r.high is not None), key=lambda r: r.high or 0, default=None)
     if above is None or below is None:
         return above or below
-    return NetworkRating(None, above.low, below.high, f"{above.conditions}, {below.conditions}")
+    conditions = f"{above.conditions}, {below.conditions}"
+    return NetworkRating(None, above.low, below.high, conditions, board)
 
 
 def _end(rung: Rung, elo: float, end: float, side: int) -> float | None:
@@ -138,9 +157,12 @@ def _end(rung: Rung, elo: float, end: float, side: int) -> float | None:
 
 
 @functools.cache
-def known_rungs() -> dict[str, Rung]:
-    """The ladder by player."""
-    return {rung.player: rung for rung in ladder()}
+def known_rungs(board: str = STANDARD_BOARD) -> dict[str, Rung]:
+    """The ladder of a board by player; empty if none is shipped."""
+    try:
+        return {rung.player: rung for rung in find_ladder(board).rungs()}
+    except ValueError:  # a board of somebody's own
+        return {}
 
 
 def _rows(value: object) -> list[dict[str, Any]]:

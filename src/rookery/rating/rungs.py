@@ -1,4 +1,4 @@
-"""The rungs of the rating ladder: opponents of known strength, from random up to Stockfish.
+"""The rungs of standard chess: opponents of known strength, from random up to Stockfish.
 
 The scale is anchored to one published table: Stockfish 15.1 by Skill Level, measured at 120+1
 against CCRL Blitz (Stockfish pull request 4341, January 2023, about +-100). Skill Level depends
@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
+from rookery._core import STANDARD_BOARD
 from rookery.base.storage import atomic_write
 from rookery.rating.rating import Encounter, rate
 
@@ -68,15 +69,19 @@ def calibration_pairs() -> list[tuple[str, str]]:
     return [(stronger, weaker) for weaker, stronger in dict.fromkeys(pairs)]
 
 
-def load_encounters(path: Path = GAMES_FILE) -> list[Encounter]:
-    """The calibration games as counts."""
+def load_encounters(path: Path = GAMES_FILE, board: str = STANDARD_BOARD) -> list[Encounter]:
+    """The calibration games of a board as counts; none if there is no such file."""
     if not path.is_file():
         return []
     try:
-        rows = json.loads(path.read_text())["encounters"]
-        return [Encounter(*row[:5]) for row in rows]
-    except (ValueError, LookupError, TypeError):
+        content = json.loads(path.read_text())
+        found = [Encounter(*row[:5]) for row in content["encounters"]]
+        its_board = content.get("board", STANDARD_BOARD)
+    except (ValueError, LookupError, TypeError, AttributeError):
         raise ValueError(f"{str(path)!r} holds no calibration games; name another file") from None
+    if its_board != board:
+        raise ValueError(f"{str(path)!r} holds games of the board {its_board}, not of {board}")
+    return found
 
 
 def load_conditions(path: Path = GAMES_FILE) -> str:
@@ -84,16 +89,21 @@ def load_conditions(path: Path = GAMES_FILE) -> str:
     return str(json.loads(path.read_text()).get("conditions", "")) if path.is_file() else ""
 
 
-def save_encounters(encounters: Iterable[Encounter], conditions: str, path: Path) -> None:
+def save_encounters(
+    encounters: Iterable[Encounter], conditions: str, path: Path, board: str = STANDARD_BOARD
+) -> None:
     """Write calibration games; the file is replaced as a whole."""
     rows = [[e.first, e.second, e.wins, e.draws, e.losses] for e in encounters]
     lines = ",\n    ".join(json.dumps(row) for row in rows)
-    head = f'{{\n  "conditions": {json.dumps(conditions)},\n  "encounters": [\n    '
+    head = f'{{\n  "board": {json.dumps(board)},\n  "conditions": {json.dumps(conditions)},\n'
+    head += '  "encounters": [\n    '
     atomic_write(path, f"{head}{lines}\n  ]\n}}\n")
 
 
-def rungs_from(encounters: Iterable[Encounter]) -> list[Rung]:
-    """The ladder, weakest first: the published anchors and every player linked to them by games."""
+def rungs_from(
+    encounters: Iterable[Encounter], anchors: Mapping[str, float] = ANCHORS
+) -> list[Rung]:
+    """The ladder, weakest first: the anchors and every player linked to them by games."""
     rungs = [
         Rung(
             player=rating.name,
@@ -102,11 +112,6 @@ def rungs_from(encounters: Iterable[Encounter]) -> list[Rung]:
             published=rating.anchor,
             load_dependent="movetime=" in rating.name,
         )
-        for rating in rate(encounters, ANCHORS).values()
+        for rating in rate(encounters, anchors).values()
     ]
     return sorted(rungs, key=lambda rung: rung.elo)
-
-
-def ladder() -> list[Rung]:
-    """The ladder that ships with Rookery, weakest first."""
-    return rungs_from(load_encounters())

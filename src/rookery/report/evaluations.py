@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from rookery._core import STANDARD_BOARD
 from rookery.arena.elo import estimate_from_games, expected_score
-from rookery.rating.networks import evaluation_rating
-from rookery.report.chart import Series, line_chart
+from rookery.rating.networks import evaluation_rating, run_ratings
+from rookery.report.chart import Series, line_chart, log_ticks
 from rookery.report.read import RunData
 from rookery.runs.reader import number
 from rookery.training.budget import duration
@@ -52,6 +53,24 @@ def score_chart(runs: Sequence[RunData], opponent: str, key: str, label: str) ->
     return line_chart(title, lines, label, include=[0.0, 100.0])
 
 
+def rating_chart(runs: Sequence[RunData]) -> str:
+    """Elo over minutes, on a logarithmic axis, of checkpoints that `rookery rate` has rated."""
+    lines = []
+    for run in runs:
+        minutes = {row.get("iteration"): (number(row.get("seconds")) or 0) / 60 for row in run.rows}
+        rated = [
+            (minutes[step], rating)
+            for step, rating in sorted(run_ratings(run.folder).items())
+            if rating.elo is not None and minutes.get(step)
+        ]
+        points = [(x, rating.elo) for x, rating in rated if rating.elo is not None]
+        bounds = [(r.low, r.high) for _, r in rated]
+        errors = [(low, high) for low, high in bounds if low is not None and high is not None]
+        lines.append(Series(run.name, points, run.colour, marked=True, errors=errors))
+    marks = log_ticks([x for line in lines for x, _ in line.points])
+    return line_chart("Elo on the ladder", lines, "minutes of training", log_x=marks)
+
+
 def opening(runs: Sequence[RunData]) -> tuple[list[str], str]:
     """What a report begins with: a sentence per run, and one figure."""
     sentences = [sentence(run) for run in runs[:MOST_SENTENCES]]
@@ -83,7 +102,7 @@ def sentence(run: RunData) -> str:
             "games"
         )
     last = [r for r in run.evaluations if r.get("iteration") == row.get("iteration")]
-    rating = evaluation_rating(last)
+    rating = evaluation_rating(last, str(run.recipe.get("board", STANDARD_BOARD)))
     if rating is not None:
         text += f", {rating} on the ladder"
     return f"{text}."
