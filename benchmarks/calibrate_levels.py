@@ -32,6 +32,7 @@ from rookery.players.levels import LEVELS
 from rookery.players.registry import make_player
 from rookery.rating.batches import BatchFile
 from rookery.rating.ladder import Climb, LadderSettings
+from rookery.rating.ladders import find_ladder
 from rookery.rating.rungs import Rung
 
 LONG_NODES = 10_000  # per move; levels above get half the games
@@ -119,7 +120,7 @@ def main() -> int:
     parser.add_argument("--out", type=Path, help="JSON file for all ratings")
     parser.add_argument("--write", action="store_true", help="change src/rookery/players/levels.py")
     args = parser.parse_args()
-    rungs = [rung for rung in usable_rungs() if not rung.load_dependent]
+    rungs = [rung for rung in usable_rungs(find_ladder("standard")) if not rung.load_dependent]
     ratings: dict[int, dict[str, object]] = {}
     for level in (int(word) for word in args.levels.split(",")):
         rating = measure(args.player, level, args.games, args.seed, rungs, args.journal)
