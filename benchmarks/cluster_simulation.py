@@ -18,9 +18,10 @@ import random
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from rookery.cluster.dispatcher import TICK, Attempt, Dispatcher
+from rookery.cluster.dispatcher import TICK, Dispatcher
 from rookery.cluster.jobs import Answer, Job, NodeInfo
 from rookery.cluster.pool import SMALLEST_WINDOW, WINDOW
+from rookery.cluster.tasks import Attempt
 
 
 @dataclass(frozen=True)

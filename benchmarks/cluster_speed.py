@@ -59,12 +59,14 @@ def main() -> None:
             print(json.dumps({"round": number, **{k: round(v, 4) for k, v in row.items()}}))
     ratios = [row["ratio"] for row in rows]
     overhead = [row["cluster_overhead"] for row in rows]
+    each = [row["cluster_overhead_a_piece"] for row in rows]
     print(
         json.dumps(
             {
                 "ratio": round(float(np.mean(ratios)), 3),
-                "ratios": [round(each, 3) for each in ratios],
+                "ratios": [round(ratio, 3) for ratio in ratios],
                 "overhead_share_of_cpu": round(float(np.mean(overhead)), 4),
+                "overhead_seconds_a_piece": round(float(np.mean(each)), 4),
             }
         )
     )
@@ -86,15 +88,17 @@ def timed(collector: Any, weights: Any, orders: list[DataOrder], pool: Pool | No
     bridge = pool._process.pid if pool is not None and pool._process is not None else None
     before = time.process_time(), cpu_of(bridge) if bridge else 0.0
     busy = sum(node["cpu"] for node in pool.status["nodes"]) if pool is not None else 0.0
+    pieces = pool.status["pieces"] if pool is not None else 0
     began = time.perf_counter()
     positions = sum(len(collector.begin(weights, order)().samples) for order in orders)
     seconds = time.perf_counter() - began
     found = {"speed": positions / seconds, "seconds": seconds}
     if pool is not None and bridge:
+        time.sleep(1.5)  # for the status; what is played ahead costs and counts meanwhile
         spent = time.process_time() - before[0] + cpu_of(bridge) - before[1]
-        time.sleep(1.5)  # for the status
         played = sum(node["cpu"] for node in pool.status["nodes"]) - busy
         found["overhead"] = spent / max(played, 1e-9)
+        found["overhead_a_piece"] = spent / max(pool.status["pieces"] - pieces, 1)
     return found
 
 

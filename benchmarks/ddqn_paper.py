@@ -47,6 +47,7 @@ def command(setting: Setting, seed: int, args: argparse.Namespace) -> list[str]:
         "agent.observation": setting.observation,
         "network.norm": str(setting.norm).lower(),
         "evaluation.games": args.games,
+        "evaluation.untrained_games": 2,
         "evaluation.opponents": "[" + ", ".join(f'"{each}"' for each in OPPONENTS) + "]",
     }
     if setting.source != "self-play":

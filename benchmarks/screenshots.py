@@ -1,7 +1,7 @@
 """Take the screenshots of the documentation: `python benchmarks/screenshots.py docs/images RUN`.
 
-`play.png` shows a game against the shipped engine, `review.png` the review of a game, `watch.png`
-the training of the run folder RUN (left out without one).
+`play.png` shows a game against the shipped engine, `review.png` the review of a game, `insight.png`
+what two networks see, `watch.png` the training of the run folder RUN (left out without one).
 Needs Chromium and pillow (`make setup packages`).
 """
 
@@ -19,6 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 from support.browser_parts import Page, opened_page
 
 OPENING = "1. e4 e5 2. Nf3 Nc6 3. Bc4 Bc5 4. c3 Nf6 5. d3 d6 6. O-O O-O"
+LOOKED_AT = "r1bq1rk1/ppp2ppp/2np1n2/2b1p3/2B1P3/2PP1N2/PP3PPP/RNBQ1RK1 w - - 0 7"
 REVIEWED = """[White "Maria"]
 [Black "Tom"]
 [Result "0-1"]
@@ -42,6 +43,7 @@ def save(page: Page, path: Path) -> None:
 
 def show_game(page: Page) -> None:
     """Play a move against the shipped engine and ask for a hint to show its lines."""
+    page.driver.set_window_size(1280, 1000)
     page.open()
     page.new_game("rookery", level="second", position=OPENING, moves=12)
     page.click_move("f1e1")
@@ -50,19 +52,35 @@ def show_game(page: Page) -> None:
     page.until(lambda: len(page.texts("#lines li")) == 3, "three lines are shown")
 
 
+def load(page: Page, text: str) -> None:
+    """Put a FEN or PGN on the analysis board."""
+    page.click("#edit-position")
+    page.script("document.querySelector('#editor-text').value = arguments[0]", text)
+    page.click("#editor-load")
+    page.until(lambda: not page.find("#editor").is_displayed(), "it is loaded")
+
+
 def show_review(page: Page) -> None:
     """Review a short game and show one of its blunders."""
-    page.driver.set_window_size(1280, 1500)
+    page.driver.set_window_size(1280, 1250)
     page.open("#analyse")
-    page.click("#edit-position")
-    page.script("document.querySelector('#editor-text').value = arguments[0]", REVIEWED)
-    page.click("#editor-load")
-    page.until(lambda: not page.find("#editor").is_displayed(), "the game is loaded")
+    load(page, REVIEWED)
     page.click("#start-review")
     page.until(lambda: page.text("#accuracy").startswith("Accuracy"), "the review is complete")
     page.click("#errors li.blunder button")
     page.until(lambda: page.all("#engine-list li"), "the engine thinks")
     time.sleep(REPLAY_SECONDS)
+
+
+def show_insight(page: Page) -> None:
+    """What two networks see in a position, the squares that the first wants coloured."""
+    page.driver.set_window_size(1280, 1150)
+    page.open("#analyse")
+    page.script("localStorage.setItem('rookery-engine', '0')")
+    page.open_tab("#analyse")
+    load(page, LOOKED_AT)
+    page.click("#insight summary")
+    page.until(lambda: len(page.all("#insight-columns section")) == 2, "two networks are shown")
 
 
 def show_run(page: Page, name: str) -> None:
@@ -88,6 +106,8 @@ def main() -> None:
         save(page, images / "play.png")
         show_review(page)
         save(page, images / "review.png")
+        show_insight(page)
+        save(page, images / "insight.png")
         if len(sys.argv) == 3:
             show_run(page, run.name)
             save(page, images / "watch.png")

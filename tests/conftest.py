@@ -66,3 +66,14 @@ def no_console_errors(page: Page) -> Iterator[None]:
     page.console()
     yield
     assert page.console() == []
+
+
+@pytest.fixture
+def phone(page: Page) -> Iterator[Page]:
+    """The page on a phone; a test of it ends with nothing beyond the screen's edge."""
+    size = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
+    page.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    yield page
+    width = page.script("return document.documentElement.scrollWidth")
+    page.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    assert width <= size["width"]

@@ -86,6 +86,13 @@ std::shared_ptr<values::PositionEvaluator> make_simplified(bool bounded) {
     });
 }
 
+std::shared_ptr<values::PositionEvaluator> make_network_values(
+    const std::shared_ptr<nnue::Network>& network) {
+    return std::make_shared<values::PositionEvaluator>("network", [network](const Position& p) {
+        return std::tanh(float(network->evaluate(p)) / (2 * nnue::VALUE_SCALE));
+    });
+}
+
 template <class Evaluator> Numpy<float> values_of(const Evaluator& evaluator, const Games& games) {
     std::vector<Position> positions;
     for (const Game* game : require_games(games))
@@ -250,6 +257,8 @@ void bind_values(nb::module_& m) {
 
     nb::class_<values::PositionEvaluator>(m, "PositionEvaluator",
                                           "A native function of single positions.")
+        .def_static("network", &make_network_values, "network"_a,
+                    "The expected result by the engine's network: tanh(evaluation / 800).")
         .def_static("simplified", &make_simplified, "bounded"_a = true,
                     "Material and piece-square tables (core/values/simplified.h): tanh(centipawns "
                     "/ 800), or unbounded centipawns / 800.")

@@ -5,8 +5,8 @@
 // Weights are stored as [in, out], outputs padded to whole vector registers. Zero inputs are
 // skipped, about half of them on hand-made features and after a ReLU. Each input adds only to the
 // registers from its first to its last nonzero weight, so that a grouped first layer
-// (nets/giraffe/network.py), given as a block matrix, costs no more than its blocks. A value does not
-// depend on the batch; it differs from torch's by rounding.
+// (nets/giraffe/network.py), given as a block matrix, costs no more than its blocks. A value does
+// not depend on the batch; it differs from torch's by rounding.
 
 #pragma once
 

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rookery.cluster import dispatcher as rules
-from rookery.cluster.dispatcher import Attempt, Dispatcher
+from rookery.cluster.dispatcher import Dispatcher
 from rookery.cluster.jobs import Answer, Failed, Job, Lost, NodeInfo
+from rookery.cluster.tasks import AHEAD, Attempt
 
 
 def job(number: int, exact: bool = True) -> Job:
@@ -29,6 +30,7 @@ class Events:
     seconds: dict[str, float]  # of a piece, by node
     share: float = 0.0
     wrong: set[str] = field(default_factory=set)  # nodes that give wrong results
+    lost: set[str] = field(default_factory=set)  # nodes that lose every piece
     now: float = 0.0
     results: list[str] = field(default_factory=list)
     done_by: list[str] = field(default_factory=list)
@@ -38,7 +40,7 @@ class Events:
 
     def __post_init__(self) -> None:
         self.dispatcher = Dispatcher(self, self.share)
-        self._due: list[tuple[float, int, str, Job]] = []
+        self._due: list[tuple[float, int, Attempt, str, Job]] = []
         self._count = 0
         for name in self.seconds:
             self.join(name)
@@ -51,7 +53,7 @@ class Events:
         waiting = len(self.dispatcher.nodes[node].running)
         self._count += 1
         entry = (self.now + waiting * self.seconds[node], self._count, attempt, node, job)
-        heapq.heappush(self._due, entry)  # type: ignore[arg-type]
+        heapq.heappush(self._due, entry)
         return attempt
 
     def stop(self, handle: Any, silent: bool) -> None:
@@ -76,12 +78,13 @@ class Events:
         while self.dispatcher.tasks and self.now < until:
             step = min(self.now + 0.25, until)
             while self._due and self._due[0][0] <= step:
-                when, _, attempt, node, job = heapq.heappop(self._due)  # type: ignore[misc]
+                when, _, attempt, node, job = heapq.heappop(self._due)
                 self.now = max(self.now, when)
                 if node in self.dispatcher.nodes and not attempt.over:
                     self.done_by.append(node)
                     found = answer(job, wrong=node in self.wrong)
-                    self.dispatcher.finish(attempt, found, self.now)
+                    outcome = Lost("no such node") if node in self.lost else found
+                    self.dispatcher.finish(attempt, outcome, self.now)
                 self.dispatcher.fill(self.now)
             self.now = step
             self.dispatcher.tick(self.now)
@@ -103,8 +106,8 @@ def test_a_node_holds_no_more_than_its_slots_and_one() -> None:
     for number in range(10):
         events.dispatcher.add(job(number))
     events.dispatcher.fill(0.0)
-    assert len(events.dispatcher.nodes["a"].running) == 1 + rules.AHEAD
-    assert events.dispatcher.status(0.0)["waiting"] == 9 - rules.AHEAD
+    assert len(events.dispatcher.nodes["a"].running) == 1 + AHEAD
+    assert events.dispatcher.status(0.0)["waiting"] == 9 - AHEAD
 
 
 def test_pieces_of_a_dead_node_are_done_again() -> None:
@@ -115,7 +118,7 @@ def test_pieces_of_a_dead_node_are_done_again() -> None:
     events.dispatcher.leave("a")
     events.run()
     assert sorted(events.results) == sorted(f"piece {n}" for n in range(8))
-    assert events.dispatcher.totals["retries"] == 1 + rules.AHEAD
+    assert events.dispatcher.totals["retries"] == 1 + AHEAD
 
 
 def test_nodes_that_come_and_go_at_random_lose_and_double_nothing() -> None:
@@ -134,6 +137,25 @@ def test_nodes_that_come_and_go_at_random_lose_and_double_nothing() -> None:
         names += 1
     assert sorted(events.results) == sorted(f"piece {n}" for n in range(300))
     assert events.dispatcher.totals["retries"] > 10
+
+
+def test_a_dead_node_that_is_still_listed_does_not_draw_all_pieces() -> None:
+    """It loses them at once, so it always has room."""
+    events = Events({"good": 1.0, "dead": 0.01}, lost={"dead"})
+    for number in range(30):
+        events.dispatcher.add(job(number))
+    events.run()
+    assert sorted(events.results) == sorted(f"piece {n}" for n in range(30))
+    assert events.failures == []
+    assert 2 <= events.dispatcher.totals["retries"] <= 15
+    assert events.now < 40.0
+    events.lost.clear()  # it is well again, and gets work after its rest
+    events.done_by.clear()
+    for number in range(30, 50):
+        events.dispatcher.add(job(number))
+    events.now += rules.LONGEST_REST
+    events.run()
+    assert events.done_by.count("dead") > 10
 
 
 def test_a_slow_node_does_not_hold_up_the_others() -> None:
@@ -169,6 +191,24 @@ def test_a_piece_that_raises_fails_after_a_second_try() -> None:
         events.dispatcher.fill(1.0)
     assert events.failures == ["piece 0: ValueError: no (node a); ValueError: no (node b)"]
     assert not events.dispatcher.tasks
+
+
+def test_a_late_piece_is_not_copied_to_where_it_failed() -> None:
+    """A node that cannot do it must not fail it for the one that can."""
+    events = Events({"good": 1.0, "broken": 1.0})
+    for number in range(2):  # the usual duration is known then
+        events.dispatcher.add(job(number))
+    events.run()
+    events.seconds["good"] = 100.0
+    events.dispatcher.nodes["broken"].rests_until = events.now + 0.1
+    events.dispatcher.add(job(2))
+    events.dispatcher.fill(events.now)
+    for later in (10.0, 20.0, 30.0):
+        events.dispatcher.tick(events.now + later)
+        for attempt in [a for a in events.dispatcher.under_way() if a.node == "broken"]:
+            events.dispatcher.finish(attempt, Failed("ImportError: no"), events.now + later)
+    assert events.failures == [] and "piece 2" not in events.results
+    assert len(events.dispatcher.tasks[job(2).key].failures) == 1
 
 
 def test_a_damaged_result_counts_as_lost() -> None:
@@ -223,7 +263,7 @@ def test_forgotten_pieces_are_stopped_and_their_results_ignored() -> None:
     events.dispatcher.fill(0.0)
     first = next(iter(events.dispatcher.under_way()))
     events.dispatcher.forget([job(n).key for n in range(3)])
-    assert len(events.stopped) == 1 + rules.AHEAD
+    assert len(events.stopped) == 1 + AHEAD
     events.dispatcher.finish(first, answer(job(0)), 1.0)
     assert events.results == [] and events.dispatcher.totals["late"] == 1
     events.dispatcher.finish(first, Lost("cancelled"), 1.0)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -55,6 +57,22 @@ def test_a_process_that_dies_is_replaced(pool: Pool, tmp_path: Path) -> None:
     job = Job("mortal", f"{WORK}:die", str(tmp_path).encode())
     assert list(pool.map([job])) == [b"survived"]
     wait_until(lambda: pool.status["retries"] > retries)
+
+
+@pytest.mark.parametrize(("module", "ends"), [("colorsys", True), ("", False)])
+def test_a_piece_given_up_while_importing_ends_its_process(module: str, ends: bool) -> None:
+    """What is half imported may never import again; without imports the process goes on."""
+    code = (
+        "from rookery.cluster import node\n"
+        "try:\n"
+        f"    node.perform('{WORK}:interrupted', {module.encode()!r}, ())\n"
+        "except KeyboardInterrupt:\n"
+        "    pass\n"
+        f"node.perform('{WORK}:double', b'x', ())\n"
+    )
+    warm = f"import {WORK}\n{code}"  # so that only the piece itself imports
+    done = subprocess.run([sys.executable, "-c", warm], env=os.environ, capture_output=True)
+    assert done.returncode == (1 if ends else 0) and not done.stderr
 
 
 def test_a_node_that_is_killed_loses_nothing(pool: Pool, cluster: LoopbackCluster) -> None:

@@ -10,6 +10,7 @@ from rookery import Game
 from rookery._core import (
     BatchEvaluator,
     EvaluatorError,
+    NnueNetwork,
     PlainSearch,
     PositionEvaluator,
     play_random_plies,
@@ -105,3 +106,11 @@ def test_repetitions_of_the_game_are_draws() -> None:
     # Once more and the position has occurred three times: not with a queen more.
     line, value, _ = PlainSearch(simplified()).search(game, 1)
     assert line[0] != "b1b2" and value > 0.9
+
+
+def test_the_engines_network_is_an_evaluator_of_positions() -> None:
+    network = NnueNetwork.random(16, 2, 3)
+    games = [Game(), Game("4k3/8/8/8/8/8/4P3/4K3 b - - 0 1")]
+    values = PositionEvaluator.network(network).values(games)
+    expected = [np.tanh(network.evaluate(game) / 800) for game in games]
+    assert np.allclose(values, expected, atol=1e-6)

@@ -17,7 +17,7 @@ from rookery.data.openings import load_openings
 from rookery.data.pgn import read_pgn, read_pgn_files
 from rookery.report.games import sample_games
 from rookery.runs.reader import RunReader
-from rookery.web.records import game_of_pgn
+from rookery.web.games.records import game_of_pgn
 
 # The second one raises an exception inside python-chess's parser, whatever the visitor.
 BREAKERS = ("a2)!", "$" + 5000 * "9")

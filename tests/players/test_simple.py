@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from rookery._core import Game, MoveError
+from rookery._core import Game, MoveError, NnueNetwork
 from rookery.data.books import book_paths
 from rookery.data.tablebases import find_tablebases
 from rookery.engines.faults import EngineFault, clean
@@ -17,6 +17,7 @@ from rookery.players.bots import BotPlayer, RandomPlayer
 from rookery.players.human import HumanPlayer
 from rookery.players.mixed import BookPlayer, MixedPlayer
 from rookery.players.registry import make_player
+from rookery.players.spec import SpecError
 from rookery.players.tablebase import TablebasePlayer
 
 RNG = np.random.default_rng
@@ -184,3 +185,29 @@ def test_evidence_is_printable() -> None:
     assert len(clean("x" * 5000)) == 300
     with pytest.raises(ValueError, match="unknown fault kind"):
         EngineFault("mystery", "")
+
+
+@pytest.mark.parametrize("name", ["rookery", "giraffe"])
+def test_a_plain_search_of_depth_one_plays_the_best_value(name: str) -> None:
+    player = make_player(f"{name},search=plain")
+    game = Game("r1bqkbnr/pppp1ppp/2n5/4p3/2B1P3/5Q2/PPPP1PPP/RNB1K1NR w KQkq - 0 4")
+    assert player.choose(game, RNG(1)).move == "f3f7"  # mate
+    game = Game()
+    value = player.choose(game, RNG(1)).value
+    replies = []
+    for move in game.legal_moves():
+        game.push(move)
+        replies.append(_value(name, game))
+        game.pop()
+    assert value == pytest.approx(-min(replies), abs=1e-5)
+    with pytest.raises(SpecError, match="search=plain has a depth and no nodes"):
+        make_player(f"{name},search=plain,nodes=10")
+
+
+def _value(name: str, game: Game) -> float:
+    from rookery.players.alphabeta import read_evaluator
+
+    evaluator = read_evaluator(name)
+    if isinstance(evaluator, NnueNetwork):
+        return float(np.tanh(evaluator.evaluate(game) / 800))
+    return float(evaluator.values([game])[0])

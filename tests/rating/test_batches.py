@@ -48,7 +48,7 @@ def test_another_file_is_refused(tmp_path: Path) -> None:
         BatchFile(path)
     assert path.read_text() == "dear diary\nnothing happened\n"
     path.write_text("one line")
-    with pytest.raises(ValueError, match="holds no batches"):
+    with pytest.raises(ValueError, match="does not hold a batch of games"):
         BatchFile(path)
     assert path.read_text() == "one line"
 

@@ -7,7 +7,9 @@ import math
 import re
 import shutil
 import subprocess
+import xml.etree.ElementTree as ElementTree
 from html.parser import HTMLParser
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -21,11 +23,13 @@ from rookery.report.chart import (
     Series,
     bar_chart,
     line_chart,
+    log_ticks,
     mean_series,
     short,
     thinned,
     ticks,
 )
+from rookery.report.document import drawings
 from rookery.report.evaluations import score_chart, score_interval, sentence
 from rookery.report.groups import group_runs, net_wins
 from rookery.report.page import make_page
@@ -517,3 +521,30 @@ def test_scores_are_as_played_and_have_intervals() -> None:
     drawing = score_chart([run], "random", "iteration", "iterations")
     assert drawing.count('class="error') == 1
     assert "+6 =2 -2 in 10 games" in sentence(run)
+
+
+def test_a_logarithmic_axis_has_equal_steps_for_equal_ratios() -> None:
+    marks = [1.0, 2.0, 4.0, 8.0]
+    line = Series("a <line>", [(1.0, 0.0), (8.0, 1.0)])
+    drawing = line_chart("t", [line], "x", log_x=marks, names=True)
+    places = [float(x) for x in re.findall(r'<text class="tick middle" x="([\d.]+)"', drawing)]
+    steps = [b - a for a, b in pairwise(places)]
+    assert len(places) == 4 and max(steps) - min(steps) < 0.2
+    assert '<text class="name s0"' in drawing and "a &lt;line&gt;</text>" in drawing
+
+
+def test_ticks_of_a_logarithmic_axis_cover_the_values() -> None:
+    marks = log_ticks([0.7, 3.0, 42.0])
+    assert marks == [0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0]
+    assert log_ticks([]) == []
+
+
+def test_charts_are_files_of_their_own() -> None:
+    line = Series("a", [(0.0, 0.0), (1.0, 1.0)])
+    page = line_chart("Elo & more", [line], "x") + line_chart("Elo & more", [line], "x")
+    found = drawings(page)
+    assert list(found) == ["elo-more", "elo-more.2"]
+    for text in found.values():
+        root = ElementTree.fromstring(text)
+        assert root.tag == "{http://www.w3.org/2000/svg}svg"
+        assert any("stroke" in (style.text or "") for style in root.iter() if "style" in style.tag)

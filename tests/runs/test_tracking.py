@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from rookery.cli import main
 from rookery.runs.table import table_of
 from rookery.runs.tracking import Wandb
+from support.paths import PROJECT
 
 
 def small_run(folder: Path) -> Path:
@@ -43,6 +45,23 @@ def test_folders_and_files_that_do_not_fit_are_refused(
     run = small_run(tmp_path / "run")
     assert main(["data", "table", str(run), "--out", "x.xls"]) == 1
     assert "must end in .csv or .parquet" in capsys.readouterr().err
+
+
+def test_hugging_face_datasets_loads_samples_as_the_page_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("pyarrow", reason="needs the extra train")
+    pytest.importorskip("datasets", reason="needs Hugging Face datasets")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "cache"))
+    Path("mine.pgn").write_text('[Result "1-0"]\n\n1. e4 e5 2. Qh5 Nc6 3. Bc4 Nf6 4. Qxf7# 1-0\n')
+    assert main(["data", "pgn", "mine.pgn", "--out", "samples", "--json"]) == 0
+    capsys.readouterr()
+    text = (PROJECT / "docs" / "howto-tracking.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    exec(code, {})
+    rows, *columns = re.findall(r"\w+", capsys.readouterr().out)
+    assert rows == "7" and {"observation", "legal", "policy", "result"} <= set(columns)
 
 
 def test_wandb_keeps_an_offline_record(tmp_path: Path) -> None:

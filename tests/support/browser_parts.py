@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
+import functools
 import shutil
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -25,11 +28,33 @@ PATIENCE = 60.0  # seconds until a test gives up waiting
 
 
 def open_browser(downloads: Path) -> webdriver.Chrome:
+    """Return the Chromium of this process, as new, with a folder for its downloads.
+
+    Starting and ending one takes seconds. Servers are told apart by their ports, for which a
+    browser keeps separate storage; cookies are cleared.
+    """
+    driver = _chromium()
+    driver.get("about:blank")
+    for command, arguments in (
+        ("Network.clearBrowserCookies", {}),
+        ("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(downloads)}),
+        ("Emulation.clearDeviceMetricsOverride", {}),
+        ("Emulation.setEmulatedMedia", {"features": []}),
+    ):
+        driver.execute_cdp_cmd(command, arguments)
+    driver.set_window_size(1280, 900)
+    driver.get_log("browser")  # type: ignore[no-untyped-call]
+    return driver
+
+
+@functools.cache
+def _chromium() -> webdriver.Chrome:
     """Start Chromium without a window; skips the test if there is none."""
     browser = shutil.which("chromium") or shutil.which("chromium-browser")
     driver = shutil.which("chromedriver")
     if browser is None or driver is None:
         pytest.skip("needs Chromium: install Debian's chromium and chromium-driver")
+    profile = tempfile.TemporaryDirectory(prefix="rookery-chromium-", ignore_cleanup_errors=True)
     options = webdriver.ChromeOptions()
     options.binary_location = browser
     for argument in (
@@ -41,16 +66,15 @@ def open_browser(downloads: Path) -> webdriver.Chrome:
         "--disable-background-networking",
         "--disable-component-update",
         "--force-device-scale-factor=1",
-        f"--user-data-dir={downloads / 'profile'}",
+        f"--user-data-dir={profile.name}",
     ):
         options.add_argument(argument)
-    options.add_experimental_option(
-        "prefs",
-        {"download.default_directory": str(downloads), "download.prompt_for_download": False},
-    )
+    options.add_experimental_option("prefs", {"download.prompt_for_download": False})
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    service = webdriver.ChromeService(driver)
-    return webdriver.Chrome(options=options, service=service)
+    chromium = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
+    atexit.register(profile.cleanup)
+    atexit.register(chromium.quit)  # before the profile is removed
+    return chromium
 
 
 class Page:
@@ -207,11 +231,8 @@ class Page:
 
 @contextmanager
 def opened_page(runs: Path, downloads: Path, **options: Any) -> Iterator[Page]:
-    """Open the page of a server for a folder of runs, in a browser of its own."""
+    """Open the page of a server for a folder of runs."""
     driver = open_browser(downloads)
-    try:
-        with server(runs, **options) as running:
-            driver.set_window_size(1280, 900)
-            yield Page(driver, running.url)
-    finally:
-        driver.quit()
+    with server(runs, **options) as running:
+        yield Page(driver, running.url)
+        driver.get("about:blank")  # the page would go on asking a server that is gone

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import time
 
@@ -36,3 +37,10 @@ def simulated(shared: tuple[bytes, ...], content: bytes) -> tuple[bytes, int]:
     seconds, size, _ = content.split()
     time.sleep(float(seconds))
     return content * (int(size) // len(content)), 100
+
+
+def interrupted(shared: tuple[bytes, ...], content: bytes) -> tuple[bytes, int]:
+    """A piece that is given up, after or before it imports what the content names."""
+    if content:
+        importlib.import_module(content.decode())
+    raise KeyboardInterrupt

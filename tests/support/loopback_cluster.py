@@ -13,6 +13,8 @@ os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
 # Half a minute, Ray's own limit for the start of a node, is too little on a busy machine.
 os.environ["RAY_raylet_start_wait_time_s"] = "240"  # noqa: SIM112 (Ray's own spelling)
+# Nodes get the share of the machine that this process has; Ray's own 15 leaves them the rest.
+os.environ["RAY_worker_niceness"] = "0"  # noqa: SIM112
 # Nodes find the work functions of tests (support/cluster_work.py).
 TESTS = str(Path(__file__).resolve().parents[1])
 os.environ["PYTHONPATH"] = os.pathsep.join([TESTS, os.environ.get("PYTHONPATH", "")]).strip(":")
@@ -27,11 +29,15 @@ class LoopbackCluster:
     def __init__(self, nodes: int, **options: Any) -> None:
         from ray.cluster_utils import Cluster
 
-        # Dead nodes are noticed within seconds instead of half a minute.
-        system = {"health_check_period_ms": 2000, "health_check_failure_threshold": 5}
+        # Dead nodes are noticed within seconds instead of half a minute; slow ones are not dead,
+        # since a check may take as long as it usually may.
+        system = {"health_check_period_ms": 500, "health_check_failure_threshold": 5}
         head = {
             "num_cpus": 0,
+            # Fewer processes to start; nobody asks them anything here.
             "include_dashboard": False,
+            "include_log_monitor": False,
+            "no_monitor": True,  # of the autoscaler
             "node_ip_address": LOOPBACK,
             "_system_config": system,
         }

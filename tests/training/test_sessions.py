@@ -658,3 +658,47 @@ def test_recipe_text_is_complete(straight: Path) -> None:
     for key in ("seed = 1", "checkpoint_seconds = 30.0", "learning_rate = 0.01", "games = 4"):
         assert key in text
     assert RECIPE.count("=") < text.count("=")
+
+
+def test_milestones_are_kept_when_other_checkpoints_go(tmp_path: Path) -> None:
+    milestones = 'run.milestones=["0it", "3it", "80samples", "8it"]'
+    settings = ("run.evaluations=0", "run.checkpoint_seconds=1e-6", milestones)
+    train(tmp_path, *settings, budget="12it")
+    checkpoints = Checkpoints(tmp_path / "run" / "checkpoints")
+    kept = [step for step in checkpoints.steps() if checkpoints.read(step).milestone]
+    first = next(
+        json.loads(line)["iteration"]
+        for line in (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()
+        if json.loads(line)["samples"] >= 80
+    )
+    assert kept == [0, 3, first, 8] and 3 < first < 8
+    assert checkpoints.steps() == [*kept, 10, 11, 12]
+
+
+def test_milestones_are_not_lost_in_a_stop(tmp_path: Path) -> None:
+    settings = ("run.evaluations=0", 'run.milestones=["7it", "23it"]')
+    train(tmp_path, *settings, until=12)
+    resume(str(tmp_path / "run"), view=QuietView())
+    checkpoints = Checkpoints(tmp_path / "run" / "checkpoints")
+    kept = [step for step in checkpoints.steps() if checkpoints.read(step).milestone]
+    assert kept == [7, 23]
+
+
+def test_processor_time_does_not_count_waiting(tmp_path: Path) -> None:
+    settings = ("run.clock=processor", "run.evaluations=0", "tiny.pause=0.02")
+    began = time.monotonic()
+    outcome = train(tmp_path, *settings, budget="25it")
+    assert outcome.seconds < time.monotonic() - began - 25 * 0.01  # half of the pauses at least
+    assert outcome.seconds > 0
+
+
+def test_a_session_stops_when_it_is_told_to(tmp_path: Path) -> None:
+    told: list[int] = []
+
+    def stop() -> bool:
+        told.append(1)
+        return len(told) > 5
+
+    outcome = train(tmp_path, stop=stop)
+    assert not outcome.finished and 0 < outcome.iterations < 40
+    assert resume(str(tmp_path / "run"), view=QuietView()).iterations == 40

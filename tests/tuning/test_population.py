@@ -119,7 +119,7 @@ def test_wrong_changes_are_refused(entry: str, message: str) -> None:
 def test_a_population_learns_and_its_best_member_is_a_plain_recipe(tmp_path: Path) -> None:
     """The recipe trains to the same weights, through copies and changed settings."""
     folder, lines = tmp_path / "tune", []
-    population = train(tiny(4, 9, 3), folder, here, lines.append)
+    population = train(tiny(4, 6, 2), folder, here, lines.append)
     assert len(population.rounds) == 3 and any("copied" in line for line in lines)
     best = population.best()
     place = member_folder(folder, 3, best.member)
@@ -147,19 +147,19 @@ def test_a_population_learns_and_its_best_member_is_a_plain_recipe(tmp_path: Pat
 
 
 def test_an_interrupted_tuning_ends_as_one_that_was_not(tmp_path: Path) -> None:
-    whole = train(tiny(3, 6, 2), tmp_path / "whole", here)
+    whole = train(tiny(2, 4, 2), tmp_path / "whole", here)
     done = 0
 
     def failing(jobs: Iterable[Job]) -> Iterator[bytes]:
         nonlocal done
         for data in here(jobs):
             done += 1
-            if done == 5:  # in the middle of the second round
+            if done == 4:  # in the middle of the second round
                 raise KeyboardInterrupt
             yield data
 
     with pytest.raises(KeyboardInterrupt):
-        train(tiny(3, 6, 2), tmp_path / "part", failing)
+        train(tiny(2, 4, 2), tmp_path / "part", failing)
     half = Population.load(tmp_path / "part")
     assert len(half.rounds) == 1
     assert train(half, tmp_path / "part", here) == whole

@@ -15,9 +15,9 @@ pytest.importorskip("uvicorn")
 pytest.importorskip("websockets")
 
 from rookery._core import Game
+from rookery.web.analyse.facts import Facts, read_openings
+from rookery.web.analyse.pgn_tree import MOST_NODES, tree_of_pgn
 from rookery.web.choices import shipped_engine
-from rookery.web.facts import Facts, read_openings
-from rookery.web.pgn_tree import MOST_NODES, tree_of_pgn
 from support.web_parts import Client, server
 
 SCHOLAR = ["e2e4", "e7e5", "d1h5", "b8c6", "f1c4", "g8f6", "h5f7"]
@@ -124,7 +124,7 @@ def test_a_game_is_reviewed(board: Board) -> None:
     while len(seen) < len(SCHOLAR) + 1:
         verdict = board.of("verdict")
         seen.append(verdict["ply"])
-        assert 0 <= verdict["expected"] <= 100 and verdict["of"] == 8
+        assert 0 <= verdict["chance"] <= 100 and verdict["of"] == 8
     assert seen == [7, 6, 5, 4, 3, 2, 1, 0]
     end = board.of("reviewed")
     kinds = [move["kind"] for move in end["moves"]]

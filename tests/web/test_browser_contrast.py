@@ -100,6 +100,8 @@ def test_all_text_has_contrast(page: Page, theme: str) -> None:
     page.find("#analysis-text").send_keys("e4\n")
     page.until(lambda: page.all("#tree button"), "the move is made")
     page.script("document.querySelector('#review').hidden = false")
+    page.script("document.querySelector('#insight').open = true")
+    page.until(lambda: page.all("#insight-columns h3"), "a network is looked into")
     assert page.script(SCRIPT, LEAST) == []
     page.open("#blind")
     page.until(lambda: page.all("#blind-player option"), "opponents are offered")

@@ -10,6 +10,8 @@ pytest.importorskip("starlette", reason="needs the extra web")
 pytest.importorskip("uvicorn", reason="needs the extra web")
 pytest.importorskip("torch", reason="needs the extra train")
 
+from selenium.webdriver.common.keys import Keys
+
 from support.browser_parts import Page, opened_page
 
 pytestmark = pytest.mark.usefixtures("no_console_errors")
@@ -85,3 +87,31 @@ def test_from_a_game_to_the_mind_of_the_opponent(page: Page) -> None:
     page.until(lambda: page.texts("#insight-columns h3"), "the opponent's network is shown")
     assert page.texts("#insight-columns h3")[0].startswith("ppo")
     assert len(page.all("#insight-columns section")) == 1
+
+
+def test_by_keyboard_alone(page: Page) -> None:
+    """Panel, networks, what is coloured, tree and match, without a mouse."""
+    look(page, EVEN)
+    page.find("#insight summary").send_keys(Keys.ENTER)
+    page.until(lambda: not page.find("#insight-columns").is_displayed(), "a key closes the panel")
+    page.find("#insight summary").send_keys(Keys.ENTER)
+    page.until(lambda: len(page.all("#insight-columns section")) == 2, "and opens it")
+    page.find("#insight-2").send_keys("nothing")
+    page.until(lambda: len(page.all("#insight-columns section")) == 1, "a network is left out")
+    page.find("[name=insight-shown]:checked").send_keys(Keys.ARROW_DOWN)
+    page.until(lambda: coloured(page, "worth-"), "an arrow key chooses what is coloured")
+    page.find("#insight-tree-show").send_keys(Keys.ENTER)
+    page.until(lambda: page.all("#insight-tree summary"), "the tree is there")
+    page.find("#insight-tree summary").send_keys(Keys.ENTER)
+    page.until(lambda: page.all("#insight-tree ul li"), "a key opens a move")
+    page.find("#insight-tree summary button").send_keys(Keys.ENTER)
+    page.until(lambda: len(page.all("#tree button")) == 1, "and puts it on the board")
+
+
+def test_on_a_phone(phone: Page) -> None:
+    look(phone, EVEN)
+    assert coloured(phone, "heat-")
+    phone.script("document.querySelector('#insight-tree-show').click()")
+    phone.until(lambda: phone.all("#insight-tree summary"), "the tree is there")
+    phone.script("document.querySelector('#insight-tree details').open = true")
+    phone.until(lambda: phone.all("#insight-tree ul li"), "and opens")

@@ -38,14 +38,11 @@ class Site:
 @pytest.fixture
 def site(tmp_path: Path) -> Iterator[Site]:
     driver = open_browser(tmp_path)
-    try:
-        with server(tmp_path, games=tmp_path / "games") as running:
-            driver.set_window_size(1280, 900)
-            found = Site(Page(driver, running.url), running, tmp_path)
-            yield found
-            found.stop()
-    finally:
-        driver.quit()
+    with server(tmp_path, games=tmp_path / "games") as running:
+        found = Site(Page(driver, running.url), running, tmp_path)
+        yield found
+        driver.get("about:blank")
+        found.stop()
 
 
 @pytest.mark.parametrize("keeps_files", [True, False])

@@ -23,10 +23,10 @@ pytest.importorskip("uvicorn")
 pytest.importorskip("websockets")
 
 from rookery.cli import main
-from rookery.web import connections
-from rookery.web.connections import most_connections
-from rookery.web.guard import Access, host_name
 from rookery.web.serve import Running, require_assets
+from rookery.web.transport import connections
+from rookery.web.transport.connections import most_connections
+from rookery.web.transport.guard import Access, host_name
 from support.web_parts import Address, Client, server
 
 HALF = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: "

@@ -11,11 +11,11 @@ pytest.importorskip("uvicorn", reason="needs the extra web")
 
 from rookery.players.characters import CHARACTERS
 from rookery.players.levels import is_calibrated
-from rookery.web import draws
 from rookery.web.choices import shipped_engine
-from rookery.web.clock import Clock
-from rookery.web.records import Entry
-from rookery.web.seats import calm_seconds
+from rookery.web.games import draws
+from rookery.web.games.clock import Clock
+from rookery.web.games.records import Entry
+from rookery.web.games.seats import calm_seconds
 from rookery.web.serve import Running
 from support.web_parts import Client, server
 

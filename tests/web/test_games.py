@@ -32,13 +32,13 @@ from rookery.players.offered_levels import AS_MADE, TREE_SEARCH
 from rookery.players.thinking import Line, Thought
 from rookery.rating.networks import known_rungs
 from rookery.web.choices import Choices, run_choices
-from rookery.web.clock import Clock
-from rookery.web.quota import Clamps, Quotas
-from rookery.web.records import destinations, game_of_pgn, in_words
-from rookery.web.rooms import Rooms
+from rookery.web.games.clock import Clock
+from rookery.web.games.records import destinations, game_of_pgn, in_words
+from rookery.web.games.rooms import Rooms
+from rookery.web.games.shelf import Shelf
+from rookery.web.games.thinking import Search, Searches, Wish, thought_of
 from rookery.web.serve import Running
-from rookery.web.shelf import Shelf
-from rookery.web.thinking import Search, Searches, Wish, thought_of
+from rookery.web.transport.quota import Clamps, Quotas
 from support.thinkers import CountingThinker
 from support.web_parts import Client, Seat, eventually, server
 

@@ -14,7 +14,7 @@ pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 pytest.importorskip("websockets")
 
-from rookery.web.library import Library
+from rookery.web.games.library import Library
 from support.web_parts import Client, Seat, eventually, server
 
 
@@ -122,7 +122,7 @@ def test_damaged_files_are_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         assert [kept["id"] for kept in library.games(visitor)] == ["a" * 16]
     with pytest.raises(KeyError):
         library.read(visitor, "b" * 16)
-    monkeypatch.setattr("rookery.web.library.MOST_GAMES", 5)
+    monkeypatch.setattr("rookery.web.games.library.MOST_GAMES", 5)
     for number in range(8):
         library.write(visitor, {**record, "id": f"game{number:012d}"})
     assert len(list(path.parent.glob("*.json"))) == 5

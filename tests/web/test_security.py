@@ -22,11 +22,11 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
 from rookery.web.choices import Choices, run_names
-from rookery.web.guard import make_access
-from rookery.web.outbox import MOST_WAITING, Outbox
-from rookery.web.quota import Buckets, Clamps, QuotaError, Rate
-from rookery.web.records import game_of_pgn
+from rookery.web.games.records import game_of_pgn
 from rookery.web.serve import Running, listen
+from rookery.web.transport.guard import make_access
+from rookery.web.transport.outbox import MOST_WAITING, Outbox
+from rookery.web.transport.quota import Buckets, Clamps, QuotaError, Rate
 from support.web_parts import Client, Seat, server
 
 EVIL = "evil.example"

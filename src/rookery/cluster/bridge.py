@@ -26,9 +26,10 @@ import numpy as np
 
 from rookery.base.messages import pack, unpack
 from rookery.cluster import node
-from rookery.cluster.dispatcher import Attempt, Dispatcher
+from rookery.cluster.dispatcher import Dispatcher
 from rookery.cluster.jobs import Answer, Job
 from rookery.cluster.ray_nodes import ConnectError, RayNodes, connect, info_of
+from rookery.cluster.tasks import Attempt
 
 TICK = 0.25  # seconds
 NODES_EVERY = 1.0

@@ -8,7 +8,9 @@ with a thousand nodes that do not exist.
   than that is late if it is slow.
 - Pieces start in the order in which they came. A node with nothing else to do copies the oldest
   piece that takes twice the usual time elsewhere; the first result counts.
-- A piece that is lost with its node is done again. A piece that raises an exception twice fails.
+- A piece that is lost with its node is done again. The node gets nothing for a while, longer each
+  time: one that is dead and still listed would otherwise draw and lose all pieces.
+- A piece that raises an exception twice fails.
 - A share of the pieces is done by two nodes and compared; the caller settles a dispute.
 """
 
@@ -18,17 +20,18 @@ import heapq
 import statistics
 from collections import deque
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from rookery.cluster.jobs import Answer, Failed, Job, Lost, NodeInfo, Outcome
+from rookery.cluster.tasks import Attempt, Node, Task
 
 TICK = 0.2  # seconds between two looks at late pieces
-AHEAD = 1  # pieces that wait on a node
 SLOW = 2.0  # times the usual duration, after which an idle node makes a copy
 SILENT = 10.0  # times the usual duration, after which a process counts as dead ...
 SHORTEST_SILENCE = 60.0  # ... but not before so many seconds
 SILENCES = 3  # of a node before it gets no more work
+REST = 1.0  # seconds without work for a node that lost a piece, twice as long each time ...
+LONGEST_REST = 32.0  # ... up to this
 MOST_LOST = 50  # times that one piece may be lost
 MOST_FAILURES = 2  # exceptions of one piece
 REMEMBERED = 64  # durations of each kind of work
@@ -55,62 +58,6 @@ class Reports(Protocol):
 
     def log(self, text: str) -> None:
         """Tell the user."""
-
-
-@dataclass(eq=False)
-class Attempt:
-    """A piece on a node."""
-
-    key: str
-    node: str
-    began: float
-    handle: Any = None
-    over: bool = False
-
-
-@dataclass(eq=False)
-class Node:
-    """A node and its work."""
-
-    info: NodeInfo
-    joined: float
-    same_kernel: bool = True
-    refused: str = ""  # why it gets no work
-    running: list[Attempt] = field(default_factory=list)
-    done: int = 0
-    positions: int = 0
-    busy: float = 0.0  # seconds of work on pieces that counted
-    cpu: float = 0.0
-    silences: int = 0
-
-    @property
-    def room(self) -> int:
-        """Pieces that it may still get."""
-        return 0 if self.refused else self.info.slots + AHEAD - len(self.running)
-
-
-@dataclass(eq=False)
-class Task:
-    """A job that is not done yet."""
-
-    job: Job
-    number: int
-    wanted: int  # answers; 2 for a checked piece
-    attempts: list[Attempt] = field(default_factory=list)
-    answers: dict[str, Answer] = field(default_factory=dict)  # by node
-    lost: int = 0
-    failures: dict[str, str] = field(default_factory=dict)  # reasons by node
-    raised: int = 0
-    disputed: bool = False
-
-    def is_on(self, node: str) -> bool:
-        """Whether a node does or did it."""
-        return node in self.answers or any(attempt.node == node for attempt in self.attempts)
-
-    @property
-    def missing(self) -> int:
-        """Attempts that it still needs."""
-        return 0 if self.disputed else self.wanted - len(self.answers) - len(self.attempts)
 
 
 class Dispatcher:
@@ -179,6 +126,7 @@ class Dispatcher:
             self._raised(task, attempt, outcome.reason)
         else:
             reason = outcome.reason if isinstance(outcome, Lost) else "its result is damaged"
+            self._rest(attempt.node, now)
             self._lost(task, reason)
 
     def settle(self, key: str, right: Answer) -> None:
@@ -216,8 +164,9 @@ class Dispatcher:
         if not self._waiting:
             return
         known = (self.nodes.get(node_id) for node_id in self._roomy)
-        free = [node for node in known if node is not None and node.room > 0]
-        self._roomy = {node.info.id: None for node in free}
+        roomy = [node for node in known if node is not None and node.room > 0]
+        self._roomy = {node.info.id: None for node in roomy}
+        free = [node for node in roomy if node.rests_until <= now]
         # The emptiest first, in turns: pieces spread over the nodes.
         heap = [(len(n.running) / n.info.slots, i, n) for i, n in enumerate(free)]
         heapq.heapify(heap)
@@ -251,16 +200,19 @@ class Dispatcher:
 
     def _copy(self, now: float, usual: dict[str, float]) -> None:
         """Copy the oldest late pieces to nodes that have nothing else to do."""
-        idle = [n for n in self.nodes.values() if n.room > 0 and len(n.running) < n.info.slots]
+        idle = [
+            node
+            for node in self.nodes.values()
+            if node.room > 0 and len(node.running) < node.info.slots and node.rests_until <= now
+        ]
         for task in list(self.tasks.values()) if idle else ():  # in the order in which they came
             known = usual.get(task.job.work)
             if known is None or len(task.attempts) != 1:
                 continue
             if now - task.attempts[0].began <= SLOW * known:
                 continue
-            node = next(
-                (n for n in idle if not task.is_on(n.info.id) and self._fits(n, task)), None
-            )
+            fitting = (n for n in idle if not task.is_on(n.info.id) and self._fits(n, task))
+            node = next((n for n in fitting if n.info.id not in task.failures), None)
             if node is None:
                 continue
             self.totals["copies"] += 1
@@ -318,6 +270,13 @@ class Dispatcher:
         if task is not None:
             self._lost(task, f"node {node.info.name} has not answered")
 
+    def _rest(self, node_id: str, now: float) -> None:
+        """Give nothing to a node that lost a piece, for a while."""
+        node = self.nodes.get(node_id)
+        if node is not None and node.rests_until <= now:  # otherwise it lost several at once
+            node.rests_until = now + min(REST * 2.0**node.losses, LONGEST_REST)
+            node.losses += 1
+
     def _lost(self, task: Task, reason: str) -> None:
         task.lost += 1
         self.totals["retries"] += 1
@@ -344,6 +303,7 @@ class Dispatcher:
     def _answered(self, task: Task, attempt: Attempt, answer: Answer, now: float) -> None:
         node = self.nodes.get(attempt.node)
         if node is not None:
+            node.losses = 0
             node.done += 1
             node.positions += answer.positions
             node.busy += answer.seconds

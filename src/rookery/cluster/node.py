@@ -44,8 +44,14 @@ def cached(key: Hashable, make: Callable[[], T]) -> T:
 
 def perform(work: str, content: bytes, shared: tuple[bytes, ...]) -> tuple[Any, ...]:
     """Do a piece; the fields of `jobs.Answer`."""
-    began, cpu = time.perf_counter(), time.process_time()
-    data, positions = load(work)(shared, content)
+    began, cpu, modules = time.perf_counter(), time.process_time(), set(sys.modules)
+    try:
+        data, positions = load(work)(shared, content)
+    except KeyboardInterrupt:  # the piece was given up
+        if set(sys.modules) != modules:
+            os._exit(1)  # torch, half imported, cannot be imported again in this process
+        _cache.clear()
+        raise
     digest = hashlib.sha256(data).hexdigest()
     return data, digest, positions, time.perf_counter() - began, time.process_time() - cpu
 

@@ -27,6 +27,8 @@ QUIET = {
     "RAY_BACKEND_LOG_LEVEL": "error",
     # Half a minute, Ray's own limit for the start of a node, is too little on a busy machine.
     "RAY_raylet_start_wait_time_s": "240",
+    # Ray's own 15 would leave the games what everything else on this machine does not want.
+    "RAY_worker_niceness": "0",
 }
 
 

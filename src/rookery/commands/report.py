@@ -15,9 +15,10 @@ from rookery.commands._common import print_result
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
     parser.add_argument(
-        "runs", metavar="RUN", nargs="+", help="run folders, or those of 'rookery tune'"
+        "runs", metavar="RUN", nargs="+", help="run folders, or those of 'rookery tune' or 'race'"
     )
     parser.add_argument("--out", metavar="FILE", required=True, help=".html file to write")
+    parser.add_argument("--svg", metavar="DIR", help="write each chart to a file of DIR as well")
     parser.add_argument("--title", default="Training report", help="page heading")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
@@ -30,6 +31,8 @@ def run(args: argparse.Namespace) -> int:
 
     require_extra("pydantic")
     from rookery.base.storage import atomic_write
+    from rookery.race.plan import is_race, run_folders
+    from rookery.report.document import write_drawings
     from rookery.report.page import make_page
     from rookery.report.population import is_population, members, population_section
     from rookery.report.read import read_runs
@@ -38,13 +41,17 @@ def run(args: argparse.Namespace) -> int:
     left_out: list[str] = []
     folders = [Path(name) for name in args.runs]
     sections = [population_section(folder) for folder in folders if is_population(folder)]
-    paths = [
-        path
-        for folder in folders
-        for path in (members(folder) if is_population(folder) else [folder])
-    ]
+    paths: list[Path] = []
+    for folder in folders:
+        if is_population(folder):
+            paths += members(folder)
+        else:
+            paths += run_folders(folder) if is_race(folder) else [folder]
     runs = read_runs(paths, left_out.append)
-    atomic_write(out, make_page(runs, args.title, sections))
+    page = make_page(runs, args.title, sections)
+    atomic_write(out, page)
+    if args.svg:
+        write_drawings(page, Path(args.svg))
     for reason in left_out:
         print(f"left out: {reason}", file=sys.stderr)
     result = {

@@ -2,8 +2,9 @@
 
 Options (`rookery,depth=8`, `runs/engine,nodes=10000`): limits `depth`, `nodes` and `movetime`,
 `threads`, `hash` in MiB, `level` 1 to 20 or `elo` for weaker play, `search=full` for a search
-without pruning and reductions, `probabilities` for Giraffe's probability-limited search, and for
-`rookery` another `network`. Without limits a move takes 0.1 s.
+without pruning and reductions, `search=plain` for a fixed depth without quiescence (at `depth=1`
+the move after which the network's value is best), `probabilities` for Giraffe's probability-limited
+search, and for `rookery` another `network`. Without limits a move takes 0.1 s.
 Networks of the families `nnue` and `giraffe` need neither torch nor safetensors.
 """
 
@@ -30,7 +31,7 @@ from rookery._core import (
 )
 from rookery._core import SearchResult as CoreResult
 from rookery.base.scales import value_of_score
-from rookery.players.base import Capabilities, Decision, Limits, require_board
+from rookery.players.base import Capabilities, Decision, Limits, Player, require_board
 from rookery.players.lateness import Lateness
 from rookery.players.levels import (
     HIGHEST_ELO,
@@ -447,7 +448,7 @@ def _is_rated(source: str) -> bool:
     return source != MATERIAL and is_calibrated(read_model(source)[1])
 
 
-def alphabeta_player(spec: PlayerSpec, options: dict[str, Any]) -> AlphaBetaPlayer:
+def alphabeta_player(spec: PlayerSpec, options: dict[str, Any]) -> Player:
     """The player of a model file, run folder or shipped network, with the options ALPHA_BETA."""
     from rookery.nets.model_file import ModelFileError
 
@@ -462,6 +463,10 @@ def alphabeta_player(spec: PlayerSpec, options: dict[str, Any]) -> AlphaBetaPlay
             ) from error
         raise
     chosen = {key: value for key, value in options.items() if key != "network"}
+    if chosen.get("search") == "plain":
+        from rookery.players.plain import plain_value_player
+
+        return plain_value_player(spec, evaluator, chosen)
     if chosen.get("probabilities") == "learned":
         chosen["moves"] = read_moves(source)
     try:

@@ -36,8 +36,9 @@ ALPHA_BETA = (
     Option("elo", kinds.positive_int, "strength as an Elo figure instead"),
     Option(
         "search",
-        kinds.one_of("selective", "full"),
-        "selective (default): prune and reduce; full: every move to the full depth, checks deeper",
+        kinds.one_of("selective", "full", "plain"),
+        "selective (default): prune and reduce; full: every move to the full depth, checks deeper; "
+        "plain: alpha-beta to `depth` (1) and nothing else, by the network's values alone",
     ),
     Option(
         "probabilities",

@@ -4,6 +4,9 @@
 Ezra Marin (2022) really measured. `simplified,search=engine` puts the same evaluation under the
 engine's search, to compare it with networks at the same depth, `search=full` under that search
 without pruning and reductions.
+
+`search=plain` of an alpha-beta player is the same search with its network. At depth 1, the default
+there, it plays the move after which the value is best: what the network knows without any search.
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from rookery._core import BatchEvaluator, Game, PlainSearch, PositionEvaluator
+from rookery._core import BatchEvaluator, Game, NnueNetwork, PlainSearch, PositionEvaluator
 from rookery.players.alphabeta import AlphaBetaPlayer
 from rookery.players.base import (
     Capabilities,
@@ -39,9 +42,11 @@ class PlainPlayer:
         evaluator: BatchEvaluator | PositionEvaluator,
         name: str,
         depth: int = DEFAULT_DEPTH,
+        bounded: bool = False,
     ) -> None:
-        """Search `depth` plies; the evaluator's values may be unbounded."""
+        """Search `depth` plies; values that are not `bounded` by [-1, 1] are logits."""
         self.name = name
+        self._bounded = bounded
         self._depth = depth
         self._search = PlainSearch(evaluator)
 
@@ -56,7 +61,8 @@ class PlainPlayer:
         legal_moves(game)  # raises if the game is over
         line, value, leaves = self._search.search(game, self._depth)
         details = {"leaves": leaves, "depth": self._depth}
-        return Decision(line[0], float(np.tanh(value)), tuple(line), details=details)
+        result = np.clip(value, -1, 1) if self._bounded else np.tanh(value)
+        return Decision(line[0], float(result), tuple(line), details=details)
 
     def new_game(self) -> None:
         """Do nothing: there is no state between games."""
@@ -94,6 +100,19 @@ def plain_player(spec: PlayerSpec, options: dict[str, Any]) -> Player:
         )
     _require_depth(spec, depth)
     return PlainPlayer(conv_evaluator(network, origin, bounded=False), str(spec), depth)
+
+
+def plain_value_player(
+    spec: PlayerSpec, evaluator: NnueNetwork | BatchEvaluator, options: dict[str, Any]
+) -> Player:
+    """An alpha-beta player with `search=plain`: of its other options only `depth` makes sense."""
+    for key in options.keys() - {"search", "depth"}:
+        raise SpecError(f"player {str(spec)!r}: search=plain has a depth and no {key}")
+    depth = int(options.get("depth", 1))
+    _require_depth(spec, depth)
+    if isinstance(evaluator, NnueNetwork):
+        return PlainPlayer(PositionEvaluator.network(evaluator), str(spec), depth, bounded=True)
+    return PlainPlayer(evaluator, str(spec), depth, bounded=True)
 
 
 def _require_depth(spec: PlayerSpec, depth: int) -> None:

@@ -7,10 +7,11 @@ playing them again. An incomplete last line, left by a crash, is dropped.
 
 from __future__ import annotations
 
-import json
-import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
+
+from rookery.base.row_journal import RowJournal
 
 
 @dataclass(frozen=True)
@@ -39,24 +40,8 @@ class BatchFile:
 
     def __init__(self, path: Path) -> None:
         """Read the file if it exists; a `ValueError` names the first line of another format."""
-        self.path = path
-        self._batches: dict[BatchKey, BatchResult] = {}
-        if not path.exists():
-            return
-        data = path.read_bytes()
-        whole = data[: data.rfind(b"\n") + 1]
-        for number, line in enumerate(whole.splitlines(), 1):
-            try:
-                entry = json.loads(line)
-                self._batches[BatchKey(**entry["batch"])] = BatchResult(**entry["result"])
-            except (ValueError, KeyError, TypeError):
-                raise ValueError(
-                    f"{str(path)!r}, line {number}, is not a batch of games; name another file"
-                ) from None
-        if not whole and not data.startswith(b'{"batch"'[: len(data)]):
-            raise ValueError(f"{str(path)!r} holds no batches of games; name another file")
-        if len(whole) < len(data):
-            os.truncate(path, len(whole))  # the process died while writing
+        self._journal = RowJournal(path, _parse, "batch", "a batch of games")
+        self._batches = dict(self._journal.rows)
 
     def __len__(self) -> int:
         """Number of batches."""
@@ -68,9 +53,9 @@ class BatchFile:
 
     def add(self, key: BatchKey, result: BatchResult) -> None:
         """Append a batch and sync it to disk."""
-        entry = json.dumps({"batch": asdict(key), "result": asdict(result)})
-        with self.path.open("a", encoding="utf-8") as file:
-            file.write(entry + "\n")
-            file.flush()
-            os.fsync(file.fileno())
+        self._journal.append({"batch": asdict(key), "result": asdict(result)})
         self._batches[key] = result
+
+
+def _parse(entry: Any) -> tuple[BatchKey, BatchResult]:
+    return BatchKey(**entry["batch"]), BatchResult(**entry["result"])

@@ -21,7 +21,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from rookery.arena.elo import ELO_PER_NATURAL_UNIT, UNBOUNDED_ELO, expected_score
+from rookery.arena.elo import ELO_PER_NATURAL_UNIT, UNBOUNDED_ELO
 
 Floats = NDArray[np.float64]
 
@@ -60,6 +60,15 @@ class Rating:
     anchor: bool
 
 
+@dataclass(frozen=True)
+class Fit:
+    """Joint ratings with their errors; the order of names is alphabetical."""
+
+    names: list[str]
+    elos: Floats  # [N]
+    covariance: Floats  # [N, N], in Elo squared; zero for anchors
+
+
 def rate(
     encounters: Iterable[Encounter],
     anchors: Mapping[str, float],
@@ -73,30 +82,60 @@ def rate(
         anchors: ratings that are held fixed; at least one.
         virtual_draws: draws added to each pair that met.
     """
+    merged = _merge(encounters)
+    found = fit(merged, anchors, virtual_draws=virtual_draws)
+    z = NormalDist().inv_cdf(0.975)
+    totals = _totals(merged)
+    ratings = []
+    for i, name in enumerate(found.names):
+        elo = float(found.elos[i])
+        half = min(z * float(np.sqrt(found.covariance[i, i])), UNBOUNDED_ELO)
+        games, points = totals.get(name, (0.0, 0.0))
+        score = points / games if games else 0.5
+        ratings.append(Rating(name, elo, elo - half, elo + half, games, score, name in anchors))
+    return {rating.name: rating for rating in sorted(ratings, key=lambda r: -r.elo)}
+
+
+def fit(
+    encounters: Iterable[Encounter],
+    anchors: Mapping[str, float],
+    *,
+    virtual_draws: float = 0.01,
+    players: Iterable[str] = (),
+    spread: float = 0.0,
+) -> Fit:
+    """Fit all ratings at once.
+
+    Args:
+        encounters: results.
+        anchors: ratings that are held fixed; at least one.
+        virtual_draws: draws added to each pair that met.
+        players: further players, who may not have played yet.
+        spread: standard deviation in Elo of a normal prior around the anchors' mean; 0: none, and
+            then a chain of games must join every player to an anchor.
+    """
     if not anchors:
         raise ValueError("ratings need at least one anchor, a player whose rating is given")
     if virtual_draws <= 0:
         raise ValueError(f"virtual_draws must be above 0, got {virtual_draws!r}")
     merged = _merge(encounters)
-    names = sorted({n for e in merged for n in (e.first, e.second)} | set(anchors))
-    _check_connected(names, merged, anchors)
-    index = {name: i for i, name in enumerate(names)}
+    met = {name for each in merged for name in (each.first, each.second)}
+    names = sorted(met | set(anchors) | set(players))
+    if not spread:
+        _check_connected(names, merged, anchors)
+    middle = sum(anchors.values()) / len(anchors)
+    strengths = np.array([anchors.get(name, middle) for name in names]) / ELO_PER_NATURAL_UNIT
+    covariance = np.zeros((len(names), len(names)))
     free = [i for i, name in enumerate(names) if name not in anchors]
-    first_guess = sum(anchors.values()) / len(anchors)
-    strengths = np.array([anchors.get(n, first_guess) for n in names]) / ELO_PER_NATURAL_UNIT
-    errors = np.zeros(len(names))
     if free:
-        covariance = _fit(strengths, free, merged, index, virtual_draws)
-        errors[free] = np.sqrt(np.maximum(np.diagonal(covariance), 0.0))
-    z = NormalDist().inv_cdf(0.975)
-    ratings = []
+        precision = (ELO_PER_NATURAL_UNIT / spread) ** 2 if spread else 0.0
+        prior = (middle / ELO_PER_NATURAL_UNIT, precision)
+        index = {name: i for i, name in enumerate(names)}
+        covariance[np.ix_(free, free)] = _fit(strengths, free, merged, index, virtual_draws, prior)
+    elos = strengths * ELO_PER_NATURAL_UNIT
     for i, name in enumerate(names):
-        elo = anchors.get(name, float(strengths[i]) * ELO_PER_NATURAL_UNIT)
-        half = min(z * float(errors[i]) * ELO_PER_NATURAL_UNIT, UNBOUNDED_ELO)
-        games, points = _totals(name, merged)
-        score = points / games if games else 0.5
-        ratings.append(Rating(name, elo, elo - half, elo + half, games, score, name in anchors))
-    return {rating.name: rating for rating in sorted(ratings, key=lambda r: -r.elo)}
+        elos[i] = anchors.get(name, elos[i])  # without rounding
+    return Fit(names, elos, covariance * ELO_PER_NATURAL_UNIT**2)
 
 
 def _merge(encounters: Iterable[Encounter]) -> list[Encounter]:
@@ -133,14 +172,14 @@ def _check_connected(
         )
 
 
-def _totals(name: str, encounters: Sequence[Encounter]) -> tuple[float, float]:
-    games = points = 0.0
+def _totals(encounters: Sequence[Encounter]) -> dict[str, tuple[float, float]]:
+    """Games and points by name."""
+    totals: dict[str, tuple[float, float]] = {}
     for e in encounters:
-        if name == e.first:
-            games, points = games + e.games, points + e.points
-        elif name == e.second:
-            games, points = games + e.games, points + e.games - e.points
-    return games, points
+        for name, points in ((e.first, e.points), (e.second, e.games - e.points)):
+            games, before = totals.get(name, (0.0, 0.0))
+            totals[name] = (games + e.games, before + points)
+    return totals
 
 
 def _fit(
@@ -149,26 +188,28 @@ def _fit(
     encounters: Sequence[Encounter],
     index: Mapping[str, int],
     virtual_draws: float,
+    prior: tuple[float, float],
 ) -> Floats:
-    """Fit `strengths[free]` by Newton's method on the concave log-likelihood; their covariance."""
-    size = len(strengths)
+    """Fit `strengths[free]` by Newton's method on the concave log-likelihood; their covariance.
+
+    `prior` is the mean and the precision (0: none) of each of them.
+    """
+    size, (mean, precision) = len(strengths), prior
+    first = np.array([index[e.first] for e in encounters], np.int64)
+    second = np.array([index[e.second] for e in encounters], np.int64)
+    games = np.array([e.games for e in encounters]) + virtual_draws
+    points = np.array([e.points for e in encounters]) + virtual_draws / 2
     for _ in range(500):
-        gradient = np.zeros(size)
-        information = np.zeros((size, size))
-        for e in encounters:
-            i, j = index[e.first], index[e.second]
-            games = e.games + virtual_draws
-            expected = expected_score((strengths[i] - strengths[j]) * ELO_PER_NATURAL_UNIT)
-            surplus = e.points + virtual_draws / 2 - games * expected
-            weight = games * expected * (1 - expected)
-            gradient[i] += surplus
-            gradient[j] -= surplus
-            information[i, i] += weight
-            information[j, j] += weight
-            information[i, j] -= weight
-            information[j, i] -= weight
-        curvature = information[np.ix_(free, free)] + 1e-12 * np.eye(len(free))
-        step = np.linalg.solve(curvature, gradient[free])
+        expected = 1.0 / (1.0 + np.exp(strengths[second] - strengths[first]))
+        surplus = points - games * expected
+        weight = games * expected * (1 - expected)
+        slope = np.bincount(first, surplus, size) - np.bincount(second, surplus, size)
+        information = np.diag(np.bincount(first, weight, size) + np.bincount(second, weight, size))
+        np.add.at(information, (first, second), -weight)
+        np.add.at(information, (second, first), -weight)
+        gradient: Floats = slope[free] + precision * (mean - strengths[free])
+        curvature = information[np.ix_(free, free)] + (precision + 1e-12) * np.eye(len(free))
+        step = np.linalg.solve(curvature, gradient)
         # Far from the solution the curve is flat and Newton overshoots: at most 260 Elo a step.
         largest = float(np.max(np.abs(step)))
         strengths[free] += step / max(1.0, largest / 1.5)

@@ -18,6 +18,8 @@ LEFT, RIGHT, TOP, BOTTOM = 58, 12, 28, 36
 MOST_POINTS = 300  # drawn per line; more are averaged in groups
 COLOURS = 10  # classes in the style sheet
 LONGEST_NAME = 44  # characters beside a bar
+NAMES_WIDTH = 172  # for names at the ends of lines
+NAMES_HEIGHT = 12  # between two of them
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,16 @@ def ticks(low: float, high: float, count: int = 5) -> list[float]:
     return [float(f"{index * step:.12g}") for index in range(first, last + 1)]
 
 
+def log_ticks(values: Sequence[float]) -> list[float]:
+    """1, 2 and 5 times powers of ten that cover these values, which are above 0."""
+    if not values:
+        return []
+    first, last = (math.floor(math.log10(each)) for each in (min(values), max(values)))
+    marks = [float(f"{f}e{power}") for power in range(first, last + 2) for f in (1, 2, 5)]
+    low = max((mark for mark in marks if mark <= min(values)), default=marks[0])
+    return [mark for mark in marks if low <= mark <= 2.5 * max(values)]
+
+
 def thinned(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
     """At most `MOST_POINTS` points, each the mean of a group."""
     if len(points) <= MOST_POINTS:
@@ -93,8 +105,21 @@ def line_chart(
     y_name: Callable[[float], str] = short,
     x_name: Callable[[float], str] = short,
     include: Sequence[float] = (),
+    log_x: Sequence[float] = (),
+    names: bool = False,
 ) -> str:
-    """Lines over one pair of axes; `include` are values that the y-axis must cover."""
+    """Lines over one pair of axes.
+
+    Args:
+        title: Above the chart.
+        series: The lines.
+        x_label: Below the axis.
+        y_name: Text of a value.
+        x_name: Text of a tick of the x-axis.
+        include: Values that the y-axis must cover.
+        log_x: Ticks of a logarithmic x-axis; empty: a linear one.
+        names: Whether the name of each line stands at its end.
+    """
     drawn = [(line, thinned(line.points)) for line in series if line.points]
     if not drawn:
         return ""
@@ -102,19 +127,22 @@ def line_chart(
     ys = [y for _, points in drawn for _, y in points] + list(include)
     ys += [y for line, _ in drawn for _, *ends in line.band for y in ends]
     ys += [end for line, _ in drawn for pair in line.errors for end in pair]
-    x_ticks, y_ticks = ticks(min(xs), max(xs), 6), ticks(min(ys), max(ys))
-    x_of = _scale(x_ticks, LEFT, WIDTH - RIGHT)
+    x_ticks = sorted(log_x) or ticks(min(xs), max(xs), 6)
+    y_ticks = ticks(min(ys), max(ys))
+    end = WIDTH - (NAMES_WIDTH if names else RIGHT)
+    reach = [*x_ticks, *xs] if log_x else x_ticks
+    x_of = _scale([min(reach), max(reach)], LEFT, end, math.log if log_x else float)
     y_of = _scale(y_ticks, HEIGHT - BOTTOM, TOP)
-    parts = [_head(title, HEIGHT)]
+    parts = [_head(title, HEIGHT, " named" if names else "")]
     for tick in y_ticks:
         at = f"{y_of(tick):.1f}"
-        parts.append(f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{at}" y2="{at}"/>')
+        parts.append(f'<line class="grid" x1="{LEFT}" x2="{end}" y1="{at}" y2="{at}"/>')
         place = f'x="{LEFT - 5}" y="{float(at) + 4:.1f}"'
         parts.append(f'<text class="tick end" {place}>{escape(y_name(tick))}</text>')
     for tick in x_ticks:
         place = f'x="{x_of(tick):.1f}" y="{HEIGHT - BOTTOM + 14}"'
         parts.append(f'<text class="tick middle" {place}>{escape(x_name(tick))}</text>')
-    middle = (LEFT + WIDTH - RIGHT) / 2
+    middle = (LEFT + end) / 2
     parts.append(
         f'<text class="label middle" x="{middle}" y="{HEIGHT - 6}">{escape(x_label)}</text>'
     )
@@ -137,7 +165,24 @@ def line_chart(
             text = escape(f"{line.name}: {y_name(y)} at {x_name(x)}")
             place = f'cx="{x_of(x):.1f}" cy="{y_of(y):.1f}" r="3"'
             parts.append(f'<circle class="dot {kind}" {place}><title>{text}</title></circle>')
+    if names:
+        parts += _names([(line, *points[-1]) for line, points in drawn], x_of, y_of)
     return "".join([*parts, "</svg>"])
+
+
+def _names(
+    ends: Sequence[tuple[Series, float, float]],
+    x_of: Callable[[float], float],
+    y_of: Callable[[float], float],
+) -> list[str]:
+    """The names of lines at their ends (x, y), the highest first, pushed down where they meet."""
+    parts, free = [], -math.inf
+    for line, x, y in sorted(ends, key=lambda each: -each[2]):
+        free = max(free + NAMES_HEIGHT, y_of(y) + 4)
+        place = f'x="{x_of(x) + 7:.1f}" y="{free:.1f}"'
+        kind = f"name s{line.colour % COLOURS}"
+        parts.append(f'<text class="{kind}" {place}>{escape(line.name)}</text>')
+    return parts
 
 
 def bar_chart(title: str, bars: Sequence[Bar], name: Callable[[float], str] = short) -> str:
@@ -207,14 +252,18 @@ def _shortened(name: str) -> str:
     return name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "\u2026"
 
 
-def _head(title: str, height: int) -> str:
+def _head(title: str, height: int, more: str = "") -> str:
     text = escape(title)
     return (
-        f'<svg class="chart" viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{text}">'
+        f'<svg class="chart{more}" viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{text}">'
         f'<text class="title" x="8" y="16">{text}</text>'
     )
 
 
-def _scale(marks: Sequence[float], begin: float, end: float) -> Callable[[float], float]:
-    low, high = marks[0], marks[-1]
-    return lambda value: begin + (value - low) / (high - low) * (end - begin)
+def _scale(
+    marks: Sequence[float], begin: float, end: float, shape: Callable[[float], float] = float
+) -> Callable[[float], float]:
+    """A function from values to pixels; `shape` is the logarithm on a logarithmic axis."""
+    low, high = shape(marks[0]), shape(marks[-1])
+    width = high - low or 1.0
+    return lambda value: begin + (shape(value) - low) / width * (end - begin)

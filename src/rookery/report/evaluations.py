@@ -7,8 +7,8 @@ from typing import Any
 
 from rookery._core import STANDARD_BOARD
 from rookery.arena.elo import estimate_from_games, expected_score
-from rookery.rating.networks import evaluation_rating
-from rookery.report.chart import Series, line_chart
+from rookery.rating.networks import evaluation_rating, run_ratings
+from rookery.report.chart import Series, line_chart, log_ticks
 from rookery.report.read import RunData
 from rookery.runs.reader import number
 from rookery.training.budget import duration
@@ -51,6 +51,24 @@ def score_chart(runs: Sequence[RunData], opponent: str, key: str, label: str) ->
     lines = [score_series(run, opponent, key, scale) for run in runs]
     title = "Score in per cent, with 95 % intervals"
     return line_chart(title, lines, label, include=[0.0, 100.0])
+
+
+def rating_chart(runs: Sequence[RunData]) -> str:
+    """Elo over minutes, on a logarithmic axis, of checkpoints that `rookery rate` has rated."""
+    lines = []
+    for run in runs:
+        minutes = {row.get("iteration"): (number(row.get("seconds")) or 0) / 60 for row in run.rows}
+        rated = [
+            (minutes[step], rating)
+            for step, rating in sorted(run_ratings(run.folder).items())
+            if rating.elo is not None and minutes.get(step)
+        ]
+        points = [(x, rating.elo) for x, rating in rated if rating.elo is not None]
+        bounds = [(r.low, r.high) for _, r in rated]
+        errors = [(low, high) for low, high in bounds if low is not None and high is not None]
+        lines.append(Series(run.name, points, run.colour, marked=True, errors=errors))
+    marks = log_ticks([x for line in lines for x, _ in line.points])
+    return line_chart("Elo on the ladder", lines, "minutes of training", log_x=marks)
 
 
 def opening(runs: Sequence[RunData]) -> tuple[list[str], str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import chess
@@ -36,12 +37,20 @@ def sample_games(run: RunReader) -> list[SampleGame]:
 
 
 def _sample(game: PgnGame, title: str) -> SampleGame:
-    board = game.start or chess.Board()
+    players = f"{game.headers.get('White', '?')} - {game.headers.get('Black', '?')}"
+    result = game.headers.get("Result", "*")
+    return sample_game(title, players, result, game.moves, game.start)
+
+
+def sample_game(
+    title: str, players: str, result: str, ucis: Sequence[str], start: chess.Board | None = None
+) -> SampleGame:
+    """A game of moves in UCI, from the start position if no other is given."""
+    board = chess.Board() if start is None else start.copy()
     placements, moves = [board.board_fen()], []
-    for uci in game.moves:
+    for uci in ucis:
         move = chess.Move.from_uci(uci)
         moves.append(board.san(move))
         board.push(move)
         placements.append(board.board_fen())
-    players = f"{game.headers.get('White', '?')} - {game.headers.get('Black', '?')}"
-    return SampleGame(title, players, game.headers.get("Result", "*"), placements, moves)
+    return SampleGame(title, players, result, placements, moves)

@@ -5,21 +5,26 @@ All text from runs is escaped.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import replace
 from html import escape
 from typing import Any
 
 from rookery.base.registry import load
 from rookery.report.alarms import alarms
-from rookery.report.boards import board
 from rookery.report.chart import COLOURS, Bar, Series, bar_chart, line_chart, mean_series
 from rookery.report.document import asset, document
-from rookery.report.evaluations import counts_of, opening, score_chart, score_interval
+from rookery.report.evaluations import (
+    counts_of,
+    opening,
+    rating_chart,
+    score_chart,
+    score_interval,
+)
 from rookery.report.groups import Group, group_runs, value_text
 from rookery.report.html import charts, legend, paragraph, section, table, wide
 from rookery.report.read import RunData
+from rookery.report.viewer import viewer
 from rookery.runs.algorithms import ALGORITHMS
 from rookery.runs.reader import number
 from rookery.training.budget import duration
@@ -125,7 +130,11 @@ def _summary(runs: Sequence[RunData]) -> str:
 
 def _evaluation(runs: Sequence[RunData]) -> str:
     opponents = dict.fromkeys(name for run in runs for name in run.opponents())
-    return "".join(_opponent(runs, name) for name in opponents) or "<p>No evaluation yet.</p>"
+    text = "".join(_opponent(runs, name) for name in opponents)
+    ratings = rating_chart(runs)
+    if ratings:
+        text += f"<h3>On the ladder of opponents</h3>{charts([ratings])}"
+    return text or "<p>No evaluation yet.</p>"
 
 
 def _opponent(runs: Sequence[RunData], opponent: str) -> str:
@@ -230,29 +239,8 @@ def _mapping(value: object) -> dict[str, Any]:
 
 
 def _games(runs: Sequence[RunData]) -> str:
-    games = [
-        {**asdict(game), "title": f"{run.name}, {game.title}"} for run in runs for game in run.games
-    ]
-    if not games:
-        return "<p>No sample games.</p>"
-    titles = (f"{game['title']}: {game['players']} {game['result']}" for game in games)
-    options = "".join(
-        f'<option value="{index}">{escape(title)}</option>' for index, title in enumerate(titles)
-    )
-    buttons = "".join(
-        f'<button type="button" data-step="{step}" aria-label="{label}">{sign}</button>'
-        for step, sign, label in (
-            ("first", "|&lt;", "first position"),
-            ("-1", "&lt;", "one move back"),
-            ("1", "&gt;", "one move on"),
-            ("last", "&gt;|", "last position"),
-        )
-    )
-    return (
-        f'<div class="viewer" id="viewer"><label>Game <select id="game">{options}</select></label>'
-        f'<div class="table">{board(games[0]["placements"][-1])}<div><p id="place"></p>'
-        f'<ol id="moves" class="moves"></ol></div></div><p>{buttons}</p></div>'
-        f'<script type="application/json" id="games-data">{_json(games)}</script>'
+    return viewer(
+        [replace(game, title=f"{run.name}, {game.title}") for run in runs for game in run.games]
     )
 
 
@@ -285,12 +273,3 @@ def _logs(runs: Sequence[RunData]) -> str:
         for run in runs
         if run.log
     )
-
-
-# --- Files and data ---
-
-
-def _json(value: object) -> str:
-    """JSON that cannot close the script element around it."""
-    text = json.dumps(value, ensure_ascii=True)
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

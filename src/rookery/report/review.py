@@ -1,20 +1,18 @@
 """The review of a game: what each move cost, by an engine's evaluation of every position.
 
-All judgement is about the expected score E in per cent: 50 + 50 * value, 50 for an even position.
+All judgement is about the winning chance W in per cent, as lichess.org defines it:
 
-    loss = max(0, E of the position before the move - E after it), for the side that moved;
+    W = 100 / (1 + exp(-0.00368208 * centipawns)); a mate is 0 or 100, an even position 50
+    loss = max(0, W of the position before the move - W after it), for the side that moved;
            0 if the engine would have played the same
-    inaccuracy: 4 points or more; mistake: 8; blunder: 12, about 200 centipawns if all was even
-    missed win: a blunder that only gives up a win: from 80 per cent or more to 35 to 60
-    accuracy of a move = 103.1668 * exp(-0.04354 * 1.4 * loss) - 3.1669, within 0 and 100
+    inaccuracy: 5 points or more; mistake: 8; blunder: 11, about 120 centipawns if all was even
+    missed win: a blunder that only gives up a win: from 85 per cent or more to 35 to 65
+    accuracy of a move = 103.1668 * exp(-0.04354 * loss) - 3.1669, within 0 and 100
     accuracy of a player = mean over its moves
 
-Every position is searched with `NODES`. Moves that then seem to cost something, also such that the
-engine would have made itself, are looked at again with `SECOND_NODES`, before and after the move: a
-verdict of blunder should not rest on what a short search overlooked.
-
-The curve of accuracy is that of lichess.org; 1.4 converts points of our flatter scale of expected
-scores into points of theirs.
+Every position is searched with `NODES`. Moves about which a short search may be wrong, those whose
+loss is nearest to that of a blunder, are looked at again with `SECOND_NODES`, before and after the
+move; also such that the engine would have made itself.
 """
 
 from __future__ import annotations
@@ -27,13 +25,16 @@ from itertools import pairwise
 from rookery._core import Game
 from rookery.players.thinking import Line
 
-INACCURACY, MISTAKE, BLUNDER = 4.0, 8.0, 12.0  # points of expected score
-WINNING, WON_AWAY = 80.0, (35.0, 60.0)  # expected scores before and after a missed win
+CHANCE_SCALE = 1.0 / 0.00368208  # centipawns
+# Points of winning chance. lichess.org's are 5, 10 and 15: two engines differ by a few points about
+# the same move, and a blunder that goes unnoticed is worse than a mistake that is called one.
+INACCURACY, MISTAKE, BLUNDER = 5.0, 8.0, 11.0
+WINNING, WON_AWAY = 85.0, (35.0, 65.0)  # winning chances before and after a missed win
 DECIDED = 1000  # centipawns beyond which differences do not count
 NODES = 150_000  # per position
 SECOND_NODES = 600_000  # per position at the second look
-SUSPICIOUS = 6.0  # points of expected score that ask for a second look
-MOST_SECOND = 10  # moves of a game, so that its review stays within seconds
+DOUBTFUL = (5.0, 40.0)  # points of winning chance that a second look may change
+MOST_SECOND = 14  # moves of a game, so that its review stays within seconds
 
 
 @dataclass(frozen=True)
@@ -46,9 +47,11 @@ class Verdict:
     line: tuple[str, ...] = ()  # principal variation, UCI
 
     @property
-    def expected(self) -> float:
-        """The expected score in per cent."""
-        return 50.0 + 50.0 * self.value
+    def chance(self) -> float:
+        """The winning chance in per cent; that of a draw is 50."""
+        if self.centipawns is None:
+            return 50.0 + 50.0 * self.value
+        return 100.0 / (1.0 + math.exp(-self.centipawns / CHANCE_SCALE))
 
     @property
     def bounded(self) -> int:
@@ -63,7 +66,7 @@ class Judgement:
     """What one move cost the side that made it."""
 
     kind: str  # "", "inaccuracy", "mistake", "blunder" or "missed win"
-    loss: float  # points of expected score, 0 to 100
+    loss: float  # points of winning chance, 0 to 100
     centipawns: int  # the same loss in centipawns, mates and decided games bounded
     accuracy: float  # per cent
 
@@ -86,7 +89,7 @@ def judge(before: Verdict, after: Verdict, move: str) -> Judgement:
     """What `move` cost: `before` is the position in which it was made, `after` the next one."""
     if before.line[:1] == (move,):
         return Judgement("", 0.0, 0, 100.0)
-    had, kept = before.expected, 100.0 - after.expected
+    had, kept = before.chance, 100.0 - after.chance
     loss = max(0.0, had - kept)
     centipawns = max(0, before.bounded + after.bounded)
     kind = ""
@@ -99,7 +102,7 @@ def judge(before: Verdict, after: Verdict, move: str) -> Judgement:
 
 def move_accuracy(loss: float) -> float:
     """The accuracy of a move in per cent."""
-    return min(100.0, max(0.0, 103.1668 * math.exp(-0.04354 * 1.4 * loss) - 3.1669))
+    return min(100.0, max(0.0, 103.1668 * math.exp(-0.04354 * loss) - 3.1669))
 
 
 def player_accuracy(judgements: Sequence[Judgement]) -> float | None:
@@ -119,14 +122,23 @@ def positions_of(start: str, moves: Sequence[str]) -> list[Game]:
     return games
 
 
-def second_looks(verdicts: Sequence[Verdict]) -> list[int]:
-    """The plies whose moves seem to have cost the most, the last one first."""
-    losses = {
-        ply: before.expected - (100.0 - after.expected)
-        for ply, (before, after) in enumerate(pairwise(verdicts))
-    }
-    worst = sorted(losses, key=lambda ply: -losses[ply])[:MOST_SECOND]
-    return sorted((ply for ply in worst if losses[ply] >= SUSPICIOUS), reverse=True)
+def second_looks(verdicts: Sequence[Verdict], moves: Sequence[str]) -> list[int]:
+    """The plies whose moves may or may not be blunders, the last one first.
+
+    A great loss is beyond doubt, unless the engine would have made the move itself.
+    """
+    losses: dict[int, float] = {}
+    for ply, (before, after) in enumerate(pairwise(verdicts)):
+        loss = before.chance - (100.0 - after.chance)
+        if loss >= DOUBTFUL[0] and (loss < DOUBTFUL[1] or before.line[:1] == (moves[ply],)):
+            losses[ply] = loss
+    nearest = sorted(losses, key=lambda ply: abs(losses[ply] - BLUNDER))
+    return sorted(nearest[:MOST_SECOND], reverse=True)
+
+
+def look_again(plies: Sequence[int]) -> list[int]:
+    """The positions before and after the moves at `plies`, the last one first, each once."""
+    return sorted({at for ply in plies for at in (ply, ply + 1)}, reverse=True)
 
 
 def review(
@@ -143,8 +155,7 @@ def review(
     games = positions_of(start, moves)
     verdicts = [final_verdict(game) or evaluate(game, NODES) for game in games[::-1]]
     verdicts.reverse()
-    for ply in second_looks(verdicts) if second else ():
-        for at in (ply + 1, ply):
-            verdicts[at] = final_verdict(games[at]) or evaluate(games[at], SECOND_NODES)
+    for at in look_again(second_looks(verdicts, moves)) if second else ():
+        verdicts[at] = final_verdict(games[at]) or evaluate(games[at], SECOND_NODES)
     judgements = [judge(verdicts[ply], verdicts[ply + 1], move) for ply, move in enumerate(moves)]
     return verdicts, judgements

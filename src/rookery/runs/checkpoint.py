@@ -50,6 +50,7 @@ class Counters:
     rounds: int = 0  # evaluations, each against one or more opponents
     metrics_bytes: int = 0  # length of metrics.jsonl at this point
     timing_bytes: int = 0
+    milestones: int = 0  # of `run.milestones` that were reached
 
 
 @dataclass(frozen=True)

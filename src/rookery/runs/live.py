@@ -1,27 +1,25 @@
 """`live.json` in a run folder: the games that a trainer is playing right now.
 
-`rookery watch` shows them on small boards. The file is replaced atomically, at most once a second.
-It is not part of a checkpoint, and write errors never stop a run. docs/play.md describes it.
+`rookery watch` shows them on small boards. The file is written at most once a second; docs/play.md
+describes it.
 """
 
 from __future__ import annotations
 
-import contextlib
-import json
 import math
-import os
 import time
 from collections.abc import Iterable, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from rookery.runs.snapshot import read_snapshot, write_snapshot
+
 LIVE = "live.json"
 VERSION = 1
 MOST_BOARDS = 12
 MOST_FRAMES = 120  # positions of a replayed game
 EVERY = 1.0  # seconds
-LARGEST = 256 * 1024  # bytes; a larger file is not read
 _KEYS = {"fen": 100, "last": 8, "title": 80, "result": 8}  # text fields and their longest lengths
 
 _written: dict[str, float] = {}  # folder -> time of the last write, by a monotonic clock
@@ -45,33 +43,19 @@ def write_live(folder: Path, boards: Iterable[Mapping[str, Any]], every: float =
         return False
     _written[key] = now
     rows = [_row(board) for board in islice(boards, MOST_BOARDS)]
-    content = {"version": VERSION, "time": round(time.time(), 3), "boards": rows}
-    temporary = folder / f".{LIVE}.{os.getpid()}.tmp"
-    with contextlib.suppress(OSError):
-        # Not synced: useless after a crash anyway.
-        temporary.write_text(json.dumps(content, separators=(",", ":"), allow_nan=False))
-        os.replace(temporary, folder / LIVE)
-        return True
-    return False
+    return write_snapshot(folder / LIVE, {"version": VERSION, "boards": rows})
 
 
 def read_live(folder: Path) -> dict[str, Any] | None:
     """The boards of a run and when they were written; None if the file is missing or damaged."""
-    path = folder / LIVE
-    try:
-        if path.is_symlink() or path.stat().st_size > LARGEST:
-            return None
-        content = json.loads(path.read_bytes())
-    except (OSError, ValueError):
-        return None
-    if not isinstance(content, dict) or content.get("version") != VERSION:
+    content = read_snapshot(folder / LIVE)
+    if content is None or content.get("version") != VERSION:
         return None
     boards = content.get("boards")
-    when = content.get("time")
-    if not isinstance(boards, list) or not isinstance(when, int | float):
+    if not isinstance(boards, list):
         return None
     rows = [_row(board) for board in boards[:MOST_BOARDS] if isinstance(board, dict)]
-    return {"time": when, "boards": [row for row in rows if row["fen"] or row["frames"]]}
+    return {"time": content["time"], "boards": [row for row in rows if row["fen"] or row["frames"]]}
 
 
 def _row(board: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,9 +2,9 @@
 
 A budget is the total of a run over all its sessions: a run of 2 h that was stopped after half an
 hour has 1.5 h left when resumed. `+1h` or `+100it` is added to what has been done so far. Time is
-measured by a monotonic clock during sessions, including evaluations and checkpoints, but not the
-work lost to a crash. Counts are reached by whole iterations, so a run may do a few samples or games
-more; `0it` makes the untrained network.
+measured during sessions by a monotonic clock, or as processor time (`run.clock`), including
+evaluations and checkpoints, but not the work lost to a crash. Counts are reached by whole
+iterations, so a run may do a few samples or games more; `0it` makes the untrained network.
 """
 
 from __future__ import annotations

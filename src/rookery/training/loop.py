@@ -28,6 +28,7 @@ from rookery.runs.state import State, seed_of
 from rookery.runs.tracking import Wandb
 from rookery.training.beginning import check_nothing_was_done, check_recipe
 from rookery.training.budget import duration, parse_budget
+from rookery.training.clocks import CLOCKS
 from rookery.training.folder import RunError, RunFolder
 from rookery.training.memory import keep_freed_memory
 from rookery.training.opponents import play_opponents
@@ -70,16 +71,18 @@ def run_session(
     budget: str = "",
     accept_changes: bool = False,
     until: int | None = None,
+    stop: Callable[[], bool] = lambda: False,
 ) -> Outcome:
     """Begin a run, or resume its newest intact checkpoint; see `rookery.training.session`.
 
-    `until` ends the session after so many iterations of the run, as if it had been stopped there.
+    `until` ends the session after so many iterations of the run, as if it had been stopped there;
+    `stop` ends it once it returns true.
     """
     view = ReadView(view)
-    with _explaining(folder), FolderLock(folder.path), StopRequest(view.message) as stop:
+    with _explaining(folder), FolderLock(folder.path), StopRequest(view.message) as asked:
         folder.prepare()
         folder.listener = view.message
-        session = _Session(folder, recipe, view, lambda: stop.requested or view.unread)
+        session = _Session(folder, recipe, view, lambda: asked.requested or view.unread or stop())
         session.until = until
         try:
             session.restore(accept_changes, budget)
@@ -116,6 +119,8 @@ class _Session:
         self.records = Records(folder.path)
         self.counters = Counters()
         self.budget = parse_budget(recipe.run.budget)
+        self.milestones = [parse_budget(text) for text in recipe.run.milestones]
+        self.clock = CLOCKS[recipe.run.clock]
         self.saved = -1  # step of the newest checkpoint
         self.last_save = time.monotonic()
         self.last_iteration = 0.0  # seconds
@@ -172,7 +177,7 @@ class _Session:
         else:
             check_nothing_was_done(self.folder)
         self._drop_lost_records()
-        self.started = time.monotonic() - self.counters.seconds
+        self.started = self.clock() - self.counters.seconds
         self.evaluating = 0.0  # seconds of this session's evaluations, and of the last one
         self.last_evaluation = 0.0
         if budget:
@@ -195,7 +200,7 @@ class _Session:
         self.view.start(self.folder.path, self.recipe, self.budget)
         if found is None:
             self.folder.log(f"begins: {self.recipe.name}, seed {self.recipe.run.seed}")
-            self._save()
+            self._save(milestone=self._reaches_milestone())
         else:
             self.folder.log(
                 f"resumes from checkpoint {folder_name(self.saved)} with budget {self.budget}"
@@ -246,8 +251,9 @@ class _Session:
             except Abandoned:
                 self._return_to_checkpoint()
                 continue
-            if self._save_is_due():
-                self._save()
+            milestone = self._reaches_milestone()
+            if milestone or self._save_is_due():
+                self._save(milestone)
             if self.counters.iterations in self.planned:
                 self._change()
         if self.saved != self.counters.iterations:
@@ -261,7 +267,7 @@ class _Session:
 
     def progress(self) -> float:
         """Share of the budget used, [0, 1]."""
-        self.counters.seconds = time.monotonic() - self.started
+        self.counters.seconds = self.clock() - self.started
         return 1.0 if self.trainer.solved else self.budget.progress(self.counters)
 
     def _must_give_up(self) -> bool:
@@ -270,7 +276,7 @@ class _Session:
             return False  # it is a short one: `_save_is_due` saves before long ones
         return self.stopping() or (
             self.budget.seconds is not None
-            and time.monotonic() - self.started > OVERRUN * self.budget.seconds
+            and self.clock() - self.started > OVERRUN * self.budget.seconds
         )
 
     def _return_to_checkpoint(self) -> None:
@@ -309,7 +315,7 @@ class _Session:
         counters.iterations += 1
         counters.samples += metrics.samples
         counters.games += metrics.games
-        elapsed = time.monotonic() - self.started
+        elapsed = self.clock() - self.started
         nodes = {} if self.pool is None else nodes_timing(self.pool.status)
         self.records.add_iteration(counters, metrics, seconds, elapsed, nodes)
         self.last_iteration = seconds
@@ -341,6 +347,15 @@ class _Session:
         work = time.monotonic() - self.last_save
         return work + self.last_iteration >= self.recipe.run.checkpoint_seconds
 
+    def _reaches_milestone(self) -> bool:
+        """Whether a milestone has been reached since the last call; it is then counted."""
+        self.progress()  # sets the time of the counters
+        before = self.counters.milestones
+        self.counters.milestones = sum(
+            milestone.progress(self.counters) >= 1.0 for milestone in self.milestones
+        )
+        return self.counters.milestones > before
+
     def _save(self, milestone: bool = False) -> None:
         import torch
 
@@ -359,7 +374,7 @@ class _Session:
 
     def _sync_records(self) -> None:
         self.records.sync(self.counters)
-        self.counters.seconds = time.monotonic() - self.started
+        self.counters.seconds = self.clock() - self.started
 
     def _model_file(self) -> bytes:
         import torch
@@ -393,7 +408,7 @@ class _Session:
         due = self._evaluations_due()
         if due <= self.counters.evaluated or self._has_no_time_to_evaluate():
             return
-        began = time.monotonic()
+        began = self.clock()
         if self.saved != self.counters.iterations:
             self._save(milestone=True)
         self._evaluate()
@@ -402,7 +417,7 @@ class _Session:
         self.folder.checkpoints.amend(self.saved, self.counters, milestone=True)
         self._publish()
         self.last_save = time.monotonic()
-        self.last_evaluation = self.last_save - began
+        self.last_evaluation = self.clock() - began
         self.evaluating += self.last_evaluation
 
     def _has_no_time_to_evaluate(self) -> bool:

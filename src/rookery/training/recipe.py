@@ -47,6 +47,10 @@ def _budget(text: str) -> str:
     return text
 
 
+def _milestones(texts: list[str]) -> list[str]:
+    return [_budget(text) for text in texts]
+
+
 def _cluster(address: str) -> str:
     return check_address(address) if address else address
 
@@ -58,6 +62,8 @@ class RunSettings(Section):
     """All random streams of the run come from it."""
     budget: Annotated[str, AfterValidator(_budget)] = "10m"
     """Total length of the run: 30m, 2h, 1000it (iterations), 500000samples or 2000games."""
+    clock: Literal["wall", "processor"] = "wall"
+    """What a budget in time counts: wall, the time of day; processor, only the run's own work."""
     workers: int = Field(default=1, ge=0, le=4096)
     """Processor cores to use; 0: all. With 1, equal seeds give equal weights."""
     changes: list[str] = Field(default=[])
@@ -72,6 +78,8 @@ class RunSettings(Section):
     """Seconds of work between checkpoints, the most that a crash can lose."""
     keep_checkpoints: int = Field(default=3, ge=2)
     """Newest checkpoints to keep for resuming; of older ones only the milestones are kept."""
+    milestones: Annotated[list[str], AfterValidator(_milestones)] = Field(default=[])
+    """More checkpoints to keep: the first after 1m, 100it, 500samples, 20games; 0it: untrained."""
     track: Literal["", "wandb"] = ""
     """Where else the numbers go, besides TensorBoard: wandb (Weights & Biases, offline)."""
     evaluations: int = Field(default=10, ge=0)
@@ -112,10 +120,8 @@ def recipe_at(recipe: Recipe, iteration: int) -> Recipe:
 
 
 # What may differ between a checkpoint and the session that resumes it without --accept-changes.
-FREE_KEYS = frozenset(f"run.{key}" for key in RunSettings.model_fields if key != "seed") | {
-    "summary",
-    "result",
-}
+FREE_KEYS = {f"run.{key}" for key in RunSettings.model_fields} - {"run.seed", "run.clock"}
+FREE_KEYS |= {"summary", "result"}
 
 
 class Recipe(Section):

@@ -6,7 +6,7 @@ Heavy packages are imported in the functions, after checking that the extra is i
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +29,7 @@ def start(
     view: View | None = None,
     cluster: str | None = None,
     until: int | None = None,
+    stop: Callable[[], bool] = lambda: False,
 ) -> Outcome:
     """Run a recipe in a new folder.
 
@@ -42,6 +43,7 @@ def start(
         view: Shows progress; chosen to fit standard error if None.
         cluster: Ray cluster that plays the games: "auto", "local" or "HOST:PORT".
         until: Stop after so many iterations, for a later `resume`.
+        stop: Stop once it returns true; asked between iterations, and during long ones.
     """
     require_extra()
     from rookery.training.folder import RunFolder, free_run_path
@@ -59,7 +61,7 @@ def start(
     path = Path(folder) if folder is not None else free_run_path(RUNS, name)
     run = RunFolder.create(path, resolved)
     try:
-        return run_session(run, resolved, view or make_view(), until=until)
+        return run_session(run, resolved, view or make_view(), until=until, stop=stop)
     except BaseException:
         # Remove the folder of a run that could not begin.
         if not run.checkpoints.steps():
@@ -76,6 +78,7 @@ def resume(
     view: View | None = None,
     cluster: str | None = None,
     until: int | None = None,
+    stop: Callable[[], bool] = lambda: False,
 ) -> Outcome:
     """Resume a run from its newest intact checkpoint.
 
@@ -88,6 +91,7 @@ def resume(
         view: Shows progress; chosen to fit standard error if None.
         cluster: Ray cluster that plays the games; "" for this machine, None as before.
         until: Stop after so many iterations of the run.
+        stop: Stop once it returns true.
     """
     require_extra()
     from rookery.training.budget import parse_budget
@@ -102,7 +106,7 @@ def resume(
     changes = parse_changes(settings, recipe_model(run.reader.recipe(), str(run.path)))
     changes |= _given({"run.workers": workers, "run.cluster": cluster})
     recipe = run.recipe(changes)
-    return run_session(run, recipe, view or make_view(), budget or "", accept_changes, until)
+    return run_session(run, recipe, view or make_view(), budget or "", accept_changes, until, stop)
 
 
 def _given(options: dict[str, Any]) -> dict[str, Any]:

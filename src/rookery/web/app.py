@@ -49,24 +49,24 @@ from starlette.staticfiles import StaticFiles
 from starlette.websockets import WebSocket
 
 from rookery import __version__
-from rookery.web.analysis import Analysis
+from rookery.web.analyse.board import Analysis
+from rookery.web.analyse.facts import Facts
+from rookery.web.analyse.insight_routes import InsightRoutes, json_object
+from rookery.web.analyse.pgn_tree import Node, tree_of_pgn
 from rookery.web.blind import BlindRooms, serve_blind
 from rookery.web.choices import Choices
-from rookery.web.conversation import converse, greeted, refuse, trouble
-from rookery.web.facts import Facts
-from rookery.web.guard import ACCESS_COOKIE, SESSION_COOKIE, Access, Guard
-from rookery.web.insight_routes import InsightRoutes, json_object
-from rookery.web.library import VISITOR, Library, summary
-from rookery.web.outbox import Outbox
-from rookery.web.pgn_tree import Node, tree_of_pgn
-from rookery.web.quota import Buckets, Clamps, QuotaError, Quotas
-from rookery.web.records import LONGEST_PGN, standard_game, start_game
-from rookery.web.rooms import Rooms
+from rookery.web.games.library import VISITOR, Library, summary
+from rookery.web.games.records import LONGEST_PGN, standard_game, start_game
+from rookery.web.games.rooms import Rooms
+from rookery.web.games.shelf import Shelf
+from rookery.web.games.table import Table
+from rookery.web.games.table_json import pgn_of_record, record_of
+from rookery.web.games.thinking import Searches
 from rookery.web.runs import Runs
-from rookery.web.shelf import Shelf
-from rookery.web.table import Table
-from rookery.web.table_json import pgn_of_record, record_of
-from rookery.web.thinking import Searches
+from rookery.web.transport.conversation import converse, greeted, refuse, trouble
+from rookery.web.transport.guard import ACCESS_COOKIE, SESSION_COOKIE, Access, Guard
+from rookery.web.transport.outbox import Outbox
+from rookery.web.transport.quota import Buckets, Clamps, QuotaError, Quotas
 
 STATIC = Path(__file__).parent / "static"
 BLIND_STATIC = Path(__file__).parents[1] / "blind" / "static"

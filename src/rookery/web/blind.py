@@ -33,9 +33,9 @@ from rookery.blind.players import BlindPlayer
 from rookery.blind.registry import SHIPPED, make_blind_player
 from rookery.blind.viewer import content_of, view_of
 from rookery.engines.find import find_stockfish
-from rookery.web.conversation import converse
-from rookery.web.outbox import Outbox
-from rookery.web.quota import QuotaError, Rate
+from rookery.web.transport.conversation import converse
+from rookery.web.transport.outbox import Outbox
+from rookery.web.transport.quota import QuotaError, Rate
 
 CAPACITY = 6000  # boards of each side that the page counts
 DRAWN = 1000  # boards for the heat map before the sense

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from rookery.web import require_extra
 
 if TYPE_CHECKING:
-    from rookery.web.guard import Access
+    from rookery.web.transport.guard import Access
 
 PORTS_TRIED = 20
 
@@ -78,7 +78,7 @@ def start(
     Games are kept in the folder `games`, if there is one.
     """
     require_extra()
-    from rookery.web.guard import make_access
+    from rookery.web.transport.guard import make_access
 
     access = make_access(host, token, names)  # may raise, so before loading anything
     require_assets()
@@ -86,8 +86,8 @@ def start(
 
     from rookery.web.app import LARGEST_FRAME, Server
     from rookery.web.choices import Choices
-    from rookery.web.connections import BACKLOG, bounded_protocol, most_connections
-    from rookery.web.shelf import Shelf
+    from rookery.web.games.shelf import Shelf
+    from rookery.web.transport.connections import BACKLOG, bounded_protocol, most_connections
 
     sys.setswitchinterval(0.002)  # seconds; searches in Python must not block the server
     folder = runs if runs is not None else Path("runs")
@@ -196,7 +196,7 @@ def make_server(config: Any, listener: socket.socket) -> Any:
     """Make a uvicorn server for a socket; uvicorn is optional and imported only here."""
     import uvicorn
 
-    from rookery.web.connections import quiet_errors
+    from rookery.web.transport.connections import quiet_errors
 
     class SocketServer(uvicorn.Server):
         """Leaves signals to the main thread and signals when it is ready."""

@@ -1,10 +1,10 @@
-// The graph of a reviewed game: White's expected score after each move, a click shows the position.
+// The graph of a reviewed game: White's winning chance after each move, a click shows the position.
 
 const SVG = "http://www.w3.org/2000/svg";
 const HEIGHT = 120;
 
 /**
- * Draw the graph. `values[ply]` is White's expected score in per cent or null, from the start
+ * Draw the graph. `values[ply]` is White's winning chance in per cent or null, from the start
  * position on; `marks[ply]` a kind of error or ""; `current` the ply on show.
  */
 export function showGraph(place, values, marks, current, go) {
@@ -35,7 +35,7 @@ export function showGraph(place, values, marks, current, go) {
 function describe(values) {
   const known = values.filter((value) => value !== null);
   if (!known.length) return "No evaluation yet";
-  return `White's expected score, from ${Math.round(known[0])} % to ${Math.round(known[known.length - 1])} %`;
+  return `White's winning chance, from ${Math.round(known[0])} % to ${Math.round(known[known.length - 1])} %`;
 }
 
 function make(kind, attributes) {

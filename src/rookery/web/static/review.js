@@ -74,7 +74,7 @@ export class Review {
     $("review-progress").value = done;
     const current = this.line.indexOf(this.board.current) + 1;
     const marks = ["", ...this.judged.map((judgement) => judgement.kind.replace(" ", "-"))];
-    const values = this.verdicts.map((verdict) => verdict && verdict.expected);
+    const values = this.verdicts.map((verdict) => verdict && verdict.chance);
     showGraph($("graph"), values, marks, current, (ply) => this.board.go(ply ? this.line[ply - 1] : 0));
     this.renderAccuracy();
     this.renderErrors();

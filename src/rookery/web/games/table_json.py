@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from rookery._core import find_board
 from rookery.data.pgn import pgn_game
-from rookery.web.records import color_name, destinations
+from rookery.web.games.records import color_name, destinations
 
 if TYPE_CHECKING:
-    from rookery.web.table import Table
+    from rookery.web.games.table import Table
 
 
 def state_of(table: Table, base: int = 0) -> dict[str, Any]:

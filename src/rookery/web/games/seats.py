@@ -9,8 +9,8 @@ from rookery.players.base import Limits
 from rookery.players.offered_levels import Level
 from rookery.players.registry import KINDS
 from rookery.web.choices import Choice
-from rookery.web.clock import Clock
-from rookery.web.quota import Clamps
+from rookery.web.games.clock import Clock
+from rookery.web.transport.quota import Clamps
 
 CLOCK_PARTS = 60.0  # of its clock that a player may lose by waiting
 MOVES_TO_GO = 30  # a player's clock should last this many moves

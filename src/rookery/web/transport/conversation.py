@@ -11,9 +11,9 @@ from typing import Any
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from rookery.web.guard import Access
-from rookery.web.outbox import Outbox
-from rookery.web.quota import Buckets, QuotaError, Rate
+from rookery.web.transport.guard import Access
+from rookery.web.transport.outbox import Outbox
+from rookery.web.transport.quota import Buckets, QuotaError, Rate
 
 HELLO_SECONDS = 10.0
 POLICY_VIOLATION = 1008

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rookery.web.records import Entry
+from rookery.web.games.records import Entry
 
 LEVEL = 0.02  # values within this count as level, [-1, 1] for the mover
 EARLIEST_ACCEPTED = 20  # plies; before that nobody knows

@@ -22,14 +22,14 @@ from rookery.data.small_board import chess_board
 from rookery.players.base import Decision
 from rookery.players.offered_levels import FULL
 from rookery.players.thinking import Thought
-from rookery.web import draws
-from rookery.web.clock import Clock
-from rookery.web.outbox import Outbox
-from rookery.web.quota import Clamps
-from rookery.web.records import Entry, color_name, in_words, thought_to_json
-from rookery.web.seats import REASONS, Seat, calm_seconds, limits_of
-from rookery.web.table_json import state_of
-from rookery.web.thinking import Searches, Thinking, Wish
+from rookery.web.games import draws
+from rookery.web.games.clock import Clock
+from rookery.web.games.records import Entry, color_name, in_words, thought_to_json
+from rookery.web.games.seats import REASONS, Seat, calm_seconds, limits_of
+from rookery.web.games.table_json import state_of
+from rookery.web.games.thinking import Searches, Thinking, Wish
+from rookery.web.transport.outbox import Outbox
+from rookery.web.transport.quota import Clamps
 
 HINT_LINES = 3
 WATCH_PAUSE = 0.4  # minimum seconds between two moves when nobody plays

@@ -10,14 +10,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from rookery.web.choices import Choices
-from rookery.web.clock import Clock
-from rookery.web.library import Keeper, Library
-from rookery.web.quota import Clamps, QuotaError, Quotas
-from rookery.web.records import game_of_moves, game_of_pgn, read_fen
-from rookery.web.seats import Seat
-from rookery.web.table import Table
-from rookery.web.table_json import record_of
-from rookery.web.thinking import Searches
+from rookery.web.games.clock import Clock
+from rookery.web.games.library import Keeper, Library
+from rookery.web.games.records import game_of_moves, game_of_pgn, read_fen
+from rookery.web.games.seats import Seat
+from rookery.web.games.table import Table
+from rookery.web.games.table_json import record_of
+from rookery.web.games.thinking import Searches
+from rookery.web.transport.quota import Clamps, QuotaError, Quotas
 
 KEPT_SECONDS = 3600.0  # how long an unwatched game is kept
 SWEEP_SECONDS = 60.0

@@ -15,7 +15,7 @@ import chess
 import chess.pgn
 
 from rookery.data.pgn import PgnGame
-from rookery.web.records import start_game
+from rookery.web.games.records import start_game
 
 MOST_NODES = 4000
 LONGEST_COMMENT = 600  # characters

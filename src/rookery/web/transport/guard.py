@@ -32,7 +32,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.websockets import WebSocketDisconnect
 
-from rookery.web.quota import Buckets, QuotaError, Quotas
+from rookery.web.transport.quota import Buckets, QuotaError, Quotas
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]

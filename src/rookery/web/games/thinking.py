@@ -21,7 +21,7 @@ from rookery._core import Game
 from rookery.base.cores import usable_cores
 from rookery.players.base import Decision, Limits, Player
 from rookery.players.thinking import Annotator, Line, MoveNote, Thinker, Thought
-from rookery.web.shelf import Shelf
+from rookery.web.games.shelf import Shelf
 
 REPORTS_PER_SECOND = 8.0
 CLOSE_SECONDS = 3.0

@@ -33,14 +33,14 @@ from rookery.report.review import (
     Verdict,
     final_verdict,
     judge,
+    look_again,
     player_accuracy,
     positions_of,
     second_looks,
     verdict_of_line,
 )
-from rookery.web.facts import Facts
-from rookery.web.outbox import Outbox
-from rookery.web.records import (
+from rookery.web.analyse.facts import Facts
+from rookery.web.games.records import (
     SHOWN_PLIES,
     color_name,
     destinations,
@@ -49,7 +49,8 @@ from rookery.web.records import (
     standard_game,
     thought_to_json,
 )
-from rookery.web.thinking import Searches, Wish
+from rookery.web.games.thinking import Searches, Wish
+from rookery.web.transport.outbox import Outbox
 
 Work = Callable[[], Coroutine[Any, Any, None]]
 MOST_LINES = 5
@@ -174,7 +175,8 @@ class Analysis:
     # --- Review ---
 
     async def _review(self, game: Game) -> None:
-        games = positions_of(game.start_fen, game.moves())
+        moves = game.moves()
+        games = positions_of(game.start_fen, moves)
         verdicts: list[Verdict] = [Verdict(0.0)] * len(games)
 
         async def look(ply: int, nodes: int) -> None:
@@ -184,10 +186,8 @@ class Analysis:
 
         for ply in reversed(range(len(games))):
             await look(ply, NODES)
-        for ply in second_looks(verdicts):
-            await look(ply + 1, SECOND_NODES)
+        for ply in look_again(second_looks(verdicts, moves)):
             await look(ply, SECOND_NODES)
-        moves = game.moves()
         judged = [judge(verdicts[p], verdicts[p + 1], move) for p, move in enumerate(moves)]
         self._outbox.put(
             {
@@ -239,7 +239,7 @@ def verdict_json(game: Game, verdict: Verdict) -> dict[str, Any]:
     sans = sans_of(board, verdict.line[:SHOWN_PLIES])
     line = verdict.line[: len(sans)]
     return {
-        "expected": round(verdict.expected if game.turn else 100.0 - verdict.expected, 2),
+        "chance": round(verdict.chance if game.turn else 100.0 - verdict.chance, 2),
         "centipawns": None if verdict.centipawns is None else sign * verdict.centipawns,
         "mate": None if verdict.mate is None else sign * verdict.mate,
         "line": list(line),

@@ -9,9 +9,9 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from rookery.web.analyse.insight import MOST_NETWORKS, Insights, has_network
 from rookery.web.choices import Choices
-from rookery.web.insight import MOST_NETWORKS, Insights, has_network
-from rookery.web.records import game_of_moves
+from rookery.web.games.records import game_of_moves
 
 
 class InsightRoutes:

@@ -1,0 +1,1 @@
+"""The race: every method with the same processor time, rated by one protocol."""

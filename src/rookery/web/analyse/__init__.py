@@ -1,0 +1,1 @@
+"""Positions of any game: the analysis board, the review, and what networks see."""
