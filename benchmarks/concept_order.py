@@ -41,7 +41,7 @@ METHODS = {
     "engine": ["play.first_positions=25000"],
 }
 TICKS = os.sysconf("SC_CLK_TCK")
-CLEAR = 0.1  # gain beyond the noise of a probe on these positions
+CLEAR = 0.1  # gain in every run that counts
 TIMES = "cpu.json"  # processor time of each checkpoint
 STYLE = """
 svg { background: #fff }
