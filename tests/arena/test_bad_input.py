@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from rookery._core import STANDARD_BOARD
 from rookery.arena.limits import parse_time_control
 from rookery.arena.pgn import StoredGame
 from rookery.arena.results import Tally, describe
@@ -84,9 +85,13 @@ def test_rungs_that_cannot_be_started_are_left_out(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from rookery.commands.rate import usable_rungs
+    from rookery.rating.ladders import find_ladder
 
     monkeypatch.setenv("ROOKERY_STOCKFISH", "/no/such/engine")
-    assert {rung.player for rung in usable_rungs()} == {"random", "greedy-safe"}
+    assert {rung.player for rung in usable_rungs(find_ladder(STANDARD_BOARD))} == {
+        "random",
+        "greedy-safe",
+    }
     warning = capsys.readouterr().err
     assert "rungs skipped" in warning and "cannot start" in warning and warning.count("\n") == 1
 

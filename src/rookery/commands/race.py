@@ -198,9 +198,12 @@ def pool_settings(args: argparse.Namespace, way: str) -> PoolSettings:
 @functools.cache
 def anchors() -> dict[str, float]:
     """The rungs of the ladder that do not depend on load and whose engines are installed."""
+    from rookery._core import STANDARD_BOARD
     from rookery.commands.rate import usable_rungs
+    from rookery.rating.ladders import find_ladder
 
-    return {rung.player: rung.elo for rung in usable_rungs() if not rung.load_dependent}
+    rungs = usable_rungs(find_ladder(STANDARD_BOARD))
+    return {rung.player: rung.elo for rung in rungs if not rung.load_dependent}
 
 
 def _finish(race: Race, args: argparse.Namespace, complete: bool, page: bool) -> int:

@@ -102,17 +102,21 @@ class Pool:
 
     def ratings(self) -> dict[str, Rating]:
         """The fit to all games, of the players that games join to a rung."""
-        encounters = _encounters(self.rows)
+        joined = self._joined(self.rows)
+        found = [each for each in _encounters(self.rows) if each.first in joined]
+        return rate(found, self.anchors) if found else {}
+
+    def _joined(self, rows: Sequence[PairRow]) -> set[str]:
+        """The rungs, and the players that a chain of games joins to one."""
         joined = set(self.anchors)
         while more := {
             name
-            for each in encounters
-            for name in (each.first, each.second)
-            if name not in joined and {each.first, each.second} & joined
+            for row in rows
+            for name in (row.first, row.second)
+            if name not in joined and {row.first, row.second} & joined
         }:
             joined |= more
-        found = [each for each in encounters if each.first in joined]
-        return rate(found, self.anchors) if found else {}
+        return joined
 
     def play(self, stop: Callable[[], bool], report: Callable[[str], None]) -> bool:
         """Play until everybody is done or `stop`; whether everybody is."""
@@ -149,7 +153,8 @@ class Pool:
             if 2 * z * float(np.sqrt(variance)) > self.settings.width
         }
         few = {name for name in self.players if played[name] < self.settings.games}
-        return wide & few
+        # Without a chain of games to a rung there is no rating, however many games there are.
+        return wide & (few | set(self.players) - self._joined(rows))
 
     def next_round(self, rows: Sequence[PairRow]) -> list[tuple[str, str]]:
         """The most informative pairs after those of `rows`; empty when everybody is done."""

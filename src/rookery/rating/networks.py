@@ -87,8 +87,11 @@ def run_ratings(run: Path) -> dict[int, NetworkRating]:
 
 
 def board_of(run: Path) -> str:
-    """The board of a run, by its recipe."""
-    return str(RunReader(run).recipe().get("board", STANDARD_BOARD))
+    """The board of a run, by its recipe; the standard one if that cannot be read."""
+    try:
+        return str(RunReader(run).recipe().get("board", STANDARD_BOARD))
+    except (OSError, ValueError):
+        return STANDARD_BOARD
 
 
 def newest_rating(run: Path) -> NetworkRating | None:
