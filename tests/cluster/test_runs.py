@@ -82,8 +82,7 @@ def test_an_engine_run_survives_ctrl_c_and_a_killed_trainer(
     assert_same(run, tmp_path / "machine")
     timing = [json.loads(line) for line in (run / "timing.jsonl").read_text().splitlines()]
     assert timing[-1]["cluster_nodes"] == 2
-    # Nodes report now and then, so that a short session may end before it hears of a piece.
-    assert all(row["cluster_pieces"] >= 0 for row in timing)
+    assert timing[-1]["cluster_pieces"] > 0
     nodes = json.loads((run / "cluster.json").read_text())["nodes"]
     assert len(nodes) == 2 and all(node["pieces"] >= 0 for node in nodes)
     assert "cluster 2 nodes" in (tmp_path / "output.txt").read_text()

@@ -10,7 +10,7 @@ Messages (see base/messages.py) from the trainer:
     {"jobs": [{"name", "work", "content", "shared", "exact"}, ...]}, {"forget": [key, ...]}
 and to the trainer:
     {"ready": true}, {"error": text}, {"log": text}, {"status": {...}}
-    {"key": key, "data": array}, {"key": key, "failed": text}
+    {"key": key, "data": array, "pieces": done so far}, {"key": key, "failed": text}
 """
 
 from __future__ import annotations
@@ -162,7 +162,8 @@ class Bridge:
 
     def result(self, job: Job, answer: Answer) -> None:
         """As in `dispatcher.Reports`."""
-        self.send({"key": job.key, "data": np.frombuffer(answer.data, np.uint8)})
+        data = np.frombuffer(answer.data, np.uint8)
+        self.send({"key": job.key, "data": data, "pieces": self.dispatcher.totals["pieces"]})
 
     def failed(self, job: Job, reason: str) -> None:
         """As in `dispatcher.Reports`."""

@@ -231,6 +231,8 @@ class Pool:
     def _receive(self, message: dict[str, Any]) -> None:
         if "status" in message:
             self.status = {**message["status"], "reconnections": self.reconnections}
+        if "pieces" in message:  # known at once, so that a short iteration has its own count
+            self.status = {**self.status, "pieces": message["pieces"]}
         key = message.get("key")
         if key is not None and self._jobs.pop(key, None) is not None:
             failed = message.get("failed")
