@@ -239,7 +239,7 @@ Score Worker::search(int ply, int depth, Score alpha, Score beta, bool cut_node)
         // Step 12. Extensions: of checks in a full search, otherwise singular ones. Singular: all
         // other moves fail low against a bit less than the table's score. If even they reach beta,
         // this node fails high anyway (multi-cut).
-        int extension = !selective_ && checks && ply < 2 * root_depth_;
+        int extension = extend_checks_ && checks && ply < 2 * root_depth_;
         if (!ROOT && move == table_move && !singular_search && selective_ && !budget_ &&
             depth >= SINGULAR_DEPTH && ply < 2 * root_depth_ && hit &&
             entry.depth >= depth - SINGULAR_TABLE_DEPTH && entry.bound & BOUND_LOWER &&

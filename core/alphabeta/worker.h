@@ -57,7 +57,10 @@ class Worker {
     void new_game();
     // Null: the depth limits the search.
     void set_budget(MoveBudgetPtr budget);
-    void set_selective(bool selective) { selective_ = selective; }
+    void set_selective(bool selective, bool extend_checks) {
+        selective_ = selective;
+        extend_checks_ = !selective && extend_checks;
+    }
 
     // Prepares a search; the caller starts the time manager and calls new_search() of the table.
     void set_root(const Position& root, std::span<const Key> earlier_keys, const Limits& limits);
@@ -126,6 +129,7 @@ class Worker {
     nnue::AccumulatorStack accumulators_;  // unused if values_ is set
     std::unique_ptr<BatchValues> values_;  // null: NNUE
     bool selective_ = true;
+    bool extend_checks_ = false;
     MoveBudgetPtr budget_;
     std::vector<MoveCosts> costs_;  // by ply, with a budget
     TranspositionTable& table_;

@@ -123,8 +123,9 @@ void bind_alphabeta(nb::module_& m) {
             "kind"_a.none(), "network"_a.none() = nb::none(),
             "Limits the search by the product of move probabilities instead of the depth: "
             "'uniform', 'static', or 'learned' with a network. None: the depth.")
-        .def("set_selective", &Engine::set_selective, "selective"_a,
-             "False: every move is searched to the full depth, checks one ply deeper.")
+        .def("set_selective", &Engine::set_selective, "selective"_a, "extend_checks"_a = true,
+             "False: every move is searched to the full depth, and with `extend_checks` one ply "
+             "deeper for each check in the line.")
         .def("new_game", &Engine::new_game, "Clears the hash table and the histories.")
         .def("prepare", &Engine::prepare,
              "Call before each search: later calls of stop() apply to it.")

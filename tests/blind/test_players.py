@@ -131,8 +131,21 @@ def test_specifications_are_checked() -> None:
         make_blind_player("trout,depth=3")
     with pytest.raises(SpecError, match="whole number above 0"):
         make_blind_player("trout,nodes=0")
+
+
+def test_bad_bot_files_and_a_missing_stockfish_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with pytest.raises(ValueError, match="no bot file"):
         make_blind_player("missing.py")
+    bot = tmp_path / "bot.py"
+    for text, reason in (("def (", "SyntaxError"), ("import nothing_at_all", "ModuleNotFound")):
+        bot.write_text(text)
+        with pytest.raises(ValueError, match=rf"bot\.py cannot be loaded: {reason}"):
+            make_blind_player(str(bot))
+    monkeypatch.setenv("ROOKERY_STOCKFISH", "/no/such/engine")
+    with pytest.raises(ValueError, match="/no/such/engine is not a program"):
+        make_blind_player("trout")
 
 
 def test_command(capsys: pytest.CaptureFixture[str]) -> None:

@@ -21,6 +21,7 @@ from rookery._core import BlindBelief, BlindGame
 PIECES = "PNBRQKpnbrqk"
 CAPACITY = 30_000
 LEAST_SHARE = 0.02  # smaller shares are not drawn
+KEYS = {"white", "black", "result", "fault", "turns"}  # of a recorded game
 
 
 @dataclass
@@ -108,7 +109,19 @@ def read_record(path: Path, number: int) -> dict[str, Any]:
     lines = path.read_text().splitlines()
     if not 1 <= number <= len(lines):
         raise ValueError(f"{path} has {len(lines)} games; there is no game {number}")
-    record: dict[str, Any] = json.loads(lines[number - 1])
+    return parse_record(lines[number - 1], path, number)
+
+
+def parse_record(line: str, path: Path, number: int) -> dict[str, Any]:
+    """Return a game of a record file from its line, counted from 1."""
+    try:
+        record = json.loads(line)
+    except ValueError:
+        record = None
+    if not isinstance(record, dict) or not KEYS <= record.keys():
+        raise ValueError(
+            f"{path}, line {number}: not a game of 'rookery blind arena --records', or cut off"
+        )
     return record
 
 
