@@ -226,7 +226,9 @@ def run_blind_match(
         "limits": f"tc={clock}",
         "clock": clock,
         "adjudication": (
-            f"draw after {settings.turn_limit} turns of each side" if settings.turn_limit else "none"
+            f"draw after {settings.turn_limit} turns of each side"
+            if settings.turn_limit
+            else "none"
         ),
         "resumed": 0,
         "interrupted": interrupted,

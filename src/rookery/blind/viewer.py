@@ -118,7 +118,7 @@ def parse_record(line: str, path: Path, number: int) -> dict[str, Any]:
         record = json.loads(line)
     except ValueError:
         record = None
-    if not isinstance(record, dict) or not KEYS <= record.keys():
+    if not isinstance(record, dict) or not record.keys() >= KEYS:
         raise ValueError(
             f"{path}, line {number}: not a game of 'rookery blind arena --records', or cut off"
         )
