@@ -50,9 +50,9 @@ def pie_rows(columns: Sequence[Sequence[str]], rows: Sequence[Row]) -> str:
         f'<text class="title" x="8" y="16">{NAME}</text>'
     ]
     for number, (word, colour) in enumerate(RESULTS):
-        x = LABELS + 80 * number + COLUMN
-        parts.append(f'<rect class="bar s{colour}" x="{x}" y="6" width="11" height="11"/>')
-        parts.append(f'<text class="tick" x="{x + 16}" y="16">{word}</text>')
+        left = LABELS + 80 * number + COLUMN
+        parts.append(f'<rect class="bar s{colour}" x="{left}" y="6" width="11" height="11"/>')
+        parts.append(f'<text class="tick" x="{left + 16}" y="16">{word}</text>')
     for place, column in enumerate(columns):
         for line, text in enumerate(column):
             parts.append(_text(LABELS + COLUMN * (place + 0.5), 42 + 19 * line, text))
