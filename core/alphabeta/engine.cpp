@@ -49,6 +49,7 @@ std::vector<std::unique_ptr<Worker>> Engine::make_workers(int count, const Evalu
             workers.push_back(std::make_unique<Worker>(evaluator, table_, stopped_));
             workers.back()->set_budget(budget_);
             workers.back()->set_selective(selective_);
+            workers.back()->set_parameters(parameters_);
         }
         workers_.reserve(workers_.size() + workers.size());
         return workers;
@@ -81,6 +82,13 @@ void Engine::set_selective(bool selective) {
     const Busy busy = use();
     selective_ = selective;
     for (auto& worker : workers_) worker->set_selective(selective);
+    table_.clear();
+}
+
+void Engine::set_parameters(const Parameters& parameters) {
+    const Busy busy = use();
+    parameters_ = parameters;
+    for (auto& worker : workers_) worker->set_parameters(parameters);
     table_.clear();
 }
 

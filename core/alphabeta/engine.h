@@ -39,6 +39,8 @@ class Engine {
     // False: a full search, in which every move is searched to the full depth and checks one ply
     // deeper; quiescence tries every capture that does not lose material. Clears the table.
     void set_selective(bool selective);
+    // Clears the table.
+    void set_parameters(const Parameters& parameters);
     // Clears the table and the histories.
     void new_game();
 
@@ -72,6 +74,7 @@ class Engine {
     Evaluator evaluator_;
     MoveBudgetPtr budget_;
     bool selective_ = true;
+    Parameters parameters_;
     TranspositionTable table_;
     std::vector<std::unique_ptr<Worker>> workers_;  // [0] runs on the calling thread
     TimeManager time_;
