@@ -49,6 +49,7 @@ std::vector<std::unique_ptr<Worker>> Engine::make_workers(int count, const Evalu
             workers.push_back(std::make_unique<Worker>(evaluator, table_, stopped_));
             workers.back()->set_budget(budget_);
             workers.back()->set_selective(selective_, extend_checks_);
+            workers.back()->set_parameters(parameters_);
         }
         workers_.reserve(workers_.size() + workers.size());
         return workers;
@@ -82,6 +83,13 @@ void Engine::set_selective(bool selective, bool extend_checks) {
     selective_ = selective;
     extend_checks_ = extend_checks;
     for (auto& worker : workers_) worker->set_selective(selective, extend_checks);
+    table_.clear();
+}
+
+void Engine::set_parameters(const Parameters& parameters) {
+    const Busy busy = use();
+    parameters_ = parameters;
+    for (auto& worker : workers_) worker->set_parameters(parameters);
     table_.clear();
 }
 

@@ -40,6 +40,8 @@ class Engine {
     // `extend_checks` one ply deeper for each check in the line, up to twice the depth; quiescence
     // tries every capture that does not lose material. Clears the table.
     void set_selective(bool selective, bool extend_checks = true);
+    // Clears the table.
+    void set_parameters(const Parameters& parameters);
     // Clears the table and the histories.
     void new_game();
 
@@ -74,6 +76,7 @@ class Engine {
     MoveBudgetPtr budget_;
     bool selective_ = true;
     bool extend_checks_ = true;  // of a full search
+    Parameters parameters_;
     TranspositionTable table_;
     std::vector<std::unique_ptr<Worker>> workers_;  // [0] runs on the calling thread
     TimeManager time_;
