@@ -45,6 +45,8 @@ RATING_KEYS = (
     "elo_low",
     "elo_high",
 )
+# Recipes that learn from their own games alone, unless they begin with a given network.
+SELF_TAUGHT = ("engine", "alphazero", "ppo", "tdleaf", "ddqn")
 LIVE_SECONDS = 60.0  # how long boards count as current
 
 
@@ -84,7 +86,8 @@ class Runs:
         return {
             "name": name,
             "recipe": str(recipe.get("name", "")),
-            "summary": str(recipe.get("summary", "")),
+            "summary": str(recipe.get("summary", "")).rstrip("."),
+            "selfTaught": recipe.get("name") in SELF_TAUGHT and not recipe.get("initial"),
             "budget": str(_mapping(recipe.get("run")).get("budget", "")),
             "iteration": metrics[-1]["iteration"] if metrics else 0,
             "samples": metrics[-1].get("samples", 0) if metrics else 0,

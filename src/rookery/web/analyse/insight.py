@@ -60,7 +60,8 @@ class Insights:
             try:
                 origin, data = read_model(name)
                 loaded = self._load(name, origin, data)
-                return {"id": choice.id, "title": choice.title, **loaded.see(game)}
+                names = {"id": choice.id, "name": choice.name, "words": choice.words}
+                return {**names, **loaded.see(game)}
             except ImportError as error:
                 raise ValueError(str(error)) from None
 
@@ -97,7 +98,7 @@ class _Loaded:
             "value": points(sign * values[0]),
             "policy": policy_json(game, shares),
             "pieces": self.pieces(plain),
-            "concepts": [] if self.probes is None else self.probes.read(self.network, game),
+            "concepts": self.concepts(game),
             "features": self.features(game, values[0]),
         }
 
@@ -122,6 +123,21 @@ class _Loaded:
         shares = np.exp(first - first.max())
         clipped = [float(value) for value in np.clip(values, -1.0, 1.0)]
         return clipped, [float(share) for share in shares / shares.sum()]
+
+    def concepts(self, game: Game) -> list[dict[str, Any]]:
+        """What its probes read from it, each with the truth where that is quickly found."""
+        from rookery.probes.boards import Boards
+        from rookery.probes.concepts import CONCEPTS
+
+        if self.probes is None:
+            return []
+        rows = self.probes.read(self.network, game)
+        boards = Boards([game])
+        for row in rows:
+            concept = CONCEPTS.get(row["name"])
+            known = concept is not None and not concept.slow and not concept.endings
+            row["true"] = bool(concept.answers(boards)[0]) if concept and known else None
+        return rows
 
     def pieces(self, game: Game) -> dict[str, float]:
         """What each piece but the kings is worth to its owner, by square; {} if unknown."""

@@ -119,6 +119,7 @@ export class AnalyseView {
       this.ask();
       this.think();
       if (this.wanted) this.startReview();
+      else if (this.review.pending) this.askReview(); // it ended with the last connection
     };
     socket.onmessage = (event) => this.visible && this.receive(JSON.parse(event.data));
     socket.onclose = (event) => {
@@ -181,7 +182,12 @@ export class AnalyseView {
     const line = this.tree.line(this.current);
     if (!line.length) return this.notify("There are no moves to review yet.");
     this.review.begin(this.tree, line);
-    this.send({ type: "review", ...this.place(line[line.length - 1]) });
+    this.askReview();
+  }
+
+  askReview() {
+    this.send({ type: "review", ...this.place(this.review.line.at(-1)) });
+    showLines(this, null); // the engine thinks again when the review is done
   }
 
   // --- Rendering ---
