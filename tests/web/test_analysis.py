@@ -248,6 +248,22 @@ def test_openings_are_named_from_a_table(tmp_path: Path) -> None:
     assert facts.tablebase(game) is None and facts.book_moves(game) == []
 
 
+def test_the_best_known_openings_are_named_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ROOKERY_DATA", raising=False)
+    facts = Facts()
+    facts.load()
+    game = Game()
+    for move, name in (
+        ("d2d4", "Queen's pawn opening"),
+        ("e7e6", "Queen's pawn opening"),
+        ("e2e4", "French defence"),  # by another order of moves
+        ("d7d5", "French defence"),
+        ("e4e5", "French defence: advance variation"),
+    ):
+        game.push(move)
+        assert facts.opening(game) == name
+
+
 def test_tablebases_and_books_are_asked_where_they_are_installed(data_dir: Path) -> None:
     facts = Facts()
     facts.load()
