@@ -1,7 +1,7 @@
 """What is known about a position without searching: opening, book moves, tablebase verdict.
 
-The best known openings are named from `data/openings.tsv`, which is our own; a larger table with the
-columns eco, name and pgn (`openings/lichess_eco.tsv` of the folder ROOKERY_DATA) takes precedence.
+The best known openings are named from `data/openings.tsv`, which is our own; a larger table with
+the columns eco, name and pgn (`openings/lichess_eco.tsv` of the folder ROOKERY_DATA) replaces it.
 Books and tablebases are those that are installed. What is missing is left out.
 """
 
