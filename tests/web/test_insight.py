@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,9 @@ pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 pytest.importorskip("torch")  # imported now: the server's first answer would take seconds
 
+from rookery._core import Game
 from rookery.players.offered_levels import GIVEN
+from rookery.web.analyse.insight import Insights
 from rookery.web.analyse.insight_routes import first_choice
 from rookery.web.choices import Choice
 from support.web_parts import Client, server
@@ -68,6 +71,25 @@ def test_a_policy_network_sees_a_hanging_queen(client: Client) -> None:
     # Taking the queen off makes Black's expected score worse, in both networks.
     assert tree_search["pieces"]["d5"] > 0 and engine["pieces"]["d5"] > 0
     assert 0 <= engine["value"] <= 100
+
+
+@pytest.mark.parametrize("player", ["alphazero", "ppo", "pepper", "rookery", "giraffe", "ddqn"])
+def test_networks_look_the_same_without_torch(
+    client: Client, player: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All but what they recognise, in the base install."""
+    with_torch = answer(
+        client, "POST", "/api/insight", {"players": [player], "start": HANGING, "moves": []}
+    )["networks"][0]
+    monkeypatch.setitem(sys.modules, "rookery.probes.subjects", None)  # which imports torch
+    choice = Choice(player, player, "", player, GIVEN)
+    found = Insights().see(choice, Game(HANGING))
+    assert found["value"] == pytest.approx(with_torch["value"], abs=1.0)
+    assert found["pieces"].keys() == with_torch["pieces"].keys()
+    assert found["pieces"]["d5"] == pytest.approx(with_torch["pieces"]["d5"], abs=2.0)
+    moves = [[move["san"] for move in (row["policy"] or [])[:2]] for row in (found, with_torch)]
+    assert moves[0] == moves[1]
+    assert found["concepts"] == [] and "torch" in found["lacks"]
 
 
 def test_named_features_are_shown(client: Client) -> None:

@@ -159,7 +159,7 @@ function column(view, network) {
   }
   if (network.concepts.length) {
     part.append(cell("h4", "What it recognises about the side to move"), ...concepts(network.concepts));
-  } else part.append(cell("p", "No probes are saved for it: rookery probe --save makes them."));
+  } else part.append(cell("p", network.lacks || "No probes are saved for it: rookery probe --save makes them."));
   if (network.features.length) {
     part.append(cell("h4", "Features, points for White"));
     part.append(rows(network.features.map((row) => [row.name, signed(row.effect)])));
