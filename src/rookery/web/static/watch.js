@@ -198,7 +198,7 @@ function tableRow(kind, texts) {
 
 /** A network by its time of training and its measured rating. */
 function networkName(network) {
-  const when = network.step === null ? "before training" : `after ${network.seconds ? duration(network.seconds) : `${network.step} iterations`}`;
+  const when = !network.step ? "before training" : `after ${network.seconds ? duration(network.seconds) : `${network.step} iterations`}`;
   const name = network.newest ? `newest, ${when}` : when;
   return network.ending ? name : `${name} · ${network.rating ? network.rating.text : "not rated"}`;
 }
