@@ -24,8 +24,6 @@ from rookery.runs.reader import RunReader, number, read_ratings
 
 UNBOUNDED = 4000.0  # Elo difference at which `rookery.arena.elo` cuts an interval without end
 NOT_RATED = "not rated"
-
-
 WIDE = 400.0  # Elo between the ends of an interval beyond which its middle says nothing
 
 
@@ -45,7 +43,7 @@ class NetworkRating:
         return "Elo" if self.board == STANDARD_BOARD else f"Elo ({REFERENCE}: 0)"
 
     def __str__(self) -> str:
-        """Short, for lists: "about 640 Elo", "above 900 Elo", or if little is known "70 to 560 Elo"."""
+        """Short, for lists: "about 640 Elo", "above 900 Elo", and "70 to 560 Elo" if uncertain."""
         if self.high is None:
             return NOT_RATED if self.low is None else f"above {self.low:.0f} {self.unit}"
         if self.low is None:
