@@ -111,8 +111,8 @@ class _Loaded:
     def evaluate(self, games: Sequence[Game]) -> tuple[list[float], list[float] | None]:
         """Values in [-1, 1] for the sides to move, and the policy of the first position."""
         if self.plain is not None:
-            values, found = self.plain.evaluate(games)
-            return values, None if found is None else softmax(np.array(found))
+            plain, moves = self.plain.evaluate(games)
+            return plain, None if moves is None else softmax(np.array(moves))
         import torch
 
         from rookery._core import legal_actions_batch
@@ -138,7 +138,7 @@ class _Loaded:
         from rookery.probes.boards import Boards
         from rookery.probes.concepts import CONCEPTS
 
-        rows = self.probes.read(self.network, game)
+        rows: list[dict[str, Any]] = self.probes.read(self.network, game)
         boards = Boards([game])
         for row in rows:
             concept = CONCEPTS.get(row["name"])

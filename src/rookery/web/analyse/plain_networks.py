@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +23,7 @@ class PlainNetwork:
     def __init__(self, name: str, origin: str, data: bytes) -> None:
         """Load it; a ValueError if its family has no such form."""
         self._engine = read_network(name) if info_of(data, origin).family == "nnue" else None
-        self._evaluator = None if self._engine is not None else without_torch(name)
+        self._evaluator: Any = None if self._engine is not None else without_torch(name)
         if self._engine is None and self._evaluator is None:
             raise ValueError(f"looking into {short_name(name)} {NEEDS_TORCH}")
 
