@@ -106,6 +106,10 @@ export class AnalyseView {
 
   hide() {
     this.visible = false;
+    this.disconnect();
+  }
+
+  disconnect() {
     if (this.socket) this.socket.close();
     this.socket = null;
   }
@@ -275,6 +279,10 @@ export class AnalyseView {
       $("analysis-text").value = "";
     };
     document.addEventListener("keydown", (event) => this.key(event));
+    // A browser may keep a page that was left, with its connection, for a while: the engine would
+    // go on thinking for nobody.
+    addEventListener("pagehide", () => this.disconnect());
+    addEventListener("pageshow", (event) => event.persisted && this.visible && this.show());
   }
 
   key(event) {
