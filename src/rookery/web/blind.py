@@ -45,14 +45,14 @@ NO_CLOCK = 3600.0  # seconds that an opponent is told it has; nobody's clock run
 # Names on the page and the specifications of `rookery blind`.
 OPPONENTS = {
     "random": ("random: senses and moves at random", "random"),
-    "attacker": ("attacker: one of four scripted attacks", "attacker"),
-    "blind-paper": ("blind-paper: a trained network without search", "blind-paper"),
+    "attacker": ("attacker: one of four fixed attacks", "attacker"),
+    "blind-paper": ("blind-paper: a network without search", "blind-paper"),
     "trout": ("trout: one board and Stockfish", "trout"),
     "quick": (
-        "blind, quick: every possible board, little search",
+        "blind, quick: all boards, short search",
         "blind,nodes=6000,capacity=3000,boards=8,sense_boards=8",
     ),
-    "blind": ("blind: every possible board, judged by the engine", "blind"),
+    "blind": ("blind: all boards that are possible", "blind"),
 }
 
 
