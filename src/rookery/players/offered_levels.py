@@ -73,6 +73,14 @@ SEARCH = Levels(
     ),
     "4",
 )
+TIMED = Levels(
+    (
+        Level("1", "beginner: every second move at random", {"movetime": 0.1}, 0.5),
+        Level("2", "careless: every fifth move at random", {"movetime": 0.1}, 0.2),
+        *(Level(each.id, each.title, each.wishes) for each in _TIMES),
+    ),
+    "fast",
+)
 TREE_SEARCH = Levels(
     (
         Level("1", "1: 10 simulations, 1 of 5 moves random", {"simulations": 10}, 0.2),
