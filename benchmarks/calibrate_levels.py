@@ -25,7 +25,7 @@ from pathlib import Path
 import numpy as np
 
 from rookery.arena.limits import MatchLimits
-from rookery.commands.rate import report, usable_rungs
+from rookery.commands.rate import usable_rungs
 from rookery.nets.evaluator import read_model
 from rookery.players import levels
 from rookery.players.levels import LEVELS
@@ -33,6 +33,7 @@ from rookery.players.registry import make_player
 from rookery.rating.batches import BatchFile
 from rookery.rating.ladder import Climb, LadderSettings
 from rookery.rating.ladders import find_ladder
+from rookery.rating.report import report
 from rookery.rating.rungs import Rung
 
 LONG_NODES = 10_000  # per move; levels above get half the games
@@ -120,7 +121,9 @@ def main() -> int:
     parser.add_argument("--out", type=Path, help="JSON file for all ratings")
     parser.add_argument("--write", action="store_true", help="change src/rookery/players/levels.py")
     args = parser.parse_args()
-    rungs = [rung for rung in usable_rungs(find_ladder("standard")) if not rung.load_dependent]
+    rungs = [
+        rung for rung in usable_rungs(find_ladder("standard").rungs()) if not rung.load_dependent
+    ]
     ratings: dict[int, dict[str, object]] = {}
     for level in (int(word) for word in args.levels.split(",")):
         rating = measure(args.player, level, args.games, args.seed, rungs, args.journal)

@@ -182,7 +182,7 @@ def test_checkpoints_of_a_run(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("true_elo", "side"), [(9000.0, "above"), (-9000.0, "below")])
 def test_far_beyond_the_ladder(true_elo: float, side: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from rookery.commands.rate import report
+    from rookery.rating.report import report
 
     rating = climb(true_elo, monkeypatch, LADDER, games=400, width=90)
     summary = rating.to_json()
