@@ -62,6 +62,7 @@ PLAIN = Levels(
     ),
     "3",
 )
+BEGINNER = Levels((Level("own", "its own"),), "own")
 SEARCH = Levels(
     (
         Level("1", "1: beginner (50 nodes, 3 of 10 moves random)", {"nodes": 50, "depth": 2}, 0.3),

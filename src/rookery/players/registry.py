@@ -81,6 +81,13 @@ KINDS = Registry(
         PlayerKind("greedy", "most material after its own move, one ply deep", _BOT),
         PlayerKind("greedy-safe", "mates in one, does not hang pieces or spoil wins", _BOT),
         PlayerKind(
+            "beginner",
+            "overlooks what people overlook, one move ahead",
+            "rookery.players.beginner:beginner_player",
+            (Option("skill", kinds.probability, "0 (sees little) to 1 (0.5)"),),
+            levels=levels.BEGINNER,
+        ),
+        PlayerKind(
             "tablebase",
             "perfect play from endgame tables",
             "rookery.players.tablebase:tablebase_player",
