@@ -51,6 +51,26 @@ class Habits:
 LOWEST = Habits(own=0.45, threats=0.20, mates=0.30, heedless=0.45, mood=0.80, taste=0.7)
 HIGHEST = Habits(own=0.97, threats=0.92, mates=0.95, heedless=0.04, mood=0.25, taste=1.0)
 
+# Measured by `benchmarks/calibrate_levels.py --skills`, in games against the rungs of the ladder.
+ELO_OF_SKILL: tuple[tuple[float, int], ...] = (
+    (0, 300),
+    (1, 800),
+)
+
+
+def elo_of_skill(skill: float) -> float:
+    """The measured Elo, interpolated between the skills of the table."""
+    skills, elos = zip(*ELO_OF_SKILL, strict=True)
+    return float(np.interp(skill, skills, elos))
+
+
+def skill_of_elo(elo: float) -> float:
+    """The skill with an Elo in the range of the table, to two decimals."""
+    skills, elos = zip(*ELO_OF_SKILL, strict=True)
+    if not elos[0] <= elo <= elos[-1]:
+        raise ValueError(f"elo {elo:g} is not from {elos[0]} to {elos[-1]}")
+    return round(float(np.interp(elo, elos, skills)), 2)
+
 
 def habits_of(skill: float) -> Habits:
     """The habits at a skill in [0, 1]."""

@@ -148,7 +148,7 @@ def characters() -> list[Choice]:
             person.id,
             person.title,
             "Characters",
-            "rookery",
+            person.player,
             person.levels,
             called=f"{person.name} (about {person.elo} Elo)",
         )
