@@ -16,7 +16,7 @@ from rookery.players.base import Limits
 from rookery.players.classic_engines import fairymax_commands, hoichess_commands
 from rookery.players.registry import make_player
 from rookery.players.spec import SpecError
-from rookery.players.xboard_engine import Pace, XboardPlayer, XboardSettings, read_features
+from rookery.players.xboard_engine import Pace, XboardPlayer, XboardSettings, as_uci, read_features
 
 # An engine that does what the first word of its argument says once it has to move.
 ENGINE = """
@@ -104,6 +104,13 @@ def test_the_time_that_engines_are_told() -> None:
     assert fairymax_commands(0.1)[0] == "st 1"  # one move to go
     told = [int(fairymax_commands(seconds)[1].removeprefix("time ")) for seconds in (0.1, 1.0)]
     assert told[1] == pytest.approx(10 * told[0], rel=0.1)
+
+
+def test_moves_are_understood_in_their_ways() -> None:
+    game = Game("r3k2r/1P6/8/8/8/8/8/R3K2R w KQkq - 0 1")
+    told = {"e1g1": "e1g1", "O-O": "e1g1", "O-O-O": "e1c1", "b8=Q": "b7b8q", "b7a8n": "b7a8n"}
+    assert {said: as_uci(game, said) for said in told} == told
+    assert as_uci(game, "nonsense") == "nonsense"  # the referee's to judge
 
 
 def test_features_are_read() -> None:

@@ -49,7 +49,7 @@ class Habits:
 
 # The ends of the scale `skill` from 0 to 1; between them every number is interpolated.
 LOWEST = Habits(own=0.45, threats=0.20, mates=0.30, heedless=0.45, mood=0.80, taste=0.7)
-HIGHEST = Habits(own=0.97, threats=0.92, mates=0.95, heedless=0.04, mood=0.25, taste=1.0)
+HIGHEST = Habits(own=0.99, threats=0.97, mates=1.0, heedless=0.02, mood=0.20, taste=1.0)
 
 # Measured by `benchmarks/calibrate_levels.py --skills`, in games against the rungs of the ladder.
 ELO_OF_SKILL: tuple[tuple[float, int], ...] = (

@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+import chess
 from numpy.random import Generator
 
 from rookery._core import STARTING_FEN, Game
@@ -84,8 +85,9 @@ class XboardPlayer:
             for line in self.settings.pace.commands(seconds):
                 process.send(line)
             self._synchronise(process)
-            move, taken = self._search(process, seconds)
+            said, taken = self._search(process, seconds)
             process.send("force")
+            move = as_uci(game, said)
         self._moves.append(move)
         details = {"engine": self.engine_name, "seconds": taken}
         return Decision(move, line=(move,), details=details)
@@ -198,6 +200,16 @@ class XboardPlayer:
                 raise EngineFault("illegal", f"no move, but {line.strip()!r}")
         allowed = seconds + self.settings.grace_seconds
         raise EngineFault("time", f"no move after {allowed:.3f} s", allowance=seconds)
+
+
+def as_uci(game: Game, said: str) -> str:
+    """A move in UCI: engines also say O-O or e8=Q; what is no move stays as it was said."""
+    if game.is_legal(said):
+        return said
+    try:
+        return chess.Board(game.fen()).parse_xboard(said).uci()
+    except ValueError:
+        return said
 
 
 def read_features(line: str) -> dict[str, str]:
