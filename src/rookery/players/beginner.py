@@ -7,8 +7,8 @@ This player looks one move ahead, as a beginner does, and its mistakes are thing
   smaller for knights, long diagonals and moves backwards, and larger next to the last move.
 - Before some moves it does not think of the opponent at all.
 - Of the captures seen it reckons one exchange: what is taken, and whether it is taken back.
-- Among quiet moves it follows habits: pieces out, castle, checks, forward rather than back, the
-  piece that moved last.
+- Otherwise it follows habits: pieces out, castle, attack something, give check, take back, forward
+  rather than back, the piece that moved last.
 
 What is seen is drawn once per move, so two moves are judged by the same picture of the board. There
 is no network, no search and no state: the move depends on the game and the random generator.
@@ -30,6 +30,7 @@ from rookery.players.spec import PlayerSpec
 
 VALUES = (0.0, 1.0, 3.0, 3.0, 5.0, 9.0, 4.0)  # pawns, by python-chess's number of a piece type
 MATE = 100.0
+TAKING, ATTACKING = 0.3, 0.3  # what it likes to take, and to attack, beyond the worth of it
 CENTRE = chess.SquareSet([chess.D4, chess.E4, chess.D5, chess.E5])
 OPENING_PLIES = 24  # while pieces are brought out
 ENDING_PIECES = 12  # from here on pawns run and pieces approach the king
@@ -48,7 +49,7 @@ class Habits:
 
 
 # The ends of the scale `skill` from 0 to 1; between them every number is interpolated.
-LOWEST = Habits(own=0.45, threats=0.20, mates=0.30, heedless=0.45, mood=0.80, taste=0.7)
+LOWEST = Habits(own=0.20, threats=0.05, mates=0.10, heedless=0.75, mood=0.30, taste=1.0)
 HIGHEST = Habits(own=0.99, threats=0.97, mates=1.0, heedless=0.02, mood=0.20, taste=1.0)
 
 # Measured by `benchmarks/calibrate_levels.py --skills`, in games against the rungs of the ladder.
@@ -132,12 +133,13 @@ class Picture:
         board = self._board
         total = self._habits.taste * self._liking(move)
         if board.is_capture(move) and self._sees(move.from_square, move.to_square, self._side):
-            total += VALUES[board.piece_type_at(move.to_square) or chess.PAWN]
+            total += VALUES[board.piece_type_at(move.to_square) or chess.PAWN] + TAKING
         if move.promotion:
             total += VALUES[move.promotion] - VALUES[chess.PAWN]
         board.push(move)
         if self._sees_mate and board.is_checkmate():
             total += MATE
+        total += self._habits.taste * self._attack(move.to_square)
         if not self._heedless:
             total -= self._danger(move.to_square)
         board.pop()
@@ -189,6 +191,17 @@ class Picture:
                 if loss > worst and seen:
                     worst = loss
         return worst
+
+    def _attack(self, moved: int) -> float:
+        """The liking for a move after which the piece attacks something it could win."""
+        board, side = self._board, self._side
+        own = VALUES[board.piece_type_at(moved) or 0]
+        targets = board.attacks_mask(moved) & board.occupied_co[not side] & ~board.kings
+        for square in chess.scan_forward(targets):
+            more = VALUES[board.piece_type_at(square) or 0] > own
+            if more or not board.attackers_mask(not side, square):
+                return ATTACKING
+        return 0.0
 
     def _liking(self, move: chess.Move) -> float:
         """The habits among quiet moves, in pawns."""
