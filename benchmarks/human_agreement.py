@@ -5,8 +5,8 @@
 
 Positions are drawn at random from the moves of people rated below --below (lichess or others), past
 the first --skip plies, one game after the other with its moves so far. Every player is asked once
-for each position. The first player is compared with each other one on the same positions: the
-difference of the shares with its 95 % interval. Also counted is how often a move leaves a piece to
+for each position and compared with the player before it on the same positions: the difference of
+the shares with its 95 % interval. Also counted is how often a move leaves a piece to
 be taken for nothing or by a lesser one, by the people and by the players.
 
 One JSON object goes to standard output.
@@ -123,15 +123,15 @@ def main() -> int:
             game.push(move)
         people.append(hangs(game, wanted))
     rows: dict[str, dict[str, object]] = {"people": {"hangs": share(people)}}
-    first: list[bool] = []
+    previous: list[bool] = []
     for spec in args.players:
         same, careless = ask(spec, sample, args.seed)
-        first = first or same
         rows[spec] = {
             "agrees": share(same),
             "hangs": share(careless),
-            "first_minus_this": difference(first, same),
+            "minus_previous": difference(same, previous) if previous else None,
         }
+        previous = same
         print(spec, rows[spec], file=sys.stderr, flush=True)
     result = {"available": len(found), "positions": len(sample), "below": args.below, "by": rows}
     print(json.dumps(result, indent=1))

@@ -54,8 +54,11 @@ HIGHEST = Habits(own=0.99, threats=0.97, mates=1.0, heedless=0.02, mood=0.20, ta
 
 # Measured by `benchmarks/calibrate_levels.py --skills`, in games against the rungs of the ladder.
 ELO_OF_SKILL: tuple[tuple[float, int], ...] = (
-    (0, 300),
-    (1, 800),
+    (0, 270),
+    (0.25, 440),
+    (0.5, 700),
+    (0.75, 790),
+    (1, 1010),
 )
 
 
