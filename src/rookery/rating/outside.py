@@ -2,8 +2,8 @@
 
 The ladder of `rookery.rating.rungs` is Stockfish, weakened: one engine and one family of mistakes.
 These rungs are other programs, at full strength and equal time, whose ratings are those of CCRL's
-lists of computer chess (40 moves in 15 minutes, or Blitz). The two scales differ by hundreds of
-Elo; docs/measuring.md says why, and neither is corrected by the other.
+lists of computer chess (40 moves in 15 minutes, or Blitz). The two scales need not agree;
+docs/measuring.md says why, and neither is corrected by the other.
 """
 
 from __future__ import annotations
