@@ -44,13 +44,13 @@ PACKAGES = (
     ("open-spiel", "peer in benchmarks", "bench"),
     ("reconchess", "bots of blind chess", "blind"),
 )
-# Engines and how to install them. The first two are players by name, the others with
+# Engines and how to install them. All are players by name but the last one, which is one with
 # uci,command=...
 ENGINES = (
     ("stockfish", "apt-get install stockfish"),
     ("sunfish", "make test, or set ROOKERY_SUNFISH to the path of sunfish-uci"),
-    ("gnuchess", "apt-get install gnuchess"),
     ("fairy-stockfish", "apt-get install fairy-stockfish"),
+    *((name, f"apt-get install {name}") for name in find.CLASSIC_ENGINES),
     ("toga2", "apt-get install toga2"),
 )
 CPU_FEATURES = ("sse4_2", "popcnt", "avx2", "bmi2", "avx512f", "avx512_vnni", "asimd")

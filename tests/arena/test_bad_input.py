@@ -88,7 +88,7 @@ def test_rungs_that_cannot_be_started_are_left_out(
     from rookery.rating.ladders import find_ladder
 
     monkeypatch.setenv("ROOKERY_STOCKFISH", "/no/such/engine")
-    assert {rung.player for rung in usable_rungs(find_ladder(STANDARD_BOARD))} == {
+    assert {rung.player for rung in usable_rungs(find_ladder(STANDARD_BOARD).rungs())} == {
         "random",
         "greedy-safe",
     }

@@ -184,9 +184,11 @@ def test_rate_prints_each_result_when_it_is_ready(
 
     printed = []
 
-    def quick(args: object, player: str, pool: object) -> PlayerRating:
+    def quick(args: object, player: str, pool: object) -> dict[str, object]:
         printed.append(capsys.readouterr().out)
-        return PlayerRating(player, 1000.0, 900.0, 1100.0, [], True, "", LadderSettings(), 1.0)
+        settings = LadderSettings()
+        rating = PlayerRating(player, 1000.0, 900.0, 1100.0, [], True, "", settings, 1.0)
+        return rating.to_json()
 
     monkeypatch.setattr(rate, "rate_one", quick)
     assert main(["rate", "random", "greedy", "greedy-safe"]) == 0

@@ -19,7 +19,7 @@ from rookery.arena.limits import Adjudication
 from rookery.arena.match import MatchSettings, run_match
 from rookery.nets import make_network
 from rookery.nets.model_file import describe, save_model
-from rookery.players import levels
+from rookery.players import beginner, levels
 from rookery.players.base import Player
 from rookery.players.levels import (
     HIGHEST_ELO,
@@ -114,6 +114,10 @@ def test_the_table_is_written_as_measured() -> None:
     ]
     with pytest.raises(ValueError, match="no table"):
         calibrate.replace_table("", rows, "")
+    skills = calibrate.skill_table({0.0: 312.0, 0.5: 700.0, 1.0: 640.0})
+    assert "    (0, 310),\n    (0.5, 670),\n    (1, 670),\n" in skills
+    source = Path(beginner.__file__).read_text()
+    assert skills in calibrate.put_table(source, skills)
 
 
 @pytest.mark.parametrize("spec", ["level=0", "level=21", "elo=100", "elo=9999", "level=3,elo=900"])

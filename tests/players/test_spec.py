@@ -69,7 +69,7 @@ def test_kinds_of_values() -> None:
     [
         ("stokfish", "did you mean 'stockfish'"),
         ("greedysafe", "did you mean 'greedy-safe'"),
-        ("qqqqqq", "there are alphazero, book"),
+        ("qqqqqq", "there are alphazero, beginner, book"),
         ("stockfish,dept=1", "did you mean 'depth'"),
         ("stockfish,depth=one", "depth='one': expected a whole number"),
         ("stockfish,skill=21", "from 0 to 20"),

@@ -10,9 +10,18 @@ import numpy as np
 import pytest
 
 from rookery.arena.elo import expected_score
+from rookery.arena.limits import MatchLimits
 from rookery.players.bots import RandomPlayer
 from rookery.rating.ladder import Climb, LadderSettings, PlayerRating
 from rookery.rating.ladders import find_ladder
+from rookery.rating.outside import (
+    PUBLISHED,
+    outside_rungs,
+    rate_outside,
+    seconds_of,
+    stated_seconds,
+    why_not,
+)
 from rookery.rating.rating import Encounter
 from rookery.rating.rungs import (
     ANCHORS,
@@ -29,10 +38,8 @@ from rookery.training.folder import RunFolder
 LADDER = [Rung(f"rung{i}", 400.0 * i, 0.0, i == 3, i % 2 == 1) for i in range(8)]
 
 
-def climb(
-    true_elo: float, monkeypatch: pytest.MonkeyPatch, rungs: list[Rung], **settings: float
-) -> PlayerRating:
-    """Climb with matches replaced by coin flips of the right probability."""
+def flip_coins(true_elo: float, monkeypatch: pytest.MonkeyPatch, rungs: list[Rung]) -> None:
+    """Replace matches by coin flips of the right probability."""
     from rookery.arena.match import MatchResult, MatchSettings
     from rookery.arena.pgn import StoredGame
     from rookery.arena.results import Tally
@@ -69,6 +76,13 @@ def climb(
         return MatchResult(*names, match, tally, 0.0)
 
     monkeypatch.setattr(module, "run_match", fake)
+
+
+def climb(
+    true_elo: float, monkeypatch: pytest.MonkeyPatch, rungs: list[Rung], **settings: float
+) -> PlayerRating:
+    """Climb with matches replaced by coin flips."""
+    flip_coins(true_elo, monkeypatch, rungs)
     return Climb(
         "player",
         RandomPlayer,  # never asked: the matches are made up
@@ -182,7 +196,7 @@ def test_checkpoints_of_a_run(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("true_elo", "side"), [(9000.0, "above"), (-9000.0, "below")])
 def test_far_beyond_the_ladder(true_elo: float, side: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from rookery.commands.rate import report
+    from rookery.rating.report import report
 
     rating = climb(true_elo, monkeypatch, LADDER, games=400, width=90)
     summary = rating.to_json()
@@ -232,3 +246,56 @@ def test_calibration_remembers_older_conditions(
         assert load_conditions(path).startswith("on the moon; later pairs: openings random:6")
         assert load_conditions(path).count("later pairs") == 1
     assert len(load_encounters(path)) == 2
+
+
+def test_the_time_limit_ends_a_rating(monkeypatch: pytest.MonkeyPatch) -> None:
+    from rookery.rating import ladder as module
+
+    moments = iter(range(0, 10**6, 10))  # each look at the clock is ten seconds later
+    monkeypatch.setattr(module.time, "monotonic", lambda: float(next(moments)))
+    rating = climb(1500.0, monkeypatch, LADDER, games=400, width=1.0, seconds=600.0)
+    assert rating.out_of_time and rating.to_json()["out_of_time"] is True
+    assert 0 < sum(standing.games for standing in rating.standings) < 400
+    # Even a limit that is over before the first game leaves a rating.
+    assert climb(1500.0, monkeypatch, LADDER, games=400, seconds=1.0).out_of_time
+
+
+def test_slow_players_play_smaller_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = {"games": 40, "width": 1.0}
+    slow = climb(1500.0, monkeypatch, LADDER, expected_seconds=1.0, **settings)
+    fast = climb(1500.0, monkeypatch, LADDER, expected_seconds=0.01, **settings)
+    assert min(s.games for s in slow.standings if s.games) == 2
+    assert min(s.games for s in fast.standings if s.games) == 8
+
+
+def test_the_outside_scale_has_its_own_rungs_and_result(monkeypatch: pytest.MonkeyPatch) -> None:
+    from rookery.rating.report import report
+
+    inside = climb(2300.0, monkeypatch, LADDER, games=400, width=90)
+    assert why_not(inside) == ""
+    rungs = outside_rungs("player", 0.1)
+    assert [rung.elo for rung in rungs] == sorted(elo for elo, _ in PUBLISHED.values())
+    flip_coins(2700.0, monkeypatch, rungs)  # on this scale the same player is stronger
+    found = rate_outside(
+        "player", RandomPlayer, rungs, lambda _: RandomPlayer, inside, limit=None
+    ).to_json()
+    assert found["elo_low"] < 2700 < found["elo_high"] and found["bracketed"]
+    assert abs(found["elo"] - inside.elo) > 200
+    names = [row["name"] for row in found["opponents"]]
+    assert "phalanx,movetime=0.1" in names and "rung5" not in names
+    text = report({**inside.to_json(), "outside": found})
+    assert f"outside: {found['elo']:.0f} Elo" in text
+
+
+def test_who_gets_an_outside_rating(monkeypatch: pytest.MonkeyPatch) -> None:
+    weak = climb(500.0, monkeypatch, LADDER, games=400, width=90)
+    assert "too weak" in why_not(weak)
+    # An engine does not play itself.
+    assert "gnuchess" not in {rung.player.split(",")[0] for rung in outside_rungs("gnuchess", 1)}
+
+
+def test_the_time_of_the_outside_rungs_is_the_players() -> None:
+    assert stated_seconds("rookery", MatchLimits()) is None
+    assert seconds_of("rookery", MatchLimits()) == 0.1
+    assert seconds_of("rookery,movetime=50ms", MatchLimits()) == 0.05
+    assert seconds_of("rookery,movetime=50ms", MatchLimits(movetime=1.0)) == 1.0

@@ -36,11 +36,12 @@ def ready_player(text: str) -> str:
     from rookery.players.registry import make_player
     from rookery.players.spec import parse_spec
     from rookery.players.uci_engine import UciPlayer
+    from rookery.players.xboard_engine import XboardPlayer
 
     player = make_player(text)
     try:
         for part in _parts(player):
-            if isinstance(part, UciPlayer):  # others start no program
+            if isinstance(part, UciPlayer | XboardPlayer):  # others start no program
                 part.new_game()
     except EngineFault as fault:
         if fault.kind in WAYS_OUT:

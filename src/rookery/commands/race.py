@@ -202,7 +202,7 @@ def anchors() -> dict[str, float]:
     from rookery.commands.rate import usable_rungs
     from rookery.rating.ladders import find_ladder
 
-    rungs = usable_rungs(find_ladder(STANDARD_BOARD))
+    rungs = usable_rungs(find_ladder(STANDARD_BOARD).rungs())
     return {rung.player: rung.elo for rung in rungs if not rung.load_dependent}
 
 

@@ -2,7 +2,8 @@
 
 Climb the ladder (random, greedy-safe, Stockfish at depth 1 mixed with random moves, Stockfish by
 Skill Level, then by nodes) until the player is bracketed from above and below, then play on
-until the 95 % interval is narrow enough. Other boards have ladders of their own, relative to
+until the 95 % interval is narrow enough. Then the outside scale: the same player against
+independent engines with published ratings. Other boards have ladders of their own, relative to
 greedy-safe on that board.
 """
 
@@ -10,6 +11,8 @@ from __future__ import annotations
 
 import argparse
 import sys
+import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from rookery.base.json_output import write_json
@@ -24,9 +27,11 @@ from rookery.commands._common import (
     print_result,
     ready_player,
 )
+from rookery.rating.report import report, short_rating
 
 if TYPE_CHECKING:
     from rookery.cluster.pool import Pool
+    from rookery.rating.batches import BatchFile
     from rookery.rating.ladder import PlayerRating
     from rookery.rating.ladders import Ladder
     from rookery.rating.rungs import Rung
@@ -40,6 +45,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--width", type=float, default=90.0, metavar="ELO", help="target width of the interval"
+    )
+    parser.add_argument(
+        "--minutes",
+        type=float,
+        default=20.0,
+        metavar="M",
+        help="time limit of a rating, at most half of it for the ladder; 0: none",
+    )
+    parser.add_argument(
+        "--no-outside",
+        dest="outside",
+        action="store_false",
+        help="do not play the engines of the outside scale",
     )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="random seed")
     parser.add_argument(
@@ -81,6 +99,8 @@ def run(args: argparse.Namespace) -> int:
     check_numbers(args)
     if not 0 < args.width < float("inf"):
         raise ValueError(f"--width is {args.width:g}; it must be above 0, in Elo")
+    if not 0 <= args.minutes < float("inf"):
+        raise ValueError(f"--minutes is {args.minutes:g}; it must be 0 (no limit) or more")
     if args.calibrate:
         return calibrate(args)
     if args.ladder:
@@ -94,7 +114,7 @@ def run(args: argparse.Namespace) -> int:
     objects = []
     with cluster_of(args) as pool:
         for player in players:
-            objects.append(rate_one(args, player, pool).to_json())
+            objects.append(rate_one(args, player, pool))
             if not args.json:
                 print(report(objects[-1]), flush=True)
     if args.json:
@@ -114,33 +134,65 @@ def expand(players: list[str], checkpoints: bool) -> list[str]:
     return found
 
 
-def rate_one(args: argparse.Namespace, player: str, pool: Pool | None = None) -> PlayerRating:
-    """Rate one player; with a `pool`, rungs without a clock are played on a cluster."""
+def rate_one(args: argparse.Namespace, player: str, pool: Pool | None = None) -> dict[str, Any]:
+    """Rate one player on both scales; with a `pool`, rungs without a clock use a cluster."""
     from pathlib import Path
 
-    from rookery.players.registry import check_player, make_player
+    from rookery.players.registry import check_player
     from rookery.rating.batches import BatchFile
-    from rookery.rating.ladder import Climb, LadderSettings
     from rookery.rating.runs import record_rating
 
     name = check_player(player)
+    began = time.monotonic()
+    line = ProgressLine(f"{name}: ")
+    latest: dict[str, Any] = {}
+    batches = BatchFile(Path(args.journal)) if args.journal else None
+    try:
+        rating = climb_ladder(args, player, line, latest, batches, pool)
+        found = rating.to_json()
+        left = 60 * args.minutes - (time.monotonic() - began) if args.minutes else None
+        found.update(climb_outside(args, player, rating, left, line, batches))
+    except KeyboardInterrupt:
+        line.clear()
+        if latest and not args.json:
+            print(f"so far, {report(latest)}", flush=True)
+        if not args.journal:
+            print("note: with --journal FILE an interrupted rating goes on later", file=sys.stderr)
+        raise
+    line.clear()
+    record_rating(player, found)
+    return found
+
+
+def climb_ladder(
+    args: argparse.Namespace,
+    player: str,
+    line: ProgressLine,
+    latest: dict[str, Any],
+    batches: BatchFile | None,
+    pool: Pool | None,
+) -> PlayerRating:
+    """Rate a player on the ladder of the board; `latest` gets the rating so far."""
+    from rookery.players.registry import make_player
+    from rookery.players.spec import parse_spec
+    from rookery.rating.ladder import Climb, LadderSettings
+    from rookery.rating.outside import slow_start, stated_seconds
+
     ladder = ladder_of(args)
-    rungs = usable_rungs(ladder)
-    start = args.start or LadderSettings.start
+    rungs = usable_rungs(ladder.rungs())
+    expected = stated_seconds(player, limits_of(args))
+    start = args.start or slow_start(expected) or LadderSettings.start
     if args.start and args.start not in {rung.player for rung in rungs}:
         known = ", ".join(rung.player for rung in rungs)
         raise ValueError(f"--start {args.start!r} is not a rung of the ladder; there are {known}")
-    line = ProgressLine(f"{name}: ")
-
-    latest: list[PlayerRating] = []
 
     def show(rating: PlayerRating) -> None:
-        latest[:] = [rating]
+        latest.update(rating.to_json())
         games = sum(standing.games for standing in rating.standings)
         line.write(f"{games} games, {short_rating(rating)}")
 
     climb = Climb(
-        name,
+        str(parse_spec(player)),
         lambda: make_player(player),
         rungs,
         lambda opponent: lambda: make_player(opponent),
@@ -154,33 +206,53 @@ def rate_one(args: argparse.Namespace, player: str, pool: Pool | None = None) ->
             start=start,
             board=ladder.board,
             scale=ladder.scale,
+            seconds=30 * args.minutes or None,
+            expected_seconds=expected or 0.0,
         ),
         show,
-        BatchFile(Path(args.journal)) if args.journal else None,
+        batches,
         pool,
         player,
     )
-    try:
-        rating = climb.run()
-    except KeyboardInterrupt:
-        line.clear()
-        if latest and not args.json:
-            print(f"so far, {report(latest[-1].to_json())}", flush=True)
-        if not args.journal:
-            print("note: with --journal FILE an interrupted rating goes on later", file=sys.stderr)
-        raise
-    line.clear()
-    record_rating(player, rating.to_json())
-    return rating
+    return climb.run()
 
 
-def short_rating(rating: PlayerRating) -> str:
-    """Format a rating in a few words; an interval without bound on one side has one end."""
-    if rating.unbounded == "above":
-        return f"above {rating.low:.0f} Elo"
-    if rating.unbounded == "below":
-        return f"below {rating.high:.0f} Elo"
-    return f"{rating.elo:.0f} Elo [{rating.low:.0f}, {rating.high:.0f}]"
+def climb_outside(
+    args: argparse.Namespace,
+    player: str,
+    rating: PlayerRating,
+    left: float | None,
+    line: ProgressLine,
+    batches: BatchFile | None,
+) -> dict[str, Any]:
+    """Rate a player on the outside scale for the time that is `left`, or say why not."""
+    from rookery.players.registry import make_player
+    from rookery.rating.outside import outside_rungs, rate_outside, seconds_of, why_not
+
+    reason = why_not(rating) if args.outside else "--no-outside"
+    rungs = []
+    if not reason:
+        wanted = outside_rungs(player, seconds_of(player, rating.settings.limits))
+        rungs = usable_rungs(wanted)
+        reason = "" if rungs else "none of its engines is installed"
+    if reason:
+        return {"outside": None, "outside_skipped": reason}
+
+    def show(outside: PlayerRating) -> None:
+        games = sum(standing.games for standing in outside.standings)
+        line.write(f"outside: {games} games, {short_rating(outside)}")
+
+    found = rate_outside(
+        rating.player,
+        lambda: make_player(player),
+        rungs,
+        lambda opponent: lambda: make_player(opponent),
+        rating,
+        left,
+        show,
+        batches,
+    )
+    return {"outside": found.to_json(), "outside_skipped": ""}
 
 
 def ladder_of(args: argparse.Namespace) -> Ladder:
@@ -195,13 +267,13 @@ def ladder_of(args: argparse.Namespace) -> Ladder:
     return find_ladder(args.board, path)
 
 
-def usable_rungs(ladder: Ladder) -> list[Rung]:
+def usable_rungs(rungs: Sequence[Rung]) -> list[Rung]:
     """Return the rungs whose engines are installed, with a warning about the others."""
     from rookery.players.spec import parse_spec
 
     problems: dict[str, str] = {}  # by program: starting it once is enough
     usable = []
-    for rung in ladder.rungs():
+    for rung in rungs:
         program = parse_spec(rung.player).name
         if program not in problems:
             try:
@@ -216,48 +288,29 @@ def usable_rungs(ladder: Ladder) -> list[Rung]:
     return usable
 
 
-def report(rating: dict[str, Any]) -> str:
-    """Format the rating as text."""
-    low, high = f"{rating['elo_low']:.0f}", f"{rating['elo_high']:.0f}"
-    found = f"{rating['elo']:.0f} Elo, 95 % interval {low} to {high}"
-    if rating["unbounded"] == "above":
-        found = f"above {low} Elo: it beat every rung it played"
-    elif rating["unbounded"] == "below":
-        found = f"below {high} Elo: it lost to every rung it played"
-    lines = [
-        f"{rating['player']}: {found}, {rating['games']} games in {rating['seconds']:.0f} s"
-        + ("" if rating["bracketed"] else "; NOT bracketed: outside the ladder, or too few games"),
-        f"{'':4}{'opponent':36}{'Elo':>6}{'+-':>5}{'games':>7}{'score':>8}",
-    ]
-    for row in rating["opponents"]:
-        marks = ("P" if row["published"] else " ") + ("t" if row["load_dependent"] else " ")
-        lines.append(
-            f" {marks} {row['name']:36}{row['elo']:6.0f}{row['elo_error']:5.0f}"
-            f"{row['games']:7}{100 * row['score']:7.1f}%"
-        )
-    lines.append(f"    conditions: {rating['conditions']}")
-    lines.append(f"    scale: {rating['scale']} (P)")
-    lines.append(
-        "    the interval covers these games only; +- is the rung's own error; t: timed, so it is "
-        "weaker on a busy machine"
-    )
-    return "\n".join(lines)
-
-
 def show_ladder(args: argparse.Namespace) -> int:
-    """Print the rungs."""
+    """Print the rungs of both scales."""
+    from rookery._core import STANDARD_BOARD
+    from rookery.rating.outside import PUBLISHED, SOURCE
+
     ladder = ladder_of(args)
     rungs = ladder.rungs()
     lines = []
     for rung in rungs:
         how = ladder.anchored if rung.published else f"+-{rung.error:.0f}"
         lines.append(f"{rung.elo:6.0f}  {rung.player:40}{how:12}{'timed' * rung.load_dependent}")
-    result = {
+    result: dict[str, Any] = {
         "board": ladder.board,
         "scale": ladder.scale,
         "rungs": [vars(rung) for rung in rungs],
     }
-    return print_result(args, result, "\n".join([*lines, f"scale: {ladder.scale}"]))
+    lines.append(f"scale: {ladder.scale}")
+    if ladder.board == STANDARD_BOARD:
+        outside = [{"player": name, "elo": elo} for name, (elo, _) in PUBLISHED.items()]
+        result |= {"outside": outside, "outside_scale": SOURCE}
+        lines += [f"{row['elo']:6.0f}  {row['player']:40}published   timed" for row in outside]
+        lines.append(f"outside scale: {SOURCE}")
+    return print_result(args, result, "\n".join(lines))
 
 
 def calibrate(args: argparse.Namespace) -> int:

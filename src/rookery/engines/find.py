@@ -7,6 +7,8 @@ import shutil
 import sys
 from pathlib import Path
 
+# Programs and Debian packages of the same name; each may also be given by ROOKERY_NAME.
+CLASSIC_ENGINES = ("gnuchess", "phalanx", "hoichess", "fairymax")
 GAMES_FOLDER = "/usr/games"  # Debian's folder for engines, not on every PATH
 
 
@@ -30,6 +32,11 @@ def find_stockfish() -> str | None:
 def find_fairy_stockfish() -> str | None:
     """Path of Fairy-Stockfish, or of ROOKERY_FAIRY_STOCKFISH."""
     return find_program("fairy-stockfish", "ROOKERY_FAIRY_STOCKFISH")
+
+
+def find_classic_engine(name: str) -> str | None:
+    """Path of one of `CLASSIC_ENGINES`, or of ROOKERY_GNUCHESS and so on."""
+    return find_program(name, f"ROOKERY_{name.upper()}")
 
 
 def find_sunfish() -> str | None:

@@ -1,9 +1,8 @@
 """Opponents with a name: our engine at strengths from a beginner's to its own.
 
-Each is a level of `rookery.players.levels`, the weakest three with random moves mixed in. Their Elo
-is measured, with the network that the levels were measured with; that of the weakest three by
-`rookery rate` (docs/results.md). A character takes its time over a move, as a person would, if the
-game asks for that.
+Each is a level of `rookery.players.levels`, and the weakest ones are `rookery.players.beginner`,
+which needs no network. Their Elo is measured (docs/results.md), that of the levels with one network
+only. A character takes its time over a move, as a person would, if the game asks for that.
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from rookery.players.beginner import skill_of_elo
 from rookery.players.levels import level_parameters
 from rookery.players.offered_levels import Level, Levels
 
@@ -22,7 +22,7 @@ class Character:
     name: str
     words: str  # how it plays, after the name
     elo: int
-    random: float = 0.0  # share of random moves
+    player: str = "rookery"  # its specification
     settings: Mapping[str, str] = field(default_factory=dict)
     wishes: Mapping[str, float] = field(default_factory=dict)
     seconds: tuple[float, float] = (0.5, 2.0)  # that it takes over a move, if asked to
@@ -40,28 +40,24 @@ class Character:
     @property
     def levels(self) -> Levels:
         """A character has one level, its own."""
-        own = Level("own", "its own", self.wishes, self.random, self.settings, self.seconds)
+        own = Level("own", "its own", self.wishes, 0.0, self.settings, self.seconds)
         return Levels((own,), "own")
 
 
-def _at(
-    name: str,
-    words: str,
-    level: int,
-    seconds: tuple[float, float],
-    random: float = 0.0,
-    elo: int = 0,
-) -> Character:
+def _beginner(name: str, words: str, elo: int, seconds: tuple[float, float]) -> Character:
+    return Character(name, words, elo, f"beginner,skill={skill_of_elo(elo):g}", seconds=seconds)
+
+
+def _at(name: str, words: str, level: int, seconds: tuple[float, float]) -> Character:
     settings = {"UCI_LimitStrength": "false", "Level": str(level)}
-    return Character(
-        name, words, elo or level_parameters(level).elo, random, settings, seconds=seconds
-    )
+    elo = level_parameters(level).elo
+    return Character(name, words, elo, settings=settings, seconds=seconds)
 
 
 CHARACTERS: tuple[Character, ...] = (
-    _at("Pip", "has just learnt the moves", 1, (0.4, 1.2), random=0.58, elo=310),
-    _at("Nell", "often looks away from the board", 1, (0.4, 1.4), random=0.5, elo=480),
-    _at("Bruno", "plays too fast", 1, (0.3, 0.8), random=0.25, elo=670),
+    _beginner("Pip", "has just learnt the moves", 310, (0.4, 1.2)),
+    _beginner("Nell", "often looks away from the board", 480, (0.4, 1.4)),
+    _beginner("Bruno", "plays too fast", 670, (0.3, 0.8)),
     _at("Otto", "sees what is attacked, sometimes", 1, (0.5, 1.8)),
     _at("Mira", "plays for fun", 3, (0.5, 2.0)),
     _at("Ruben", "plays at school", 5, (0.5, 2.5)),

@@ -62,6 +62,7 @@ PLAIN = Levels(
     ),
     "3",
 )
+BEGINNER = Levels((Level("own", "its own"),), "own")
 SEARCH = Levels(
     (
         Level("1", "1: beginner (50 nodes, 3 of 10 moves random)", {"nodes": 50, "depth": 2}, 0.3),
@@ -72,6 +73,14 @@ SEARCH = Levels(
         *_TIMES,
     ),
     "4",
+)
+TIMED = Levels(
+    (
+        Level("1", "beginner: every second move at random", {"movetime": 0.1}, 0.5),
+        Level("2", "careless: every fifth move at random", {"movetime": 0.1}, 0.2),
+        *(Level(each.id, each.title, each.wishes) for each in _TIMES),
+    ),
+    "fast",
 )
 TREE_SEARCH = Levels(
     (

@@ -105,6 +105,11 @@ PROGRAM = (
     Option("timeout", kinds.seconds, "time after which a move without a clock counts as a hang"),
     Option("memory", kinds.positive_int, "limit of its address space in MiB"),
 )
+CLASSIC = (  # engines that know no other limit than time
+    SEARCH[-1],
+    Option("command", kinds.words, "another program of the same engine"),
+    PROGRAM[-1],
+)
 MODIFIERS = (
     Option("random", kinds.probability, "share of moves played at random, 0 to 1"),
     Option("book", kinds.words, "Polyglot book to play from first, or 'auto'"),

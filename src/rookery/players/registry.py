@@ -51,6 +51,17 @@ _BOT = "rookery.players.bots:bot_player"
 _ENDGAME = "rookery.players.endgame:endgame_player"
 
 
+def _classic(name: str, title: str) -> PlayerKind:
+    return PlayerKind(
+        name,
+        f"{title}, an engine with a published rating (0.1 s a move without options)",
+        "rookery.players.classic_engines:classic_player",
+        tables.CLASSIC,
+        levels=levels.TIMED,
+        may_lack=True,
+    )
+
+
 def _ending(name: str, what: str) -> PlayerKind:
     summary = f"{what} by a network that has learnt it to the last position, without search"
     return PlayerKind(name, summary, _ENDGAME, (tables.OTHERWISE,))
@@ -69,6 +80,13 @@ KINDS = Registry(
         ),
         PlayerKind("greedy", "most material after its own move, one ply deep", _BOT),
         PlayerKind("greedy-safe", "mates in one, does not hang pieces or spoil wins", _BOT),
+        PlayerKind(
+            "beginner",
+            "overlooks what people overlook, one move ahead",
+            "rookery.players.beginner:beginner_player",
+            (Option("skill", kinds.probability, "0 (sees little) to 1 (0.5)"),),
+            levels=levels.BEGINNER,
+        ),
         PlayerKind(
             "tablebase",
             "perfect play from endgame tables",
@@ -199,6 +217,10 @@ KINDS = Registry(
             levels=levels.SEARCH,
             may_lack=True,
         ),
+        _classic("gnuchess", "GNU Chess"),
+        _classic("phalanx", "Phalanx"),
+        _classic("hoichess", "HoiChess"),
+        _classic("fairymax", "Fairy-Max"),
         PlayerKind(
             "uci",
             "any UCI engine: uci,command=/path/engine",

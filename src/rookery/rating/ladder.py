@@ -22,6 +22,8 @@ from rookery.rating.rungs import SOURCE, Rung
 
 PROBE_GAMES = 8  # per rung while searching
 ROUND_GAMES = 16  # per rung while measuring
+BATCH_SECONDS = 60.0  # that a batch may take of a slow player's time, expecting ...
+GAME_MOVES = 60  # ... so many moves a game
 BEYOND_GAMES = 64  # against the first or last rung, before a player counts as outside the ladder
 
 
@@ -38,6 +40,8 @@ class LadderSettings:
     start: str = "stockfish,depth=1,random=0.25"  # first rung; by default a cheap one
     board: str = STANDARD_BOARD
     scale: str = SOURCE  # what ratings are relative to
+    seconds: float | None = None  # begin no batch of games that would end later
+    expected_seconds: float = 0.0  # a move of the rated player; slow ones play smaller batches
 
     def describe(self) -> str:
         """One line for reports."""
@@ -79,6 +83,7 @@ class PlayerRating:
     unbounded: str  # "above": over 50 % against every rung played, "below": under 50 %, or ""
     settings: LadderSettings
     seconds: float
+    out_of_time: bool = False  # whether `settings.seconds` ended the rating
 
     def to_json(self) -> dict[str, object]:
         """The object of `rookery rate --json`."""
@@ -113,6 +118,7 @@ class PlayerRating:
             "scale": self.settings.scale,
             "anchors_played": [rung.player for rung in anchors],
             "seconds": round(self.seconds, 1),
+            "out_of_time": self.out_of_time,
         }
 
 
@@ -148,6 +154,7 @@ class Climb:
         self._progress = progress
         self._batches, self._pool, self._spec = batches, pool, spec or player
         self._started = time.monotonic()
+        self._longest = 0.0  # seconds of a batch
         self._round = 0
 
     def run(self) -> PlayerRating:
@@ -190,6 +197,7 @@ class Climb:
             unbounded,
             self._settings,
             time.monotonic() - self._started,
+            self._out_of_time(),
         )
 
     def _search(self) -> None:
@@ -198,7 +206,7 @@ class Climb:
         index = self._start
         beaten, lost = -1, last + 1  # highest rung beaten, lowest rung lost to
         step = 1
-        while lost - beaten > 1 and self._games() < self._settings.games:
+        while lost - beaten > 1 and not self._exhausted():
             self._play(self._standings[index], PROBE_GAMES)
             if self._standings[index].score > 0.5:
                 beaten = max(beaten, index)
@@ -227,7 +235,7 @@ class Climb:
         return max(side, key=information)
 
     def _finished(self) -> bool:
-        if self._games() >= self._settings.games:
+        if self._exhausted():
             return True
         rating = self.rating()
         if rating.unbounded:
@@ -252,11 +260,32 @@ class Climb:
     def _games(self) -> int:
         return sum(s.games for s in self._standings)
 
+    def _exhausted(self) -> bool:
+        return self._games() >= self._settings.games or self._out_of_time()
+
+    def _out_of_time(self) -> bool:
+        """Whether a batch as long as the longest so far would end too late."""
+        limit = self._settings.seconds
+        if limit is None or self._games() == 0:
+            return False
+        return time.monotonic() - self._started + self._longest > limit
+
+    def _batch(self, games: int) -> int:
+        """The size of a batch: less than `games` for a slow player, and even.
+
+        It depends on the settings alone, so that a resumed rating finds its batches again.
+        """
+        expected = GAME_MOVES * self._settings.expected_seconds
+        if expected > 0:
+            games = min(games, max(2, 2 * round(BATCH_SECONDS / expected / 2)))
+        return min(games, max(2, self._settings.games - self._games()))
+
     def _play(self, standing: Standing, games: int) -> None:
         """Play a batch against one rung, with different openings each time."""
         settings, rung = self._settings, standing.rung
         timed = rung.load_dependent and settings.limits.movetime is None
-        games = min(games, max(2, settings.games - self._games()))
+        games = self._batch(games)
+        began = time.monotonic()
         match = MatchSettings(
             games=games + games % 2,
             openings=settings.openings,
@@ -276,6 +305,7 @@ class Climb:
         standing.draws += result.draws
         standing.losses += result.losses
         standing.faults += result.faults
+        self._longest = max(self._longest, time.monotonic() - began)
         if self._progress is not None:
             self._progress(self.rating())
 

@@ -151,21 +151,21 @@ def named_choice(kind: PlayerKind) -> Choice:
 
 
 def characters() -> list[Choice]:
-    """Return the opponents with names; their strength was measured with one network only."""
+    """Return the opponents with names; the engine's were measured with one network only."""
     path = shipped_engine()
-    if path is None or not is_calibrated(path.read_bytes()):
-        return []
+    calibrated = path is not None and is_calibrated(path.read_bytes())
     return [
         Choice(
             person.id,
             person.title,
             "Characters",
-            OUR_ENGINE,
+            person.player,
             person.levels,
             called=f"{person.name} (about {person.elo} Elo)",
             words=person.words,
         )
         for person in CHARACTERS
+        if calibrated or person.player != "rookery"
     ]
 
 
