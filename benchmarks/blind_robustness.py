@@ -83,6 +83,8 @@ def main() -> None:
         )
         keys = ("second", "games", "wins", "draws", "losses", "faults", "reasons", "mean_plies")
         print(json.dumps({key: result[key] for key in keys}), flush=True)
+        if result["interrupted"]:
+            raise KeyboardInterrupt
         if result["fault_examples"]:
             raise SystemExit(f"faults: {result['fault_examples']}")
     tenth = played[len(played) // 10]

@@ -48,7 +48,8 @@ std::vector<std::unique_ptr<Worker>> Engine::make_workers(int count, const Evalu
         for (int i = 0; i < count; ++i) {
             workers.push_back(std::make_unique<Worker>(evaluator, table_, stopped_));
             workers.back()->set_budget(budget_);
-            workers.back()->set_selective(selective_);
+            workers.back()->set_selective(selective_, extend_checks_);
+            workers.back()->set_parameters(parameters_);
         }
         workers_.reserve(workers_.size() + workers.size());
         return workers;
@@ -77,10 +78,18 @@ void Engine::set_budget(MoveBudgetPtr budget) {
     table_.clear();
 }
 
-void Engine::set_selective(bool selective) {
+void Engine::set_selective(bool selective, bool extend_checks) {
     const Busy busy = use();
     selective_ = selective;
-    for (auto& worker : workers_) worker->set_selective(selective);
+    extend_checks_ = extend_checks;
+    for (auto& worker : workers_) worker->set_selective(selective, extend_checks);
+    table_.clear();
+}
+
+void Engine::set_parameters(const Parameters& parameters) {
+    const Busy busy = use();
+    parameters_ = parameters;
+    for (auto& worker : workers_) worker->set_parameters(parameters);
     table_.clear();
 }
 

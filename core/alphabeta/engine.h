@@ -36,9 +36,12 @@ class Engine {
     void set_evaluator(Evaluator evaluator);
     // Null: the depth limits the search. Clears the table.
     void set_budget(MoveBudgetPtr budget);
-    // False: a full search, in which every move is searched to the full depth and checks one ply
-    // deeper; quiescence tries every capture that does not lose material. Clears the table.
-    void set_selective(bool selective);
+    // False: a full search, in which every move is searched to the full depth, and with
+    // `extend_checks` one ply deeper for each check in the line, up to twice the depth; quiescence
+    // tries every capture that does not lose material. Clears the table.
+    void set_selective(bool selective, bool extend_checks = true);
+    // Clears the table.
+    void set_parameters(const Parameters& parameters);
     // Clears the table and the histories.
     void new_game();
 
@@ -72,6 +75,8 @@ class Engine {
     Evaluator evaluator_;
     MoveBudgetPtr budget_;
     bool selective_ = true;
+    bool extend_checks_ = true;  // of a full search
+    Parameters parameters_;
     TranspositionTable table_;
     std::vector<std::unique_ptr<Worker>> workers_;  // [0] runs on the calling thread
     TimeManager time_;

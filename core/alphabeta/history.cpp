@@ -9,6 +9,11 @@ namespace rookery::alphabeta {
 
 using namespace parameters;
 
+int Worker::history_bonus(int depth) const {
+    return std::min(tuned_.history_bonus_slope * depth - HISTORY_BONUS_OFFSET,
+                    tuned_.history_bonus_most);
+}
+
 int Worker::quiet_history(int ply, Move move) const {
     const Position& p = frame(ply).position;
     const Piece piece = p.board[move.from()];
@@ -32,7 +37,7 @@ void Worker::update_quiet(int ply, Move move, int bonus) {
 void Worker::update_histories(Frame& now, int ply, Move best, int depth, const Move* quiets,
                               int quiet_count, const Move* noisy, int noisy_count) {
     const Position& p = now.position;
-    const int bonus = History::bonus(depth);
+    const int bonus = history_bonus(depth);
     if (is_noisy(p, best)) {
         History::update(capture_entry(p, best), bonus);
     } else {

@@ -59,10 +59,6 @@ struct History {
         return (877 * number(last) + number(before)) & (CORRECTION_SIZE - 1);
     }
 
-    static int bonus(int depth) {
-        using namespace parameters;
-        return std::min(HISTORY_BONUS_SLOPE * depth - HISTORY_BONUS_OFFSET, HISTORY_BONUS_MOST);
-    }
     static void update(HistoryEntry& entry, int bonus) {
         update_entry(entry, bonus, parameters::HISTORY_LIMIT);
     }

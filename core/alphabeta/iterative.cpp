@@ -36,6 +36,11 @@ void Worker::set_budget(MoveBudgetPtr budget) {
     costs_.resize(budget_ ? std::size_t(MAX_PLY) : 0);
 }
 
+void Worker::set_parameters(const Parameters& parameters) {
+    tuned_ = parameters;
+    reductions_ = Reductions(parameters);
+}
+
 void Worker::set_root(const Position& root, std::span<const Key> earlier_keys,
                       const Limits& limits) {
     keys_.resize(earlier_keys.size() + MAX_PLY + 4);
@@ -88,7 +93,7 @@ void Worker::search_depth(int depth, int lines) {
         selective_depth_ = 0;
         const Score previous = root_moves_[std::size_t(line_index_)].previous;
         Score alpha = -INFINITE, beta = INFINITE;
-        int delta = ASPIRATION_DELTA;
+        int delta = tuned_.aspiration_delta;
         if (depth >= ASPIRATION_DEPTH && previous > -INFINITE) {
             delta += std::abs(previous) / 64;
             alpha = std::max(previous - delta, -INFINITE);

@@ -133,7 +133,8 @@ Score Worker::corrected(int ply, Score raw) const {
         h.piece_correction[p.side][BLACK][History::correction_index(now.piece_keys[BLACK])] +
         h.move_correction[p.side]
                          [h.moves_index(frame(ply - 1).continuation, frame(ply - 2).continuation)];
-    return std::clamp(faded + correction / CORRECTION_DIVISOR, -MAX_EVALUATION, MAX_EVALUATION);
+    return std::clamp(faded + correction * tuned_.correction_weight / 1024, -MAX_EVALUATION,
+                      MAX_EVALUATION);
 }
 
 void Worker::set_line(int ply, Move move) {
@@ -188,7 +189,7 @@ template <bool PV> Score Worker::quiescence(int ply, Score alpha, Score beta, in
             return best;
         }
         alpha = std::max(alpha, best);
-        futility = best + QUIESCENCE_FUTILITY;
+        futility = best + tuned_.quiescence_futility;
     }
 
     // Step 4. Captures and promotions; in check all moves.

@@ -1,7 +1,5 @@
 // The main search: principal variation search of one node, step by step.
 
-#include <cmath>
-
 #include "alphabeta/move_picker.h"
 #include "alphabeta/worker.h"
 #include "rules/see.h"
@@ -11,25 +9,6 @@ namespace rookery::alphabeta {
 using namespace parameters;
 
 namespace {
-
-constexpr int MAX_COUNTED = 64;  // size of the reduction table
-
-// Reductions in 1024ths of a ply, [noisy][depth][move number].
-struct ReductionTable {
-    int values[2][MAX_COUNTED][MAX_COUNTED] = {};
-    ReductionTable() {
-        for (int depth = 1; depth < MAX_COUNTED; ++depth)
-            for (int count = 1; count < MAX_COUNTED; ++count) {
-                const double logs = std::log(depth) * std::log(count);
-                values[0][depth][count] = int(1024 * (LMR_QUIET_BASE + logs / LMR_QUIET_DIVISOR));
-                values[1][depth][count] = int(1024 * (LMR_NOISY_BASE + logs / LMR_NOISY_DIVISOR));
-            }
-    }
-    [[nodiscard]] int operator()(bool noisy, int depth, int count) const {
-        return values[noisy][std::min(depth, MAX_COUNTED - 1)][std::min(count, MAX_COUNTED - 1)];
-    }
-};
-const ReductionTable reduction_table;
 
 bool has_pieces(const Position& p, Color color) {
     return p.pieces(color) & ~(p.by_type[PAWN] | p.by_type[KING]);
@@ -79,7 +58,7 @@ Score Worker::search(int ply, int depth, Score alpha, Score beta, bool cut_node)
     if (!PV && hit && entry.depth >= depth && entry.score != NO_SCORE && p.halfmove_clock < 90 &&
         (entry.bound & (entry.score >= beta ? BOUND_LOWER : BOUND_UPPER))) {
         if (entry.score >= beta && table_move && !table_noisy)
-            update_quiet(ply, table_move, History::bonus(depth));
+            update_quiet(ply, table_move, history_bonus(depth));
         return entry.score;
     }
 
@@ -103,8 +82,9 @@ Score Worker::search(int ply, int depth, Score alpha, Score beta, bool cut_node)
     if (!ROOT && !now.in_check && !singular_search && frame(ply - 1).move &&
         frame(ply - 1).evaluation != NO_SCORE &&
         !is_noisy(frame(ply - 1).position, frame(ply - 1).move)) {
-        const int gain = std::clamp(-SWING_FACTOR * (frame(ply - 1).evaluation + now.evaluation),
-                                    -SWING_MOST, SWING_MOST);
+        const int gain =
+            std::clamp(-tuned_.swing_factor * (frame(ply - 1).evaluation + now.evaluation),
+                       -SWING_MOST, SWING_MOST);
         History::update(history_->quiet(~p.side, frame(ply - 1).move), gain);
     }
     const Score earlier = frame(ply - 2).evaluation != NO_SCORE ? frame(ply - 2).evaluation
@@ -121,11 +101,11 @@ Score Worker::search(int ply, int depth, Score alpha, Score beta, bool cut_node)
     if (!PV && selective_ && !now.in_check && !singular_search) {
         // Step 5. Reverse futility: far above beta.
         if (depth < REVERSE_FUTILITY_DEPTH && guess >= beta && !is_mate(guess) &&
-            guess - REVERSE_FUTILITY_MARGIN * (depth - improving) >= beta && !is_mate(beta))
+            guess - tuned_.reverse_futility_margin * (depth - improving) >= beta && !is_mate(beta))
             return (guess + beta) / 2;
 
         // Step 6. Razoring: far below alpha, only captures can help.
-        if (depth < RAZORING_DEPTH && guess + RAZORING_MARGIN * depth < alpha) {
+        if (depth < RAZORING_DEPTH && guess + tuned_.razoring_margin * depth < alpha) {
             const Score score = quiescence<false>(ply, alpha, alpha + 1, 0);
             if (stopped_) return DRAW;
             if (score <= alpha && !is_mate(score)) return score;
@@ -134,11 +114,12 @@ Score Worker::search(int ply, int depth, Score alpha, Score beta, bool cut_node)
         // Step 7. Null move: if passing fails high, a move will too. Not in pawn endgames
         // (zugzwang); verified at high depth.
         if (depth >= NULL_MOVE_DEPTH && guess >= beta && frame(ply - 1).move &&
-            now.evaluation >= beta + NULL_MOVE_MARGIN - NULL_MOVE_MARGIN_SLOPE * depth &&
+            now.evaluation >=
+                beta + tuned_.null_move_margin - tuned_.null_move_margin_slope * depth &&
             has_pieces(p, p.side) && ply >= null_verification_ply_ && beta > -MATE_BOUND) {
             const int reduction =
                 NULL_MOVE_REDUCTION + depth / NULL_MOVE_DEPTH_DIVISOR +
-                std::min((guess - beta) / NULL_MOVE_EVAL_DIVISOR, NULL_MOVE_EVAL_MOST);
+                std::min((guess - beta) / tuned_.null_move_eval_divisor, NULL_MOVE_EVAL_MOST);
             if (out_of_nodes()) return DRAW;
             make_null(ply);
             Score score =
@@ -158,7 +139,7 @@ Score Worker::search(int ply, int depth, Score alpha, Score beta, bool cut_node)
         }
 
         // Step 8. ProbCut: a capture exceeds beta by a margin in a shallow search.
-        const Score probcut_beta = beta + PROBCUT_MARGIN - 50 * improving;
+        const Score probcut_beta = beta + tuned_.probcut_margin - 50 * improving;
         if (depth >= PROBCUT_DEPTH && !is_mate(beta) &&
             !(hit && entry.depth >= depth - 3 && entry.score != NO_SCORE &&
               entry.score < probcut_beta)) {
@@ -213,25 +194,28 @@ Score Worker::search(int ply, int depth, Score alpha, Score beta, bool cut_node)
         const bool noisy = is_noisy(p, move);
         const bool checks = gives_check(p, info, move);
         const int history = noisy ? capture_entry(p, move) : quiet_history(ply, move);
-        int reduction = reduction_table(noisy, depth, count);
+        int reduction = reductions_(noisy, depth, count);
         if (budget_) [[unlikely]]
             reduction = budget_->cost(costs_[std::size_t(ply)], move, count) - 1024;
 
         // Step 11. Pruning of late and unpromising moves.
         if (!ROOT && selective_ && best > -MATE_BOUND && has_pieces(p, p.side)) {
             const int reduced =
-                std::max(0, depth - 1 - (reduction - history / LMR_HISTORY_DIVISOR) / 1024);
+                std::max(0, depth - 1 - (reduction - history * tuned_.lmr_history / 1024) / 1024);
             if (!noisy && !checks) {
                 if (!budget_ && count >= (LATE_MOVE_BASE + depth * depth) / (2 - improving))
                     picker.skip_quiets();
-                if (reduced < HISTORY_PRUNING_DEPTH && history < -HISTORY_PRUNING_MARGIN * depth)
+                if (reduced < HISTORY_PRUNING_DEPTH &&
+                    history < -tuned_.history_pruning_margin * depth)
                     continue;
                 // This move only: later quiet moves may give check.
                 if (!now.in_check && reduced < FUTILITY_DEPTH &&
-                    now.evaluation + FUTILITY_BASE + FUTILITY_MARGIN * reduced <= alpha)
+                    now.evaluation + tuned_.futility_base + tuned_.futility_margin * reduced <=
+                        alpha)
                     continue;
-                if (!exchange_at_least(p, move, -SEE_QUIET_MARGIN * reduced * reduced)) continue;
-            } else if (!exchange_at_least(p, move, -SEE_NOISY_MARGIN * depth)) {
+                if (!exchange_at_least(p, move, -tuned_.see_quiet_margin * reduced * reduced))
+                    continue;
+            } else if (!exchange_at_least(p, move, -tuned_.see_noisy_margin * depth)) {
                 continue;
             }
         }
@@ -239,12 +223,12 @@ Score Worker::search(int ply, int depth, Score alpha, Score beta, bool cut_node)
         // Step 12. Extensions: of checks in a full search, otherwise singular ones. Singular: all
         // other moves fail low against a bit less than the table's score. If even they reach beta,
         // this node fails high anyway (multi-cut).
-        int extension = !selective_ && checks && ply < 2 * root_depth_;
+        int extension = extend_checks_ && checks && ply < 2 * root_depth_;
         if (!ROOT && move == table_move && !singular_search && selective_ && !budget_ &&
             depth >= SINGULAR_DEPTH && ply < 2 * root_depth_ && hit &&
             entry.depth >= depth - SINGULAR_TABLE_DEPTH && entry.bound & BOUND_LOWER &&
             entry.score != NO_SCORE && !is_mate(entry.score)) {
-            const Score singular_beta = entry.score - SINGULAR_MARGIN * depth / 16;
+            const Score singular_beta = entry.score - tuned_.singular_margin * depth / 16;
             now.excluded = move;
             const Score score = search<Node::CUT_OR_ALL>(ply, (depth - 1) / 2, singular_beta - 1,
                                                          singular_beta, cut_node);
@@ -252,7 +236,7 @@ Score Worker::search(int ply, int depth, Score alpha, Score beta, bool cut_node)
             if (stopped_) return DRAW;
             if (score < singular_beta) {
                 extension = 1;
-                if (!PV && score < singular_beta - DOUBLE_EXTENSION_MARGIN &&
+                if (!PV && score < singular_beta - tuned_.double_extension_margin &&
                     now.double_extensions < DOUBLE_EXTENSIONS_MOST) {
                     extension = 2;
                     ++now.double_extensions;
@@ -294,20 +278,20 @@ Score Worker::search(int ply, int depth, Score alpha, Score beta, bool cut_node)
                 score =
                     -search<Node::CUT_OR_ALL>(ply + 1, new_depth, -alpha - 1, -alpha, !cut_node);
         } else if (selective_ && depth >= LMR_DEPTH && count > 1 + ROOT) {
-            reduction += cut_node ? LMR_CUT_NODE : 0;
-            reduction -= now.table_pv ? LMR_PV + PV * 512 : 0;
-            reduction += improving ? 0 : LMR_NOT_IMPROVING;
-            reduction -= checks ? LMR_CHECK : 0;
-            reduction -= !noisy && (move == now.killer || move == counter) ? LMR_KILLER : 0;
-            reduction += table_noisy && !noisy ? LMR_TABLE_NOISY : 0;
-            reduction += next.cutoffs > 3 ? LMR_CUTOFFS : 0;
-            reduction -= history / (noisy ? LMR_NOISY_HISTORY_DIVISOR : LMR_HISTORY_DIVISOR);
+            reduction += cut_node ? tuned_.lmr_cut_node : 0;
+            reduction -= now.table_pv ? tuned_.lmr_pv + PV * 512 : 0;
+            reduction += improving ? 0 : tuned_.lmr_not_improving;
+            reduction -= checks ? tuned_.lmr_check : 0;
+            reduction -= !noisy && (move == now.killer || move == counter) ? tuned_.lmr_killer : 0;
+            reduction += table_noisy && !noisy ? tuned_.lmr_table_noisy : 0;
+            reduction += next.cutoffs > 3 ? tuned_.lmr_cutoffs : 0;
+            reduction -= history * (noisy ? tuned_.lmr_noisy_history : tuned_.lmr_history) / 1024;
             // At the root, find sacrifices early.
             if constexpr (ROOT) reduction = std::min(reduction, LMR_ROOT_MOST);
             const int reduced = std::clamp(new_depth - reduction / 1024, 1, new_depth + 1);
             score = -search<Node::CUT_OR_ALL>(ply + 1, reduced, -alpha - 1, -alpha, true);
             if (score > alpha && reduced < new_depth && !stopped_) {
-                const bool deeper = score > best + DEEPER_MARGIN + DEEPER_SLOPE * new_depth;
+                const bool deeper = score > best + tuned_.deeper_margin + DEEPER_SLOPE * new_depth;
                 const bool shallower = score < best + new_depth;
                 if constexpr (!ROOT) new_depth += deeper - shallower;
                 if (new_depth > reduced)
@@ -369,7 +353,7 @@ Score Worker::search(int ply, int depth, Score alpha, Score beta, bool cut_node)
         update_histories(now, ply, best_move, depth, quiets, quiet_count, noisies, noisy_count);
     // All moves failed low: the opponent's last quiet move was good.
     if (!ROOT && best <= old_alpha && previous && !is_noisy(frame(ply - 1).position, previous))
-        update_quiet(ply - 1, previous, History::bonus(depth) * FAIL_LOW_BONUS / 100);
+        update_quiet(ply - 1, previous, history_bonus(depth) * tuned_.fail_low_bonus / 100);
     if (!singular_search) {
         const Bound bound = best >= beta             ? BOUND_LOWER
                             : PV && best > old_alpha ? BOUND_EXACT

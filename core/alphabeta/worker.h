@@ -57,7 +57,11 @@ class Worker {
     void new_game();
     // Null: the depth limits the search.
     void set_budget(MoveBudgetPtr budget);
-    void set_selective(bool selective) { selective_ = selective; }
+    void set_selective(bool selective, bool extend_checks) {
+        selective_ = selective;
+        extend_checks_ = !selective && extend_checks;
+    }
+    void set_parameters(const Parameters& parameters);
 
     // Prepares a search; the caller starts the time manager and calls new_search() of the table.
     void set_root(const Position& root, std::span<const Key> earlier_keys, const Limits& limits);
@@ -88,6 +92,7 @@ class Worker {
     // search.cpp
     template <Node KIND> Score search(int ply, int depth, Score alpha, Score beta, bool cut_node);
     // history.cpp
+    [[nodiscard]] int history_bonus(int depth) const;
     void update_histories(Frame& frame, int ply, Move best, int depth, const Move* quiets,
                           int quiet_count, const Move* noisy, int noisy_count);
     void update_quiet(int ply, Move move, int bonus);
@@ -126,6 +131,9 @@ class Worker {
     nnue::AccumulatorStack accumulators_;  // unused if values_ is set
     std::unique_ptr<BatchValues> values_;  // null: NNUE
     bool selective_ = true;
+    bool extend_checks_ = false;
+    Parameters tuned_;
+    Reductions reductions_{tuned_};
     MoveBudgetPtr budget_;
     std::vector<MoveCosts> costs_;  // by ply, with a budget
     TranspositionTable& table_;

@@ -123,8 +123,15 @@ void bind_alphabeta(nb::module_& m) {
             "kind"_a.none(), "network"_a.none() = nb::none(),
             "Limits the search by the product of move probabilities instead of the depth: "
             "'uniform', 'static', or 'learned' with a network. None: the depth.")
-        .def("set_selective", &Engine::set_selective, "selective"_a,
-             "False: every move is searched to the full depth, checks one ply deeper.")
+        .def("set_selective", &Engine::set_selective, "selective"_a, "extend_checks"_a = true,
+             "False: every move is searched to the full depth, and with `extend_checks` one ply "
+             "deeper for each check in the line.")
+        .def(
+            "set_parameters",
+            [](Engine& engine, const std::map<std::string, int>& values) {
+                engine.set_parameters(parameters_of(values));
+            },
+            "values"_a, "Search parameters by name; those not named have their default.")
         .def("new_game", &Engine::new_game, "Clears the hash table and the histories.")
         .def("prepare", &Engine::prepare,
              "Call before each search: later calls of stop() apply to it.")
@@ -137,6 +144,16 @@ void bind_alphabeta(nb::module_& m) {
         .def("stop", &Engine::stop, "Thread-safe.")
         .def("ponderhit", &Engine::ponderhit, "Thread-safe.");
 
+    m.def(
+        "search_parameters",
+        [] {
+            std::map<std::string, std::tuple<int, int, int>> ranges;
+            const alphabeta::Parameters defaults;
+            for (const auto& range : alphabeta::parameter_ranges())
+                ranges[std::string(range.name)] = {defaults.*range.value, range.least, range.most};
+            return ranges;
+        },
+        "{name: (value, least, most)} of the search parameters that can be set.");
     m.def(
         "mate_moves",
         [](int score) -> std::optional<int> {

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "alphabeta/batch_values.h"
+#include "alphabeta/parameters.h"
 #include "encode/leaf_batch.h"
 #include "mcts/tree.h"
 #include "nnue/network.h"
@@ -136,6 +137,13 @@ using AnyEvaluator =
                  std::shared_ptr<values::PositionEvaluator>>;
 [[nodiscard]] inline alphabeta::Evaluator evaluator_of(const AnyEvaluator& any) {
     return std::visit([](const auto& made) -> alphabeta::Evaluator { return made; }, any);
+}
+
+// Search parameters by name; those not named have their default.
+[[nodiscard]] inline alphabeta::Parameters parameters_of(const std::map<std::string, int>& values) {
+    alphabeta::Parameters parameters;
+    for (const auto& [name, value] : values) alphabeta::set_parameter(parameters, name, value);
+    return parameters;
 }
 
 // mcts::set_option with a Python number or bool.

@@ -109,6 +109,15 @@ void bind_match(nb::module_& m) {
             "network"_a, "opponent"_a, "seed"_a, "nodes"_a = 1000, "random_plies"_a = 8,
             "max_opening_score"_a = 300, "adjudicate"_a = true, "threads"_a = 1)
         .def(
+            "set_parameters",
+            [](NetworkMatch& self, const std::map<std::string, int>& ours,
+               const std::map<std::string, int>& theirs) {
+                self.set_parameters(parameters_of(ours), parameters_of(theirs));
+            },
+            "ours"_a, "theirs"_a,
+            "Search parameters by name, of the network and of its opponent; those not named have "
+            "their default.")
+        .def(
             "run",
             [describe](NetworkMatch& self, std::uint64_t first, std::uint64_t count,
                        const Stopping& stopping) {

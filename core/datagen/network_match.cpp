@@ -26,6 +26,14 @@ NetworkMatch::NetworkMatch(nnue::NetworkPtr network, nnue::NetworkPtr opponent,
         tables_.push_back({std::move(ours[i]), opponent ? std::move(theirs[i]) : nullptr});
 }
 
+void NetworkMatch::set_parameters(const alphabeta::Parameters& ours,
+                                  const alphabeta::Parameters& theirs) {
+    for (Table& table : tables_) {
+        table.ours->set_parameters(ours);
+        if (table.theirs) table.theirs->set_parameters(theirs);
+    }
+}
+
 GameLine NetworkMatch::opening(Table& table, Random& random, std::vector<Move>& moves) const {
     for (int tries = 1;; ++tries) {
         GameLine line = random_opening(settings_.random_plies, random, &moves);

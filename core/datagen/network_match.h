@@ -37,6 +37,9 @@ class NetworkMatch {
     NetworkMatch(nnue::NetworkPtr network, nnue::NetworkPtr opponent, std::optional<peers::Bot> bot,
                  MatchSettings settings);
 
+    // Search parameters of the network and of its opponent; by default the engine's.
+    void set_parameters(const alphabeta::Parameters& ours, const alphabeta::Parameters& theirs);
+
     // Pairs [first, first + count); fewer, but without a gap, if `poll` stops it.
     [[nodiscard]] std::vector<MatchPair> run(std::uint64_t first, std::uint64_t count,
                                              const alphabeta::Poll& poll);

@@ -1,5 +1,6 @@
 """Players, the adapters to and from reconchess, and the arena."""
 
+import _thread
 import json
 import subprocess
 import sys
@@ -59,6 +60,22 @@ def test_faults_lose() -> None:
     assert result["losses"] == 4
     assert result["fault_kinds"]["first"] == {"illegal": 2, "crash": 2}
     assert "a1a1" in result["fault_examples"]["breaking"]
+
+
+def test_an_interrupted_match_keeps_its_games() -> None:
+    class Interrupting(PassingPlayer):
+        games = 0
+
+        def new_game(self, knowledge: BlindKnowledge, rng: np.random.Generator) -> None:
+            self.games += 1
+            if self.games == 3:
+                _thread.interrupt_main()
+
+    result = run_blind_match(
+        (Interrupting, PassingPlayer), ("first", "second"), BlindSettings(games=4000)
+    )
+    assert result["interrupted"] and 2 <= result["games"] < 4000
+    assert not any(result["faults"].values())
 
 
 def test_the_clock_is_kept() -> None:
@@ -131,19 +148,30 @@ def test_specifications_are_checked() -> None:
         make_blind_player("trout,depth=3")
     with pytest.raises(SpecError, match="whole number above 0"):
         make_blind_player("trout,nodes=0")
+
+
+def test_bad_bot_files_and_a_missing_stockfish_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with pytest.raises(ValueError, match="no bot file"):
         make_blind_player("missing.py")
+    bot = tmp_path / "bot.py"
+    for text, reason in (("def (", "SyntaxError"), ("import nothing_at_all", "ModuleNotFound")):
+        bot.write_text(text)
+        with pytest.raises(ValueError, match=rf"bot\.py cannot be loaded: {reason}"):
+            make_blind_player(str(bot))
+    monkeypatch.setenv("ROOKERY_STOCKFISH", "/no/such/engine")
+    with pytest.raises(ValueError, match="/no/such/engine is not a program"):
+        make_blind_player("trout")
 
 
 def test_command(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["blind", "arena", "random", "passing", "--games", "4", "--seed", "1", "--json"]
     assert main(words) == 0
     found = json.loads(capsys.readouterr().out)
-    keys = {
-        "first", "second", "games", "wins", "draws", "losses", "score", "elo", "elo_low",
-        "elo_high", "los", "pentanomial", "seconds", "faults", "as_white", "as_black",
-    }  # fmt: skip
-    assert keys <= found.keys() and found["games"] == 4
+    assert main(["arena", "random", "random", "--games", "2", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out).keys() <= found.keys()
+    assert found["games"] == 4 and found["limits"] == "tc=900+5"
     assert main(["blind", "arena", "nobody", "random"]) == 1
     assert "unknown blind player" in capsys.readouterr().err
     assert main(["blind", "players"]) == 0

@@ -51,3 +51,8 @@ def test_command(tmp_path: Path, records: Path, capsys: pytest.CaptureFixture[st
     assert "The true board" in out.read_text()
     assert main(["blind", "view", str(records), "--game", "3"]) == 1
     assert "there is no game 3" in capsys.readouterr().err
+    broken = tmp_path / "broken.jsonl"
+    for text in ("xx", '{"white": "random"}', "[]"):
+        broken.write_text(text)
+        assert main(["blind", "view", str(broken)]) == 1
+        assert f"{broken}, line 1: not a game" in capsys.readouterr().err

@@ -64,32 +64,47 @@ MATES_IN_TWO = (
 )
 
 
-def mates_at_depth_3(selective: bool, threads: int = 1) -> list[int | None]:
-    """Moves to mate that searches of three plies announce."""
+def mates_at_depth(
+    depth: int, selective: bool, threads: int = 1, extend_checks: bool = True
+) -> list[int | None]:
+    """Moves to mate that searches of so many plies announce."""
     engine = Engine(NnueNetwork.material(), 1, 4)
-    engine.set_selective(selective)
+    engine.set_selective(selective, extend_checks)
     engine.set_threads(threads)
     found = []
     for fen in MATES_IN_TWO:
         engine.new_game()
         engine.prepare()
-        found.append(mate_moves(engine.search(Game(fen), depth=3).score))
+        found.append(mate_moves(engine.search(Game(fen), depth=depth).score))
     return found
 
 
 def test_a_full_search_sees_every_mate_within_its_depth() -> None:
-    assert mates_at_depth_3(selective=False) == [2, 2, 2, 2]
-    assert mates_at_depth_3(selective=False, threads=2) == [2, 2, 2, 2]
-    assert mates_at_depth_3(selective=True) != [2, 2, 2, 2]  # pruned or reduced
+    assert mates_at_depth(3, selective=False) == [2, 2, 2, 2]
+    assert mates_at_depth(3, selective=False, threads=2) == [2, 2, 2, 2]
+    assert mates_at_depth(3, selective=False, extend_checks=False) == [2, 2, 2, 2]
+    assert mates_at_depth(3, selective=True) != [2, 2, 2, 2]  # pruned or reduced
+
+
+def test_only_extended_checks_see_a_mate_beyond_the_depth() -> None:
+    assert mates_at_depth(2, selective=False) == [2, 2, 2, 2]
+    for threads in (1, 2):  # the second worker is made after the setting
+        found = mates_at_depth(2, selective=False, threads=threads, extend_checks=False)
+        assert found == [None] * 4
 
 
 def test_players_search_fully_on_request() -> None:
     for name in ("rookery,network=material", "simplified"):
-        player = make_player(f"{name},depth=3,search=full")
-        assert player.choose(Game(MATES_IN_TWO[0]), rng()).move == "e3f5"
+        for search, depth in (("full", 2), ("full", 3), ("fixed", 3)):
+            player = make_player(f"{name},depth={depth},search={search}")
+            assert player.choose(Game(MATES_IN_TWO[0]), rng()).move == "e3f5"
+            player.close()
+        player = make_player(f"{name},depth=2,search=fixed")
+        assert player.choose(Game(MATES_IN_TWO[0]), rng()).value < 0.9  # no mate in sight
         player.close()
-    with pytest.raises(SpecError, match="either search=full or probabilities"):
-        make_player("rookery,network=material,search=full,probabilities=static")
+    for search in ("full", "fixed"):
+        with pytest.raises(SpecError, match=f"either search={search} or probabilities"):
+            make_player(f"rookery,network=material,search={search},probabilities=static")
 
 
 def test_it_is_a_thinker(player: AlphaBetaPlayer) -> None:

@@ -53,13 +53,15 @@ def begin(**options) -> Episode:
 
 
 def test_presets_are_those_of_the_papers() -> None:
-    assert (PRESETS["000-v1"].win, PRESETS["000-v1"].loss, PRESETS["000-v1"].draw) == (100, -100, 0)
-    assert (PRESETS["000-v2"].win, PRESETS["000-v2"].loss) == (1000, -1000)
-    version3 = PRESETS["000-v3"]
+    version1 = PRESETS["salisch2023-v1"]
+    assert (version1.win, version1.loss, version1.draw) == (100, -100, 0)
+    assert (PRESETS["salisch2023-v2"].win, PRESETS["salisch2023-v2"].loss) == (1000, -1000)
+    version3 = PRESETS["salisch2023-v3"]
     assert (version3.win, version3.book, version3.tablebase, version3.move) == (1000, 10, 10, 0)
-    table3 = PRESETS["003"]
+    table3 = PRESETS["kanis2016"]
     assert (table3.win, table3.draw, table3.illegal, table3.move) == (10, -10, -10, -1)
     assert rewards_of({"win": 3}) == Rewards(win=3.0)
+    assert rewards_of("003") == table3  # as recipes of old runs name it
 
 
 @pytest.mark.parametrize("name", PRESETS)
@@ -234,7 +236,7 @@ def test_missing_data_switches_interim_rewards_off_visibly(tmp_path, monkeypatch
     ):
         monkeypatch.setattr(module, name, ())
     with pytest.warns(UserWarning) as caught:
-        episode = begin(rewards="000-v3")
+        episode = begin(rewards="salisch2023-v3")
     said = [str(warning.message) for warning in caught]
     assert said == episode.switched_off
     assert "book moves are off" in said[0] and "gnuchess-book" in said[0]
@@ -243,7 +245,7 @@ def test_missing_data_switches_interim_rewards_off_visibly(tmp_path, monkeypatch
 
 
 def test_both_sides_get_the_result() -> None:
-    episode = begin(rewards="000-v1", start=["k7/8/1K6/8/8/8/8/7R w - - 0 1"])
+    episode = begin(rewards="salisch2023-v1", start=["k7/8/1K6/8/8/8/8/7R w - - 0 1"])
     turn = episode.play("h1h8")
     assert (turn.mover, turn.reward, turn.other_reward) == (True, 100.0, -100.0)
 

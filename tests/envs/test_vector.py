@@ -189,7 +189,12 @@ def test_bytes_and_kpk() -> None:
     with pytest.raises(ValueError, match="uint8"):
         ChessVectorEnv(2, observation="planes119", dtype="uint8")
     envs = ChessVectorEnv(
-        4, observation="kpk3", actions="kpk", start="kpk:easy", promotion_wins=True, rewards="003"
+        4,
+        observation="kpk3",
+        actions="kpk",
+        start="kpk:easy",
+        promotion_wins=True,
+        rewards="kanis2016",
     )
     observations, infos = envs.reset(seed=0)
     rng = np.random.default_rng(1)
@@ -231,7 +236,7 @@ def test_errors() -> None:
     with pytest.raises(ValueError, match="3 actions for 2 games"):
         envs.step(np.array([0, 0, 0]))
     with pytest.raises(ValueError, match="book"):
-        ChessVectorEnv(2, rewards="000-v3")
+        ChessVectorEnv(2, rewards="salisch2023-v3")
     with pytest.raises(ValueError, match="bad FEN"):
         envs.reset(options={"fen": "x"})
     with pytest.raises(ValueError, match="num_games"):

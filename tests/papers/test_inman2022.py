@@ -15,13 +15,24 @@ from rookery.encodings import OBSERVATIONS
 from rookery.nets import make_network
 from rookery.nets.value_evaluator import conv_evaluator, value_evaluator
 from rookery.papers.inman2022.agent import Memory, read_games
+from rookery.papers.inman2022.pies import slices
 from rookery.papers.inman2022.recipe import DataSettings
-from rookery.papers.inman2022.report import SETTINGS, interval, pie, result_text
+from rookery.papers.inman2022.report import (
+    OPPONENTS,
+    SETTINGS,
+    figure,
+    interval,
+    result_text,
+    study,
+)
 from rookery.players.registry import make_player
 from rookery.players.spec import SpecError
-from rookery.training.recipe import RecipeError, load_recipe
+from rookery.report.groups import group_runs
+from rookery.report.read import RunData
+from rookery.training.recipe import RecipeError, flatten, load_recipe
 from rookery.training.session import resume, start
 from support.nnue_samples import random_games
+from support.paths import PROJECT
 from support.runs import QuietView, final_state
 
 PGN = '[Event "x"]\n[Result "1-0"]\n\n1. e4 e5 2. Qh5 Nc6 3. Bc4 Nf6 4. Qxf7# 1-0\n\n'
@@ -133,6 +144,29 @@ def test_intervals_and_texts() -> None:
 
 
 def test_pies_have_a_slice_for_each_result() -> None:
-    assert pie("x", (2, 1, 1)).count("<path") == 3
-    assert pie("x", (0, 0, 5)).count("<circle") == 1
+    assert ["<path" in each for each in slices(0, 0, (2, 1, 1))] == [True] * 3
+    assert ["<circle" in each for each in slices(0, 0, (0, 0, 5))] == [True]
     assert all(sum(each.published) == 100 for each in SETTINGS if each.published)
+
+
+def test_the_report_puts_our_pies_beside_those_of_the_paper() -> None:
+    def run(seed: int, gamma: float, results: tuple[int, int, int]) -> RunData:
+        recipe = flatten(load_recipe("ddqn-paper", {"agent.gamma": gamma}).model_dump())
+        counts = dict(zip(("wins", "draws", "losses"), results, strict=True))
+        rows = [{"iteration": 5, "opponent": name, **counts} for name in OPPONENTS]
+        return RunData(f"run{seed}", recipe, evaluations=rows)
+
+    runs = [run(1, 0.25, (1, 0, 3)), run(2, 0.25, (0, 2, 2)), run(3, 0.5, (4, 0, 0))]
+    section = study(group_runs(runs), [])
+    assert section.count("20 / 10 / 70 %") == 1  # the paper's chart of gamma 1/4 with norm
+    assert section.count(">12 / 25 / 62 %<") == 3  # both seeds, against each opponent
+    assert section.count("no chart") == 1 and section.count(">100 / 0 / 0 %<") == 3
+    assert study(group_runs([run(1, 0.3, (1, 1, 1))]), []) == ""
+
+
+def test_the_figure_of_the_docs_is_that_of_the_results() -> None:
+    from ddqn_pies import read_table
+
+    table = read_table((PROJECT / "docs/results.md").read_text())
+    shapes = figure(table).partition(">")[2]  # the file has a style of its own
+    assert shapes in (PROJECT / "docs/images/ddqn-pies.svg").read_text()

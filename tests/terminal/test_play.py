@@ -101,7 +101,7 @@ def test_commands(tmp_path: Path) -> None:
     assert text.count("Type a move:") == 2
     assert "Na3 Nc3 Nf3 Nh3 a3" in text
     assert "It has not moved yet." in text and "no move of yours to take back" in text
-    assert "It expected e5 a3 and 75 % of the point for itself (nodes 7)." in text
+    assert "It expected e5 a3 and 75 % of the point for itself (7 nodes)." in text
     assert "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq" in text
     assert "1. e4 e5 *" in text
     assert "replies [1] would play Nf3" in text

@@ -132,6 +132,27 @@ def test_a_game_is_reviewed(board: Board) -> None:
     assert end["accuracy"]["white"] > end["accuracy"]["black"]
 
 
+def test_the_engine_rests_during_a_review(tmp_path: Path) -> None:
+    """With one thread both would take turns, and the review would take minutes."""
+    if shipped_engine() is None:
+        pytest.skip("needs the shipped engine: src/rookery/networks/rookery.safetensors")
+    with server(tmp_path, workers=1) as running:
+        client = Client(running)
+        client.hello()
+        board = Board(client)
+        board.send({"type": "think", "lines": 1})
+        board.position("e2e4")
+        board.of("thought")
+        board.send({"type": "review", "moves": SCHOLAR[:4]})
+        board.of("verdict")  # its thread is free of the last thought
+        kinds: list[str] = []
+        while "reviewed" not in kinds:
+            kinds.append(board.until(lambda _: True)["type"])
+        assert set(kinds) == {"verdict", "reviewed"}
+        board.of("thought")  # and thinks again
+        board.close()
+
+
 def test_strangers_and_crowds_are_refused(client: Client) -> None:
     from websockets.exceptions import ConnectionClosed
 
@@ -225,6 +246,22 @@ def test_openings_are_named_from_a_table(tmp_path: Path) -> None:
         game.push(move)
         assert facts.opening(game) == name
     assert facts.tablebase(game) is None and facts.book_moves(game) == []
+
+
+def test_the_best_known_openings_are_named_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ROOKERY_DATA", raising=False)
+    facts = Facts()
+    facts.load()
+    game = Game()
+    for move, name in (
+        ("d2d4", "Queen's pawn opening"),
+        ("e7e6", "Queen's pawn opening"),
+        ("e2e4", "French defence"),  # by another order of moves
+        ("d7d5", "French defence"),
+        ("e4e5", "French defence: advance variation"),
+    ):
+        game.push(move)
+        assert facts.opening(game) == name
 
 
 def test_tablebases_and_books_are_asked_where_they_are_installed(data_dir: Path) -> None:

@@ -112,3 +112,44 @@ def test_all_text_has_contrast(page: Page, theme: str) -> None:
     page.until(lambda: page.all(".chart canvas"), "curves are drawn")
     assert page.script(SCRIPT, LEAST) == []
     page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+
+
+# Texts wider than their place: shortened ones, placeholders, chosen options, and a page that must
+# be scrolled sideways.
+CLIPPED = """
+const found = document.documentElement.scrollWidth > innerWidth ? ["the page is too wide"] : [];
+const pen = document.createElement("canvas").getContext("2d");
+for (const element of document.querySelectorAll("body *")) {
+  if (!element.checkVisibility()) continue;
+  const style = getComputedStyle(element);
+  if (style.textOverflow === "ellipsis" && element.scrollWidth > element.clientWidth)
+    found.push(element.textContent);
+  const text = element.matches("select")
+    ? element.selectedOptions[0]?.textContent
+    : element.matches("input") && element.placeholder;
+  if (!text) continue;
+  pen.font = style.font;
+  const arrow = element.matches("select") ? 16 : 0;
+  const padding = parseFloat(style.paddingLeft) + parseFloat(style.paddingRight);
+  if (pen.measureText(text).width > element.clientWidth - padding - arrow) found.push(text);
+}
+return found;
+"""
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 900), (390, 844)])
+def test_nothing_is_clipped(page: Page, width: int, height: int) -> None:
+    """On a desk and on a phone."""
+    size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500}
+    page.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    page.open()
+    assert page.script(CLIPPED) == []
+    page.script("document.querySelector('#new-game').click()")
+    page.until(lambda: page.all("dialog[open]"), "the dialog opens")
+    page.script("document.querySelector('#start').open = true")
+    assert page.script(CLIPPED) == []
+    for tab in ("#analyse", "#blind", "#watch/first"):
+        page.open(tab)
+        page.until(lambda: page.all("main:not([hidden]) h2"), "the tab is shown")
+        assert page.script(CLIPPED) == []
+    page.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})

@@ -115,6 +115,7 @@ def test_play_serves_until_interrupted(tmp_path: Path) -> None:
     with command(tmp_path, "play", "greedy", "--no-browser", "--port", "0") as play:
         client = client_of(play.wait_for("Rookery is at"))
         assert client.hello()["start"]["player"] == "greedy"
+        assert client.ask("POST", "/api/demo/train", {})[0] == 400  # there is no demo
         seat = client.play(player="greedy", color="white")
         seat.state()
         seat.move("e4")
@@ -190,7 +191,13 @@ def test_demo_trains_measures_and_invites(tmp_path: Path) -> None:
         seat.move("e4")
         seat.until(2)
         shown = json.loads(client.ask("GET", "/api/runs/demo")[2])
-        assert shown["iteration"] == 2 and shown["hasStart"]
+        assert shown["iteration"] == 2 and shown["hasStart"] and shown["more"]
+        # "Train on": as much again, then measured again.
+        assert client.ask("POST", "/api/demo/train", {})[0] == 200
+        assert client.ask("POST", "/api/demo/train", {})[0] == 400  # it is training
+        eventually(lambda: "".join(demo.lines).count("Play it at") == 2, "it invites again", 120)
+        assert json.loads((run / "demo.json").read_text())["budget"] == "4it"
+        assert json.loads(client.ask("GET", "/api/runs/demo")[2])["iteration"] == 4
         assert demo.interrupt() == 0
 
 

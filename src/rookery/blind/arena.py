@@ -18,7 +18,7 @@ from typing import Any
 import chess
 from numpy.random import Generator
 
-from rookery._core import BlindGame, MoveError
+from rookery._core import STANDARD_BOARD, BlindGame, MoveError
 from rookery.arena.game import game_rngs
 from rookery.arena.pgn import StoredGame
 from rookery.arena.results import Tally, describe, missing_games
@@ -154,7 +154,11 @@ def run_blind_match(
     progress: Callable[[Tally], None] | None = None,
     on_game: Callable[[BlindRecord], None] | None = None,
 ) -> dict[str, Any]:
-    """Play a match and return the object that `rookery blind arena --json` prints."""
+    """Play a match and return the object that `rookery blind arena --json` prints.
+
+    It has all keys of `rookery arena --json`. Ctrl-C ends the match; `interrupted` is then true
+    and the games played so far count.
+    """
     tally = Tally()
     tasks = iter(missing_games(settings.games, []))
     lock, abort = threading.Lock(), threading.Event()
@@ -177,7 +181,8 @@ def run_blind_match(
                 rngs = game_rngs(settings.seed, *task)
                 record = play_blind_game(white, black, rngs, settings)
                 with lock:
-                    store(record, *task)
+                    if not abort.is_set():  # engines of an interrupted match are killed
+                        store(record, *task)
         except BaseException as error:
             errors.append(error)
             abort.set()
@@ -205,12 +210,28 @@ def run_blind_match(
     if settings.records is not None:
         settings.records.parent.mkdir(parents=True, exist_ok=True)
         settings.records.write_text("")
-    run_workers(work, max(1, min(settings.concurrency, settings.games)), abort)
-    if errors:
+    clock = f"{settings.seconds:g}+{settings.increment:g}"
+    interrupted = False
+    try:
+        run_workers(work, max(1, min(settings.concurrency, settings.games)), abort)
+    except KeyboardInterrupt:
+        interrupted = True
+    if errors and not interrupted:
         raise errors[0]
     return describe(*names, tally, time.monotonic() - begin) | {
         "seed": settings.seed,
-        "clock": f"{settings.seconds:g}+{settings.increment:g}",
+        "openings": "start",
+        "board": STANDARD_BOARD,
+        "opening_count": 1,
+        "limits": f"tc={clock}",
+        "clock": clock,
+        "adjudication": (
+            f"draw after {settings.turn_limit} turns of each side"
+            if settings.turn_limit
+            else "none"
+        ),
+        "resumed": 0,
+        "interrupted": interrupted,
         "turn_limit": settings.turn_limit,
         "longest_turn_seconds": {key: round(value, 3) for key, value in longest.items()},
         "longest_game_seconds": {key: round(value, 3) for key, value in spent.items()},

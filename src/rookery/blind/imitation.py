@@ -7,7 +7,6 @@ a teacher that always wins would teach that every position is won.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 
 from rookery._core import BLIND_SENSE_ACTIONS, BlindGame
 from rookery.blind.players import sense_action
+from rookery.blind.viewer import parse_record
 
 RESULTS = {"1-0": 1.0, "0-1": -1.0, "1/2-1/2": 0.0}
 
@@ -84,8 +84,8 @@ def read_imitation(names: Sequence[str], teachers: Sequence[str]) -> Imitation:
 
 
 def _samples_of_file(path: Path, teachers: Sequence[str]) -> Iterator[tuple[Any, ...]]:
-    for number, line in enumerate(path.read_text().splitlines()):
-        record = json.loads(line)
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        record = parse_record(line, path, number)
         if record["fault"]:
             continue
         sides = [record[side] in teachers for side in ("white", "black")]

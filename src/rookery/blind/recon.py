@@ -16,6 +16,7 @@ import importlib.util
 import inspect
 import os
 import random
+import shutil
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -55,8 +56,12 @@ def load_bot_module(path: Path) -> ModuleType:
     if spec is None or spec.loader is None:
         raise ValueError(f"{path} is not a Python file")
     module = importlib.util.module_from_spec(spec)
-    with _search_first(path.parent):
-        spec.loader.exec_module(module)
+    try:
+        with _search_first(path.parent):
+            spec.loader.exec_module(module)
+    except Exception as error:  # a bot's file may do anything
+        reason = f"{type(error).__name__}: {error}"
+        raise ValueError(f"the bot file {path} cannot be loaded: {reason}") from error
     return module
 
 
@@ -118,6 +123,15 @@ class FixedNodes:
         self._engine.quit()
 
 
+def _require_stockfish() -> None:
+    program = find_stockfish()
+    if program is None or shutil.which(program) is None:
+        missing = f": {program} is not a program" if program else ""
+        raise ValueError(
+            f"trout needs Stockfish{missing}; install it, or set ROOKERY_STOCKFISH to its path"
+        )
+
+
 class ReconPlayer:
     """A bot of reconchess; a new one is made for every game."""
 
@@ -127,8 +141,8 @@ class ReconPlayer:
         self._nodes = nodes
         self._path = bot_path(name)
         self._bot: Any = None
-        if name == "trout" and find_stockfish() is None:
-            raise ValueError("trout needs Stockfish; install it, or set ROOKERY_STOCKFISH")
+        if name == "trout":
+            _require_stockfish()
         bot_class(load_bot_module(self._path), self._path)  # refuse a bad file before any game
 
     def new_game(self, knowledge: BlindKnowledge, rng: Generator) -> None:

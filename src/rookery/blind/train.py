@@ -198,6 +198,8 @@ class BlindTrainer(Trainer):
                 ("network", opponent),
                 BlindSettings(games=settings.games, seed=int(rng.integers(1 << 30))),
             )
+            if result["interrupted"]:
+                raise KeyboardInterrupt
             white, black = (
                 (side["wins"], side["draws"], side["losses"])
                 for side in (result["as_white"], result["as_black"])

@@ -19,8 +19,9 @@ import numpy as np
 from rookery._core import BlindBelief, BlindGame
 
 PIECES = "PNBRQKpnbrqk"
-CAPACITY = 30_000
+CAPACITY = 6000  # boards of each side at most, plenty for shares of 2 %
 LEAST_SHARE = 0.02  # smaller shares are not drawn
+KEYS = {"white", "black", "result", "fault", "turns"}  # of a recorded game
 
 
 @dataclass
@@ -70,10 +71,10 @@ def view_of(
     return View(own, others, len(belief), belief.complete, window)
 
 
-def steps_of(record: Mapping[str, Any], capacity: int = CAPACITY) -> list[Step]:
-    """Play a record again and collect what both sides knew; `capacity` bounds their boards."""
+def steps_of(record: Mapping[str, Any]) -> list[Step]:
+    """Play a record again and collect what both sides knew, by at most CAPACITY boards."""
     game = BlindGame()
-    beliefs = [BlindBelief(game.knowledge(white), capacity, 1) for white in (True, False)]
+    beliefs = [BlindBelief(game.knowledge(white), CAPACITY, 1) for white in (True, False)]
     views = [view_of(game, beliefs[side], side == 0, []) for side in (0, 1)]
     steps = []
     for turn in record["turns"]:
@@ -108,16 +109,28 @@ def read_record(path: Path, number: int) -> dict[str, Any]:
     lines = path.read_text().splitlines()
     if not 1 <= number <= len(lines):
         raise ValueError(f"{path} has {len(lines)} games; there is no game {number}")
-    record: dict[str, Any] = json.loads(lines[number - 1])
+    return parse_record(lines[number - 1], path, number)
+
+
+def parse_record(line: str, path: Path, number: int) -> dict[str, Any]:
+    """Return a game of a record file from its line, counted from 1."""
+    try:
+        record = json.loads(line)
+    except ValueError:
+        record = None
+    if not isinstance(record, dict) or not record.keys() >= KEYS:
+        raise ValueError(
+            f"{path}, line {number}: not a game of 'rookery blind arena --records', or cut off"
+        )
     return record
 
 
-def content_of(record: Mapping[str, Any], capacity: int = CAPACITY) -> dict[str, Any]:
+def content_of(record: Mapping[str, Any]) -> dict[str, Any]:
     """Return what `static/viewer.js` shows, for JSON."""
     return {
         "white": record["white"],
         "black": record["black"],
-        "steps": [asdict(step) for step in steps_of(record, capacity)],
+        "steps": [asdict(step) for step in steps_of(record)],
     }
 
 

@@ -86,7 +86,8 @@ def _arena(args: argparse.Namespace) -> int:
     line.clear()
     for player, text in summary["fault_examples"].items():
         print(f"rookery: warning: {player} failed, for example {text}", file=sys.stderr)
-    return print_result(args, summary, _report(summary))
+    print_result(args, summary, _report(summary))
+    return 130 if summary["interrupted"] else 0
 
 
 def _report(summary: dict[str, Any]) -> str:
@@ -95,7 +96,7 @@ def _report(summary: dict[str, Any]) -> str:
     return "\n".join(
         [
             *match_lines(summary),
-            f"clock {summary['clock']}, seed {summary['seed']}, {summary['seconds']:.1f} s; "
+            f"{summary['limits']}, seed {summary['seed']}, {summary['seconds']:.1f} s; "
             f"longest turns {summary['longest_turn_seconds']['first']:.2f} s and "
             f"{summary['longest_turn_seconds']['second']:.2f} s",
             "ended by " + ", ".join(f"{why} {n}" for why, n in summary["reasons"].items()),

@@ -71,9 +71,9 @@ class ChessEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
                    book=None, tablebases=None, tablebase_metric=None, limits=None,
                    board="standard")
     ```
-    Version 1 of Salisch 2023 is `observation="vector69", actions="az4673", rewards="000-v1",
-    draw_after_plies=400`; version 3 is `observation="vector66", rewards="000-v3",
-    tablebase_metric="dtz"`, which needs Syzygy tables.
+    Version 1 of Salisch 2023 is `observation="vector69", actions="az4673",
+    rewards="salisch2023-v1", draw_after_plies=400`; version 3 is `observation="vector66",
+    rewards="salisch2023-v3", tablebase_metric="dtz"`, which needs Syzygy tables.
 
     ## Version history
     - v0: first version

@@ -54,7 +54,7 @@ class KPKEnv(ChessEnv):
     ## Arguments
     ```python
     gymnasium.make("rookery/KPK-v0", opponent=player, level="all", color="white",
-                   goal="promotion", rewards="003", max_plies=100, on_illegal="penalty")
+                   goal="promotion", rewards="kanis2016", max_plies=100, on_illegal="penalty")
     ```
 
     ## Version history
@@ -70,7 +70,7 @@ class KPKEnv(ChessEnv):
         goal: str = "promotion",
         observation: str = "kpk3",
         actions: str = "kpk",
-        rewards: Rewards | str | Mapping[str, float] | RewardFunction = "003",
+        rewards: Rewards | str | Mapping[str, float] | RewardFunction = "kanis2016",
         max_plies: int = 100,
         on_illegal: str = "penalty",
         limits: Limits | None = None,

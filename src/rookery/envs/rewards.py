@@ -5,10 +5,10 @@ The rewards of the papers:
 | preset | win | draw | loss | each move | illegal | book | tablebase |
 |---|---|---|---|---|---|---|---|
 | `default` | 1 | 0 | -1 | 0 | -1 | 0 | 0 |
-| `000-v1` (Salisch 2023, version 1) | 100 | 0 | -100 | 0 | -100 | 0 | 0 |
-| `000-v2` (version 2) | 1000 | 0 | -1000 | 0 | -1000 | 0 | 0 |
-| `000-v3` (versions 3 to 10) | 1000 | 0 | -1000 | 0 | -1000 | 10 | 10 |
-| `003` (Kanis 2016, Table 3) | 10 | -10 | -10 | -1 | -10 | 0 | 0 |
+| `salisch2023-v1` (Salisch 2023, version 1) | 100 | 0 | -100 | 0 | -100 | 0 | 0 |
+| `salisch2023-v2` (version 2) | 1000 | 0 | -1000 | 0 | -1000 | 0 | 0 |
+| `salisch2023-v3` (versions 3 to 10) | 1000 | 0 | -1000 | 0 | -1000 | 10 | 10 |
+| `kanis2016` (Kanis 2016, Table 3) | 10 | -10 | -10 | -1 | -10 | 0 | 0 |
 
 Salisch 2023 masks illegal actions and so has no reward for them; ours equals that of a loss. Its
 tablebase reward uses the plies to the next capture or pawn move, as in Syzygy tables: that is the
@@ -77,10 +77,16 @@ class Rewards:
 
 PRESETS = {
     "default": Rewards(),
-    "000-v1": Rewards(win=100.0, loss=-100.0, illegal=-100.0),
-    "000-v2": Rewards(win=1000.0, loss=-1000.0, illegal=-1000.0),
-    "000-v3": Rewards(win=1000.0, loss=-1000.0, illegal=-1000.0, book=10.0, tablebase=10.0),
-    "003": Rewards(win=10.0, draw=-10.0, loss=-10.0, move=-1.0, illegal=-10.0),
+    "salisch2023-v1": Rewards(win=100.0, loss=-100.0, illegal=-100.0),
+    "salisch2023-v2": Rewards(win=1000.0, loss=-1000.0, illegal=-1000.0),
+    "salisch2023-v3": Rewards(win=1000.0, loss=-1000.0, illegal=-1000.0, book=10.0, tablebase=10.0),
+    "kanis2016": Rewards(win=10.0, draw=-10.0, loss=-10.0, move=-1.0, illegal=-10.0),
+}
+OLD_NAMES = {
+    "000-v1": "salisch2023-v1",
+    "000-v2": "salisch2023-v2",
+    "000-v3": "salisch2023-v3",
+    "003": "kanis2016",
 }
 
 
@@ -98,9 +104,10 @@ def rewards_of(what: Rewards | str | Mapping[str, float] | RewardFunction) -> Re
     if isinstance(what, Rewards):
         return what
     if isinstance(what, str):
-        if what not in PRESETS:
+        name = OLD_NAMES.get(what, what)
+        if name not in PRESETS:
             raise ValueError(f"rewards {what!r}: known presets are {', '.join(PRESETS)}")
-        return PRESETS[what]
+        return PRESETS[name]
     known = [field.name for field in fields(Rewards)]
     for key in what:
         if key not in known:

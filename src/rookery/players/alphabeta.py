@@ -2,9 +2,10 @@
 
 Options (`rookery,depth=8`, `runs/engine,nodes=10000`): limits `depth`, `nodes` and `movetime`,
 `threads`, `hash` in MiB, `level` 1 to 20 or `elo` for weaker play, `search=full` for a search
-without pruning and reductions, `search=plain` for a fixed depth without quiescence (at `depth=1`
-the move after which the network's value is best), `probabilities` for Giraffe's probability-limited
-search, and for `rookery` another `network`. Without limits a move takes 0.1 s.
+without pruning and reductions, `search=fixed` for one without extensions as well, `search=plain`
+for a fixed depth without quiescence (at `depth=1` the move after which the network's value is
+best), `probabilities` for Giraffe's probability-limited search, and for `rookery` another
+`network`. Without limits a move takes 0.1 s.
 Networks of the families `nnue` and `giraffe` need neither torch nor safetensors.
 """
 
@@ -54,6 +55,7 @@ MAX_HASH = 1 << 20  # MiB
 MAX_THREADS = 256
 FULL_STRENGTH = 0  # as a level
 DEFAULT_OVERHEAD = 10  # ms
+FULL_SEARCHES = ("full", "fixed")  # of the option `search`: without pruning and reductions
 
 # Win and loss probabilities are two logistic curves: sigmoid((score - 330) / 300) and its mirror
 # image. At 0 that is 25 % won and 50 % drawn, and the expected score has the slope of
@@ -95,8 +97,10 @@ class AlphaBetaPlayer:
             hash: Transposition table in MiB.
             level: 1 (weakest) to 20; None: full strength.
             elo: Strength as an Elo figure instead of a level; only with `rated`.
-            search: "selective", or "full": every move is searched to the full depth and checks one
-                ply deeper; stronger at a small fixed depth, weaker in a given time.
+            search: "selective", or "full": every move is searched to the full depth, and one ply
+                deeper for each check in the line; stronger at a small fixed depth, weaker in a
+                given time. "fixed": the same without that, so that lines end at the depth, but for
+                captures and replies to check of the quiescence.
             probabilities: "uniform", "static" or "learned": limit the search by the product of
                 move probabilities (core/alphabeta/move_budget.h); None: by the depth.
             moves: Gives the learned probabilities.
@@ -112,9 +116,9 @@ class AlphaBetaPlayer:
         self.name = name
         self.settings = _settings(threads, hash, level, elo, rated)
         self._engine = Engine(evaluator, threads, hash)
-        if search == "full" and probabilities is not None:
-            raise ValueError("give either search=full or probabilities, not both")
-        self._engine.set_selective(search != "full")
+        if search in FULL_SEARCHES and probabilities is not None:
+            raise ValueError(f"give either search={search} or probabilities, not both")
+        self._engine.set_selective(search not in FULL_SEARCHES, extend_checks=search == "full")
         if probabilities is not None:
             self._engine.set_probabilities(probabilities, moves)
         self._depth, self._nodes, self._movetime = depth, nodes, movetime

@@ -36,9 +36,10 @@ ALPHA_BETA = (
     Option("elo", kinds.positive_int, "strength as an Elo figure instead"),
     Option(
         "search",
-        kinds.one_of("selective", "full", "plain"),
+        kinds.one_of("selective", "full", "fixed", "plain"),
         "selective (default): prune and reduce; full: every move to the full depth, checks deeper; "
-        "plain: alpha-beta to `depth` (1) and nothing else, by the network's values alone",
+        "fixed: the same, checks no deeper; plain: alpha-beta to `depth` (1) and nothing else, by "
+        "the network's values alone",
     ),
     Option(
         "probabilities",
@@ -50,9 +51,9 @@ PLAIN = (
     Option("depth", kinds.positive_int, "search depth in plies (2)"),
     Option(
         "search",
-        kinds.one_of("plain", "engine", "full"),
+        kinds.one_of("plain", "engine", "full", "fixed"),
         "plain (default): alpha-beta alone; engine: the engine's search, with quiescence; full: "
-        "the same without pruning and reductions",
+        "the same without pruning and reductions; fixed: also without extensions",
     ),
 )
 _SIMULATIONS = Option(

@@ -3,7 +3,7 @@
 `simplified,depth=2` judges leaves by material and piece-square tables, the baseline that Inman and
 Ezra Marin (2022) really measured. `simplified,search=engine` puts the same evaluation under the
 engine's search, to compare it with networks at the same depth, `search=full` under that search
-without pruning and reductions.
+without pruning and reductions, `search=fixed` also without extensions.
 
 `search=plain` of an alpha-beta player is the same search with its network. At depth 1, the default
 there, it plays the move after which the value is best: what the network knows without any search.
@@ -31,7 +31,7 @@ from rookery.players.spec import PlayerSpec, SpecError
 DEFAULT_DEPTH = 2
 MOST_DEPTH = 8
 # Of the option `search`: the engine's, as AlphaBetaPlayer names them.
-ENGINE_SEARCHES = {"engine": "selective", "full": "full"}
+ENGINE_SEARCHES = {"engine": "selective", "full": "full", "fixed": "fixed"}
 
 
 class PlainPlayer:

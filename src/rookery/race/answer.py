@@ -1,4 +1,4 @@
-"""Paper 000's question, answered from the data: PPO or AlphaZero, same hardware, same time?"""
+"""Salisch 2023's question, answered from the data: PPO or AlphaZero, same hardware, same time?"""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ from rookery.report.viewer import viewer
 
 TITLE = "The race: every method with the same processor time"
 QUESTION = (
-    "Paper 000 (Salisch 2023) trained PPO on one graphics card and left open what AlphaZero would "
+    "Salisch 2023 trained PPO on one graphics card and left open what AlphaZero would "
     "have reached on the same hardware in the same time."
 )
 UNEQUAL = (

@@ -33,7 +33,7 @@ class Published:
 
 PUBLISHED = (
     Published(
-        "Salisch 2023, PPO (paper 000)",
+        "Salisch 2023, PPO",
         "PPO, Salisch 2023",
         "135 more wins than losses in 1000 games against random moves; lost every game against "
         "Stockfish",
@@ -43,7 +43,7 @@ PUBLISHED = (
         "version 9, the best of ten, after 800 iterations on a graphics card; 51 after 900",
     ),
     Published(
-        "Deep Pepper 2018 (continued by paper 001)",
+        "Deep Pepper 2018",
         "Deep Pepper, 2018",
         "64 % of 25 games against random moves",
         "random",
@@ -52,12 +52,12 @@ PUBLISHED = (
         "after 100 and after 150 epochs of pretraining",
     ),
     Published(
-        "Vanhoutte 2022, AlphaZero (paper 002)",
+        "Vanhoutte 2022, AlphaZero",
         "AlphaZero, Vanhoutte 2022",
         "no rating; its aim of 1000 Elo was not reached, the engine seemed to play at random",
     ),
     Published(
-        "Inman and Ezra Marin, double DQN (paper 004)",
+        "Inman and Ezra Marin, double DQN",
         "Double DQN, Inman",
         "at best 20 % won and 10 % drawn of 20 games against a weakened Stockfish",
         note="its tests judged leaves by a hand-written evaluation, so this is not its network's "

@@ -24,6 +24,7 @@ from rookery.runs.reader import RunReader, number, read_ratings
 
 UNBOUNDED = 4000.0  # Elo difference at which `rookery.arena.elo` cuts an interval without end
 NOT_RATED = "not rated"
+WIDE = 400.0  # Elo between the ends of an interval beyond which its middle says nothing
 
 
 @dataclass(frozen=True)
@@ -42,12 +43,12 @@ class NetworkRating:
         return "Elo" if self.board == STANDARD_BOARD else f"Elo ({REFERENCE}: 0)"
 
     def __str__(self) -> str:
-        """Short, for lists: "about 640 Elo", "70 to 560 Elo" or "above 900 Elo"."""
+        """Short, for lists: "about 640 Elo", "above 900 Elo", and "70 to 560 Elo" if uncertain."""
         if self.high is None:
             return NOT_RATED if self.low is None else f"above {self.low:.0f} {self.unit}"
         if self.low is None:
             return f"below {self.high:.0f} {self.unit}"
-        if self.elo is None:
+        if self.elo is None or self.high - self.low > WIDE:
             return f"{self.low:.0f} to {self.high:.0f} {self.unit}"
         return f"about {self.elo:.0f} {self.unit}"
 

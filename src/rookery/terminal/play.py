@@ -233,7 +233,7 @@ class Table:
         if decision.value is not None:
             words.append(f"and {50 + 50 * decision.value:.0f} % of the point for itself")
         known = [
-            f"{key} {value}"
+            _fact(key, value)
             for key, value in decision.details.items()
             if isinstance(value, int | float | str)
         ]
@@ -378,6 +378,18 @@ class Table:
 
     def _say(self, text: str) -> None:
         self._console.print(text)
+
+
+def _fact(name: str, value: float | str) -> str:
+    """A detail of a decision in words; scores are the opponent's."""
+    match name, value:
+        case "centipawns", int() | float():
+            return f"{value / 100:+.2f} pawns for itself"
+        case "nodes", int():
+            return f"{value:,} nodes"
+        case "seconds", float():
+            return f"{value:.2f} s"
+    return f"{name} {value}"
 
 
 def _line(decision: Decision) -> tuple[str, ...]:

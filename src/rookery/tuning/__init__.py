@@ -1,4 +1,6 @@
-"""Population-based training: many runs of one recipe that learn from each other's settings.
+"""Settings found by trying: populations of runs, and search parameters by games (`spsa.py`).
+
+Population-based training: many runs of one recipe that learn from each other's settings.
 
 Jaderberg et al. 2017, "Population Based Training of Neural Networks". After each round the worst
 members are replaced by copies of the best (exploit), whose settings are then perturbed (explore).

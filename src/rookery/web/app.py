@@ -19,6 +19,7 @@ POST   /api/insight              what networks see in a position, as insight.py 
 POST   /api/insight/tree         the search tree of one of them
 POST   /api/pgn                  a PGN game with comments and variations, as a tree
 GET    /api/runs, /api/runs/NAME training runs
+POST   /api/demo/train           go on with the training of a demo that is over
 
 Errors are JSON: {"error": text}. Too many requests get 429 with Retry-After in seconds.
 """
@@ -30,6 +31,7 @@ import contextlib
 import hmac
 import json
 import secrets
+import threading
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
@@ -94,16 +96,19 @@ class Server:
         quotas: Quotas | None = None,
         clamps: Clamps | None = None,
         games: Path | None = None,
+        more: threading.Event | None = None,
     ) -> None:
         """Set up the application.
 
         `runs` is the folder of training runs; `start` is what the page shows first (`tab`,
         `player`, `color`, `run`, `note`); `workers` is the number of concurrent searches (0: one
-        per core); `games` is the folder in which games are kept (None: in memory only).
+        per core); `games` is the folder in which games are kept (None: in memory only); `more` is
+        set when a visitor wants the demo to train on (None: there is no demo).
         """
         self.quotas = quotas = quotas or Quotas()
         self.access, self.choices, self.runs = access, choices, Runs(runs)
-        self.start = start or {}
+        self.start = start if start is not None else {}  # a demo changes it
+        self._more = more
         self.searches = Searches(shelf or Shelf(), workers)
         self.facts = Facts()
         self.blind_rooms = BlindRooms()
@@ -139,6 +144,7 @@ class Server:
             Route("/api/library/{id:str}", self._checked(self.forget_game), methods=["DELETE"]),
             Route("/api/runs", self._checked(self.list_runs)),
             Route("/api/runs/{name:str}", self._checked(self.show_run)),
+            Route("/api/demo/train", self._checked(self.train_on), methods=["POST"]),
             Mount("/static/blind", StaticFiles(directory=BLIND_STATIC)),
             Mount("/static", StaticFiles(directory=STATIC)),
         ]
@@ -364,7 +370,15 @@ class Server:
         name = request.path_params["name"]
         run = await asyncio.to_thread(self.runs.read, name)
         stage = self.start.get("stage") if self.start.get("run") == name else None
-        return JSONResponse({**run, "stage": stage})
+        return JSONResponse({**run, "stage": stage, "more": self._more is not None})
+
+    async def train_on(self, _: Request) -> Response:
+        """Let a demo that is over train on."""
+        if self._more is None or self.start.get("stage") != "done":
+            raise ValueError("there is no finished demo that could train on")
+        self.start["stage"] = "train"
+        self._more.set()
+        return JSONResponse({})
 
 
 def act(table: Table, message: object, outbox: Outbox) -> None:

@@ -31,13 +31,12 @@ from rookery._core import BlindBelief, BlindGame, MoveError
 from rookery.blind.arena import BlindFault, play_turn, turn_record
 from rookery.blind.players import BlindPlayer
 from rookery.blind.registry import SHIPPED, make_blind_player
-from rookery.blind.viewer import content_of, view_of
+from rookery.blind.viewer import CAPACITY, content_of, view_of
 from rookery.engines.find import find_stockfish
 from rookery.web.transport.conversation import converse
 from rookery.web.transport.outbox import Outbox
 from rookery.web.transport.quota import QuotaError, Rate
 
-CAPACITY = 6000  # boards of each side that the page counts
 DRAWN = 1000  # boards for the heat map before the sense
 MOST_GAMES = 50  # of the server
 MOST_OF_SESSION = 3
@@ -46,14 +45,14 @@ NO_CLOCK = 3600.0  # seconds that an opponent is told it has; nobody's clock run
 # Names on the page and the specifications of `rookery blind`.
 OPPONENTS = {
     "random": ("random: senses and moves at random", "random"),
-    "attacker": ("attacker: one of four scripted attacks", "attacker"),
-    "blind-paper": ("blind-paper: a trained network without search", "blind-paper"),
+    "attacker": ("attacker: one of four fixed attacks", "attacker"),
+    "blind-paper": ("blind-paper: a network without search", "blind-paper"),
     "trout": ("trout: one board and Stockfish", "trout"),
     "quick": (
-        "blind, quick: every possible board, little search",
+        "blind, quick: all boards, short search",
         "blind,nodes=6000,capacity=3000,boards=8,sense_boards=8",
     ),
-    "blind": ("blind: every possible board, judged by the engine", "blind"),
+    "blind": ("blind: all boards that are possible", "blind"),
 }
 
 
@@ -144,7 +143,7 @@ class BlindTable:
             "fault": "",
             "turns": self.turns,
         }
-        return {"type": "game", "record": record, **content_of(record, CAPACITY)}
+        return {"type": "game", "record": record, **content_of(record)}
 
     # --- What a person does ---
 

@@ -36,6 +36,7 @@ from rookery.rating.networks import (
 T = TypeVar("T")
 FOLDER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 REFRESH_SECONDS = 2.0  # how long the list of runs is cached
+OUR_ENGINE = "rookery"
 NETWORKS = Path(__file__).parent.parent / "networks"
 DEMO = "demo.json"  # what `rookery demo` measured
 START = "start.safetensors"  # a run's network before training, kept by `rookery demo`
@@ -60,6 +61,7 @@ class Choice:
     start: str = ""  # FEN to start from if no other is chosen: of its board, or its only ending
     rating: NetworkRating | None = None  # measured, at full strength
     called: str = ""  # at the board, if not by title and level
+    words: str = ""  # the part of the title that describes it
 
     def level(self, wanted: str) -> Level:
         """Return a level by its id."""
@@ -68,12 +70,19 @@ class Choice:
                 return level
         raise ValueError(f"{self.title} has no level {wanted[:40]!r}; choose one from the list")
 
+    @property
+    def name(self) -> str:
+        """What a list shows, short enough for a phone; `words` say the rest."""
+        return self.called or self.title.removesuffix(f": {self.words}")
+
     def summary(self) -> dict[str, object]:
         """Return the JSON for the page."""
         levels = [{"id": level.id, "title": level.title} for level in self.levels.levels]
         return {
             "id": self.id,
             "title": self.title,
+            "name": self.name,
+            "words": self.words,
             "group": self.group,
             "levels": levels,
             "default": self.levels.default,
@@ -100,10 +109,13 @@ class Choices:
         if given and given not in KINDS:
             self._fixed.append(Choice("given", given, "Given", given, GIVEN))
         kinds = [kind for kind in named_kinds() if kind.offered and kind.name not in names]
-        for kind in sorted(kinds, key=lambda kind: kind.name != given):
+        # The given player first, then our engine and the characters, which are our engine too.
+        kinds.sort(key=lambda kind: (kind.name != given, kind.name != OUR_ENGINE))
+        for kind in kinds:
             if kind.name == given or available(kind):
                 self._fixed.append(named_choice(kind))
-        self._fixed += characters()
+            if kind.name == OUR_ENGINE:
+                self._fixed += characters()
         self._until = -1.0
         self._found: dict[str, Choice] = {}
 
@@ -133,9 +145,9 @@ def named_choice(kind: PlayerKind) -> Choice:
         start = usual_start(path)
         if levels == ENGINE and is_calibrated(path.read_bytes()):
             levels = RATED_ENGINE
-    return Choice(
-        kind.name, f"{kind.name}: {kind.summary}", "Players", kind.name, levels, start=start
-    )
+    group = "Our engine" if kind.name == OUR_ENGINE else "Other players"
+    title = f"{kind.name}: {kind.summary}"
+    return Choice(kind.name, title, group, kind.name, levels, start=start, words=kind.summary)
 
 
 def characters() -> list[Choice]:
@@ -148,9 +160,10 @@ def characters() -> list[Choice]:
             person.id,
             person.title,
             "Characters",
-            "rookery",
+            OUR_ENGINE,
             person.levels,
             called=f"{person.name} (about {person.elo} Elo)",
+            words=person.words,
         )
         for person in CHARACTERS
     ]
@@ -191,7 +204,7 @@ def available(kind: PlayerKind) -> bool:
 
 def shipped_engine() -> Path | None:
     """Return the network of the player `rookery`, if it is installed."""
-    path = NETWORKS / "rookery.safetensors"
+    path = NETWORKS / f"{OUR_ENGINE}.safetensors"
     return path if path.is_file() else None
 
 

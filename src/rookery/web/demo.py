@@ -1,7 +1,8 @@
 """The demo: train an engine, measure it, play it.
 
     page opens on "Watch training" -> train for some minutes in a subprocess ->
-    matches of the network before and after -> page opens on "Play"
+    matches of the network before and after -> page opens on "Play" -> "Train on" on the page:
+    as much training again, and the matches
 
 Training uses an ordinary run folder, so that all other commands work with it afterwards.
 """
@@ -14,14 +15,15 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from rookery.base.user_folders import games_folder
 from rookery.rating.networks import network_checksum
+from rookery.runs.reader import RunReader
 from rookery.web.choices import DEMO, START
 from rookery.web.serve import Running, open_browser, start
 
@@ -56,18 +58,17 @@ def run_demo(settings: DemoSettings) -> int:
     note = f"Training: {settings.recipe}, {settings.budget}. Its progress appears below."
     first: dict[str, Any] = {"tab": "watch", "run": run.name, "note": note, "stage": "train"}
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
-    running = None if settings.json else _serve(settings, run, first)
+    more = threading.Event()  # set when the page asks for more training
+    running = None if settings.json else _serve(settings, run, first, more)
     try:
-        finished = train(settings, run)
-        if not (run / "model.safetensors").is_file():
-            raise ValueError(
-                f"the training in {run} ended before it saved a network; see its output"
-            )
-        first["stage"] = "measure"
-        matches = measure(run, settings.games) if finished else []
-        _report(run, matches, settings)
-        if running is not None:
-            _invite(running, run, first, matches, settings)
+        _train_and_measure(settings, run, first, running)
+        while running is not None:
+            running.wait(more)
+            if not more.is_set():
+                break
+            first.update({"tab": "watch", "note": f"Training on, for {settings.budget}."})
+            _train_and_measure(settings, run, first, running, again=True)
+            more.clear()
     except KeyboardInterrupt:
         print("\nstopped", file=sys.stderr)
     finally:
@@ -76,7 +77,28 @@ def run_demo(settings: DemoSettings) -> int:
     return 0
 
 
-def _serve(settings: DemoSettings, run: Path, first: dict[str, Any]) -> Running:
+def _train_and_measure(
+    settings: DemoSettings,
+    run: Path,
+    first: dict[str, Any],
+    running: Running | None,
+    again: bool = False,
+) -> None:
+    """Train, play the matches, and say on the page what they showed."""
+    finished = train(settings, run, again)
+    if not (run / "model.safetensors").is_file():
+        raise ValueError(f"the training in {run} ended before it saved a network; see its output")
+    first["stage"] = "measure"
+    matches = measure(run, settings.games) if finished else []
+    budget = str(RunReader(run).recipe()["run"]["budget"])  # of all sessions
+    _report(run, matches, settings, budget)
+    if running is not None:
+        _invite(running, run, first, invitation(matches, budget), settings, browser=not again)
+
+
+def _serve(
+    settings: DemoSettings, run: Path, first: dict[str, Any], more: threading.Event
+) -> Running:
     running = start(
         settings.host,
         settings.port,
@@ -86,6 +108,7 @@ def _serve(settings: DemoSettings, run: Path, first: dict[str, Any]) -> Running:
         names=settings.names,
         workers=1,  # training needs the cores
         games=games_folder(),
+        more=more,
     )
     address = running.url + (f"?token={settings.token}" if settings.token else "")
     print(f"Watch the training at {address}#watch/{run.name}", flush=True)
@@ -94,13 +117,20 @@ def _serve(settings: DemoSettings, run: Path, first: dict[str, Any]) -> Running:
     return running
 
 
-def train(settings: DemoSettings, run: Path) -> bool:
-    """Train in a subprocess with its live display; returns whether it was not interrupted."""
-    command = [sys.executable, "-m", "rookery.cli", "train", settings.recipe, "--run", str(run)]
-    command += ["--budget", settings.budget, "--workers", "0"]
-    for setting in SETTINGS.get(settings.recipe, ()):
-        command += ["--set", setting]
-    command += ["--seed", str(settings.seed)] if settings.seed is not None else []
+def train(settings: DemoSettings, run: Path, again: bool = False) -> bool:
+    """Train in a subprocess with its live display; returns whether it was not interrupted.
+
+    `again` goes on with the run, for as much of the budget again.
+    """
+    command = [sys.executable, "-m", "rookery.cli"]
+    if again:
+        command += ["resume", str(run), "--budget", f"+{settings.budget}", "--workers", "0"]
+    else:
+        command += ["train", settings.recipe, "--run", str(run)]
+        command += ["--budget", settings.budget, "--workers", "0"]
+        for setting in SETTINGS.get(settings.recipe, ()):
+            command += ["--set", setting]
+        command += ["--seed", str(settings.seed)] if settings.seed is not None else []
     # With --json, standard output is only for the result.
     process = subprocess.Popen(command, stdout=sys.stderr if settings.json else None)
     try:
@@ -190,8 +220,8 @@ def describe(matches: list[dict[str, Any]], budget: str) -> str:
     return "\n".join(lines)
 
 
-def _report(run: Path, matches: list[dict[str, Any]], settings: DemoSettings) -> None:
-    content = {"run": str(run), "recipe": settings.recipe, "budget": settings.budget}
+def _report(run: Path, matches: list[dict[str, Any]], settings: DemoSettings, budget: str) -> None:
+    content = {"run": str(run), "recipe": settings.recipe, "budget": budget}
     document = {**content, "nodes": NODES, "matches": matches}
     document["network"] = network_checksum(str(run))  # a run that trains on has another
     if settings.json:
@@ -200,7 +230,7 @@ def _report(run: Path, matches: list[dict[str, Any]], settings: DemoSettings) ->
         write_json(document)
         return
     if matches:
-        print(describe(matches, settings.budget))
+        print(describe(matches, budget))
     with contextlib.suppress(OSError):
         (run / DEMO).write_text(json.dumps(document, indent=1, default=str) + "\n")
 
@@ -221,17 +251,15 @@ def _invite(
     running: Running,
     run: Path,
     first: dict[str, Any],
-    matches: list[dict[str, Any]],
+    note: str,
     settings: DemoSettings,
-    wait: Callable[[], None] | None = None,
+    browser: bool,
 ) -> None:
-    """Open the board and serve until interrupted."""
-    note = invitation(matches, settings.budget)
+    """Offer the board; `browser` opens it."""
     time.sleep(2.1)  # until the page's list of players contains the run
     first.update({"tab": "play", "player": f"run:{run.name}", "color": "white", "note": note})
     first["stage"] = "done"
     address = running.url + (f"?token={settings.token}" if settings.token else "")
     print(f"Play it at {address}#play (Ctrl-C to quit; later: rookery play {run})", flush=True)
-    if settings.browser:
+    if settings.browser and browser:
         open_browser(f"{address}#play")
-    (wait or running.wait)()

@@ -45,6 +45,8 @@ RATING_KEYS = (
     "elo_low",
     "elo_high",
 )
+# Recipes that learn from their own games alone, unless they begin with a given network.
+SELF_TAUGHT = ("engine", "alphazero", "ppo", "tdleaf", "ddqn")
 LIVE_SECONDS = 60.0  # how long boards count as current
 
 
@@ -84,7 +86,8 @@ class Runs:
         return {
             "name": name,
             "recipe": str(recipe.get("name", "")),
-            "summary": str(recipe.get("summary", "")),
+            "summary": str(recipe.get("summary", "")).rstrip("."),
+            "selfTaught": recipe.get("name") in SELF_TAUGHT and not recipe.get("initial"),
             "budget": str(_mapping(recipe.get("run")).get("budget", "")),
             "iteration": metrics[-1]["iteration"] if metrics else 0,
             "samples": metrics[-1].get("samples", 0) if metrics else 0,
@@ -149,11 +152,11 @@ def networks(run: Path, timing: list[dict[str, Any]]) -> list[dict[str, Any]]:
     seconds = {row.get("iteration"): number(row.get("seconds")) for row in timing}
     newest = max(checkpoint_steps(run), default=max((key for key in seconds if key), default=None))
     found = []
-    started = (run / START).is_file()
+    started, finished = (run / START).is_file(), (run / MODEL).is_file()
     for choice in run_choices(run):
         part = choice.id.rpartition("@")[2] if "@" in choice.id else ""
-        if started and part == "0":
-            continue  # the same network as "before training"
+        if (started and part == "0") or (finished and part == str(newest)):
+            continue  # the same network as "before training", or as the newest
         step = newest if not part else int(part) if part.isdigit() else None
         found.append(
             {

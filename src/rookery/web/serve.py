@@ -44,9 +44,9 @@ class Running:
         self._server = None
         gc.collect()  # frees games in reference cycles, which nanobind would report as leaks
 
-    def wait(self) -> None:
-        """Wait for an interrupt."""
-        while not self._ended.wait(0.5):
+    def wait(self, wish: threading.Event | None = None) -> None:
+        """Wait for an interrupt, or for a wish of the page."""
+        while not self._ended.wait(0.5) and not (wish is not None and wish.is_set()):
             pass
 
     def _run(self) -> None:
@@ -69,13 +69,15 @@ def start(
     extra: Iterable[Any] = (),
     make: Any = None,
     games: Path | None = None,
+    more: threading.Event | None = None,
 ) -> Running:
     """Start the server in a thread and return when it is ready.
 
     A `host` beyond loopback needs a `token`; if `port` is taken the next free one is used (0: any).
     `given` is the operator's player, `first` what the page shows first (`Server.start`), `names`
     are additional host names, `extra` additional choices, and `make` replaces `make_player`.
-    Games are kept in the folder `games`, if there is one.
+    Games are kept in the folder `games`, if there is one. `more` is set when a visitor of a demo
+    that is over asks for more training.
     """
     require_extra()
     from rookery.web.transport.guard import make_access
@@ -99,6 +101,7 @@ def start(
         shelf=Shelf(make) if make is not None else None,
         workers=workers,
         games=games,
+        more=more,
     ).application()
     listener = listen(host, port)
     most = most_connections()

@@ -11,13 +11,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from rookery.papers.inman2022.pies import Counts, pie_rows
 from rookery.report.groups import Group
-from rookery.report.html import charts, paragraph, section, table
+from rookery.report.html import paragraph, section, table, wide
 from rookery.report.read import RunData
 from rookery.runs.reader import number
 
 OPPONENTS = ("stockfish,depth=1", "stockfish,skill=2,depth=3", "simplified")
-Counts = tuple[int, int, int]  # wins, draws, losses
 
 
 @dataclass(frozen=True)
@@ -126,34 +126,14 @@ def title(setting: Setting) -> str:
     return f"gamma {gamma}, {norm}, {setting.source}, {setting.observation}"
 
 
-def pie(name: str, counts: Sequence[int]) -> str:
-    """A pie of wins, draws and losses as SVG; the colours are the page's."""
-    radius, total = 70.0, max(1, sum(counts))
-    parts = [
-        f'<svg class="chart" viewBox="0 0 260 190" role="img" aria-label="{name}">'
-        f'<text class="title" x="8" y="16">{name}</text>'
-    ]
-    begun = 0.0
-    for colour, (word, count) in enumerate(zip(("won", "drawn", "lost"), counts, strict=True)):
-        share = count / total
-        text = f"{word} {100 * share:.0f} %"
-        kind = f"bar s{colour}"
-        if share >= 1.0:
-            parts.append(f'<circle class="{kind}" cx="80" cy="105" r="{radius:g}"/>')
-        elif share > 0:
-            begin, end = (
-                f"{80 + radius * math.sin(turn):.1f} {105 - radius * math.cos(turn):.1f}"
-                for turn in (2 * math.pi * begun, 2 * math.pi * (begun + share))
-            )
-            arc = f"A{radius:g} {radius:g} 0 {int(share > 0.5)} 1 {end}"
-            parts.append(
-                f'<path class="{kind}" d="M80 105L{begin}{arc}Z"><title>{text}</title></path>'
-            )
-        y = 60 + 24 * colour
-        parts.append(f'<rect class="{kind}" x="166" y="{y - 10}" width="12" height="12"/>')
-        parts.append(f'<text class="tick" x="184" y="{y}">{text}</text>')
-        begun += share
-    return "".join([*parts, "</svg>"])
+def figure(found: Sequence[tuple[Setting, Sequence[Counts]]]) -> str:
+    """The paper's pies beside ours against each opponent, an SVG."""
+    rows = []
+    for setting, ours in found:
+        gamma, norm, *rest = title(setting).split(", ")
+        rows.append(((f"{gamma}, {norm}", ", ".join(rest)), (setting.published, *ours)))
+    columns = [("the paper", "20 games"), *(("ours", f"v {name}") for name in OPPONENTS)]
+    return pie_rows(columns, rows)
 
 
 def study(groups: Sequence[Group], colours: Sequence[tuple[str, int]]) -> str:
@@ -162,17 +142,15 @@ def study(groups: Sequence[Group], colours: Sequence[tuple[str, int]]) -> str:
     found = by_setting(runs)
     if not found:
         return ""
-    drawings = []
-    for setting, members in found:
-        if setting.published:
-            drawings.append(pie(f"paper: {title(setting)}", setting.published))
-        counts = counts_of(members, OPPONENTS[0])
-        drawings.append(pie(f"ours: {title(setting)}", counts))
+    counts = [
+        (setting, [counts_of(members, opponent) for opponent in OPPONENTS])
+        for setting, members in found
+    ]
     note = (
-        "Won, drawn and lost against Stockfish at depth 1. The paper's charts are 20 games with a "
-        "hand-written evaluation at the leaves, against Stockfish at Skill 2; ours have the "
-        "network alone at the leaves, two plies deep, over all seeds."
+        "The paper's charts are 20 games against a weakened Stockfish with a hand-written "
+        "evaluation at the leaves; ours have the network alone at the leaves, two plies deep, "
+        "over all seeds."
     )
     heads = ("setting", "runs", *OPPONENTS)
-    content = [paragraph(note), charts(drawings), table(heads, table_rows(runs))]
+    content = [paragraph(note), wide(figure(counts)), table(heads, table_rows(runs))]
     return section("Inman and Ezra Marin 2022", "".join(content))

@@ -8,7 +8,11 @@ is closed.
     position  start, moves, perhaps one more move as it was `typed`
                              -> position: fen, legal moves, the last move in SAN, opening, tablebase
     think     lines (0: off) -> thought, repeatedly, about the last position
-    review    start, moves   -> verdict for each position (the last first), then reviewed
+    review    start, moves   -> verdict for each position (the last first), again for doubtful ones
+                                (`again`: how many of how many), then reviewed
+
+The engine does not think while it reviews: on one core both would take turns, and the review takes
+seconds only.
 """
 
 from __future__ import annotations
@@ -98,8 +102,10 @@ class Analysis:
                     raise ValueError(f"a game of more than {MOST_REVIEWED} plies is not reviewed")
                 self._stop_review()
                 self._reviewing = self._begin(lambda: self._review(game))
+                self._think_again()
             case "stop-review":
                 self._stop_review()
+                self._think_again()
             case "ping":
                 self._outbox.put({"type": "pong"})
             case other:
@@ -108,8 +114,8 @@ class Analysis:
     def close(self) -> None:
         """Stop everything."""
         self._lines = 0
-        self._think_again()
         self._stop_review()
+        self._think_again()
 
     # --- Positions ---
 
@@ -138,7 +144,7 @@ class Analysis:
         if self._thinking is not None:
             self._thinking.cancel()
             self._thinking = None
-        if self._lines and self._game.outcome() is None:
+        if self._lines and self._reviewing is None and self._game.outcome() is None:
             game, lines = self._game.copy(), self._lines
             self._thinking = self._begin(lambda: self._think(game, lines))
 
@@ -175,19 +181,29 @@ class Analysis:
     # --- Review ---
 
     async def _review(self, game: Game) -> None:
+        try:
+            await self._look_at(game)
+        finally:
+            if self._reviewing is asyncio.current_task():  # not replaced by another
+                self._reviewing = None
+                self._think_again()
+
+    async def _look_at(self, game: Game) -> None:
         moves = game.moves()
         games = positions_of(game.start_fen, moves)
         verdicts: list[Verdict] = [Verdict(0.0)] * len(games)
 
-        async def look(ply: int, nodes: int) -> None:
+        async def look(ply: int, nodes: int, again: tuple[int, int] | None = None) -> None:
             verdicts[ply] = final_verdict(games[ply]) or await self._verdict(games[ply], nodes)
             message = verdict_json(games[ply], verdicts[ply])
-            self._outbox.put({"type": "verdict", "ply": ply, "of": len(games), **message})
+            place = {"ply": ply, "of": len(games), "again": again}
+            self._outbox.put({"type": "verdict", **place, **message})
 
         for ply in reversed(range(len(games))):
             await look(ply, NODES)
-        for ply in look_again(second_looks(verdicts, moves)):
-            await look(ply, SECOND_NODES)
+        doubtful = look_again(second_looks(verdicts, moves))
+        for done, ply in enumerate(doubtful, start=1):
+            await look(ply, SECOND_NODES, (done, len(doubtful)))
         judged = [judge(verdicts[p], verdicts[p + 1], move) for p, move in enumerate(moves)]
         self._outbox.put(
             {

@@ -1,14 +1,15 @@
 """What is known about a position without searching: opening, book moves, tablebase verdict.
 
-Nothing of it ships with Rookery. Names of openings are read from a table with the columns eco,
-name and pgn (`openings/lichess_eco.tsv` of the folder ROOKERY_DATA, in the public domain); books
-and tablebases are those that are installed. What is missing is left out.
+The best known openings are named from `data/openings.tsv`, which is our own; a larger table with
+the columns eco, name and pgn (`openings/lichess_eco.tsv` of the folder ROOKERY_DATA) replaces it.
+Books and tablebases are those that are installed. What is missing is left out.
 """
 
 from __future__ import annotations
 
 import contextlib
 import csv
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from rookery.data.books import Book, find_book
 from rookery.data.paths import data_folder
 from rookery.data.tablebases import Tablebases, find_tablebases
 
+KNOWN = "openings.tsv"  # of rookery.data: name, moves in SAN
 OPENINGS = Path("openings") / "lichess_eco.tsv"
 MOST_PIECES = 5  # beyond which no tablebase is asked
 MOST_BOOK_MOVES = 8
@@ -44,6 +46,7 @@ class Facts:
             self._tables = find_tablebases()
         with contextlib.suppress(OSError, ValueError):
             self._book = find_book()
+        self._names = known_openings()
         folder = data_folder()
         path = None if folder is None else folder / OPENINGS
         if path is not None and path.is_file():
@@ -92,6 +95,18 @@ class Facts:
         if probe.metric == "dtm":
             text += f", mate in {(probe.distance + 1) // 2}"
         return {"result": result, "text": text}
+
+
+def known_openings() -> dict[str, str]:
+    """The names that ship, by position."""
+    names: dict[str, str] = {}
+    with resources.files("rookery.data").joinpath(KNOWN).open(encoding="utf-8") as file:
+        for row in csv.DictReader(file, delimiter="\t"):
+            board = chess.Board()
+            for word in row["moves"].split():
+                board.push_san(word)
+            names[board.epd()] = row["name"]
+    return names
 
 
 def read_openings(path: Path) -> dict[str, str]:

@@ -2,7 +2,8 @@
 
 Everything is for White, so that networks can be compared. Values are expected scores from 0 to 100.
 The value of a piece is what its owner's expected score loses if it is taken off the board. Concepts
-are read by saved probes (`rookery probe --save`), features by setting one at a time to zero.
+are read by saved probes (`rookery probe --save`), features by setting one at a time to zero; both
+need torch, the rest does not.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from rookery.players.spec import PlayerSpec, parse_spec
 from rookery.players.thinking import Thinker
 from rookery.report.alphabeta_tree import alphabeta_tree
 from rookery.report.tree import Drawn, most_visited
+from rookery.web.analyse.plain_networks import NEEDS_TORCH, PlainNetwork
 from rookery.web.choices import NETWORKS, Choice
 
 MOST_FEATURES = 12
@@ -57,12 +59,10 @@ class Insights:
             raise ValueError("the game is over in this position")
         name = parse_spec(choice.spec).name
         with self._lock:
-            try:
-                origin, data = read_model(name)
-                loaded = self._load(name, origin, data)
-                return {"id": choice.id, "title": choice.title, **loaded.see(game)}
-            except ImportError as error:
-                raise ValueError(str(error)) from None
+            origin, data = read_model(name)
+            loaded = self._load(name, origin, data)
+            names = {"id": choice.id, "name": choice.name, "words": choice.words}
+            return {**names, **loaded.see(game)}
 
     def tree(self, choice: Choice, game: Game) -> dict[str, Any]:
         """The search tree of a player with a network, as nested JSON."""
@@ -78,13 +78,19 @@ class Insights:
 
 
 class _Loaded:
-    """One network."""
+    """One network; without torch, what can be seen of it without."""
 
     def __init__(self, name: str, origin: str, data: bytes) -> None:
-        from rookery.probes.saved import probes_of
-        from rookery.probes.subjects import load_subject
-
-        self.network: Any = load_subject(origin, data, name).network
+        self.network: Any = None
+        self.probes: Any = None
+        self.plain: PlainNetwork | None = None
+        try:
+            from rookery.probes.saved import probes_of
+            from rookery.probes.subjects import load_subject
+        except ImportError:
+            self.plain = PlainNetwork(name, origin, data)
+            return
+        self.network = load_subject(origin, data, name).network
         self.probes = probes_of(name, data)
 
     def see(self, game: Game) -> dict[str, Any]:
@@ -97,12 +103,16 @@ class _Loaded:
             "value": points(sign * values[0]),
             "policy": policy_json(game, shares),
             "pieces": self.pieces(plain),
-            "concepts": [] if self.probes is None else self.probes.read(self.network, game),
+            "concepts": self.concepts(game),
             "features": self.features(game, values[0]),
+            "lacks": f"What it recognises {NEEDS_TORCH}." if self.plain else "",
         }
 
     def evaluate(self, games: Sequence[Game]) -> tuple[list[float], list[float] | None]:
         """Values in [-1, 1] for the sides to move, and the policy of the first position."""
+        if self.plain is not None:
+            plain, moves = self.plain.evaluate(games)
+            return plain, None if moves is None else softmax(np.array(moves))
         import torch
 
         from rookery._core import legal_actions_batch
@@ -118,10 +128,23 @@ class _Loaded:
         legal, offsets = legal_actions_batch(games, self.network.actions)
         evaluator = TorchEvaluator(self.network)
         logits, values = evaluator.evaluate(observations.numpy(), legal, offsets)
-        first = logits[: offsets[1]].astype(np.float64)
-        shares = np.exp(first - first.max())
         clipped = [float(value) for value in np.clip(values, -1.0, 1.0)]
-        return clipped, [float(share) for share in shares / shares.sum()]
+        return clipped, softmax(logits[: offsets[1]].astype(np.float64))
+
+    def concepts(self, game: Game) -> list[dict[str, Any]]:
+        """What its probes read from it, each with the truth where that is quickly found."""
+        if self.probes is None:
+            return []
+        from rookery.probes.boards import Boards
+        from rookery.probes.concepts import CONCEPTS
+
+        rows: list[dict[str, Any]] = self.probes.read(self.network, game)
+        boards = Boards([game])
+        for row in rows:
+            concept = CONCEPTS.get(row["name"])
+            known = concept is not None and not concept.slow and not concept.endings
+            row["true"] = bool(concept.answers(boards)[0]) if concept and known else None
+        return rows
 
     def pieces(self, game: Game) -> dict[str, float]:
         """What each piece but the kings is worth to its owner, by square; {} if unknown."""
@@ -152,6 +175,8 @@ class _Loaded:
 
     def features(self, game: Game, value: float) -> list[dict[str, Any]]:
         """Named groups of features with the greatest effect on the value; [] without names."""
+        if self.plain is not None:
+            return []
         import torch
 
         from rookery.nets import ValueNetwork
@@ -176,6 +201,12 @@ class _Loaded:
             for part, other in zip(parts, changed, strict=True)
         ]
         return sorted(found, key=lambda row: -abs(float(str(row["effect"]))))[:MOST_FEATURES]
+
+
+def softmax(logits: np.ndarray[Any, np.dtype[np.float64]]) -> list[float]:
+    """Shares of moves, which add up to 1."""
+    shares = np.exp(logits - logits.max())
+    return [float(share) for share in shares / shares.sum()]
 
 
 def points(value: float) -> float:

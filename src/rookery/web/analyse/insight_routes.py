@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import json
+from pathlib import Path
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from rookery.players.spec import parse_spec
+from rookery.runs.reader import RunReader, number
 from rookery.web.analyse.insight import MOST_NETWORKS, Insights, has_network
-from rookery.web.choices import Choices
+from rookery.web.choices import OUR_ENGINE, Choice, Choices
 from rookery.web.games.records import game_of_moves
+
+EARLY_SECONDS = 60.0  # of training, at which a version is compared with the newest
+SHIPPED = ("alphazero", "ppo")  # shown first if nothing has been trained here
 
 
 class InsightRoutes:
@@ -24,10 +30,20 @@ class InsightRoutes:
 
     async def networks(self, _: Request) -> Response:
         """Return the players with a network."""
-        found = await asyncio.to_thread(self._choices.all)
-        listed = [choice for choice in found.values() if has_network(choice)]
-        rows = [{"id": row.id, "title": row.title, "group": row.group} for row in listed]
-        return JSONResponse({"networks": rows})
+        return JSONResponse(await asyncio.to_thread(self._networks))
+
+    def _networks(self) -> dict[str, Any]:
+        listed: dict[str, Choice] = {}  # characters are our engine once more
+        for choice in self._choices.all().values():
+            if has_network(choice):
+                listed.setdefault(choice.spec, choice)
+        seconds, first = first_choice(list(listed.values()))
+        rows = [
+            {"id": row.id, "name": row.name, "words": row.words, "group": row.group}
+            | {"seconds": seconds.get(row.id)}
+            for row in listed.values()
+        ]
+        return {"networks": rows, "first": first}
 
     async def see(self, request: Request) -> Response:
         """Return what some networks see in a position."""
@@ -46,6 +62,30 @@ class InsightRoutes:
         choice = self._choices.get(sent.get("player"))
         game = game_of_moves(sent.get("start", ""), sent.get("moves", []))
         return JSONResponse(await asyncio.to_thread(self._insights.tree, choice, game))
+
+
+def first_choice(listed: list[Choice]) -> tuple[dict[str, float | None], list[str]]:
+    """Return which networks to show first, by id, and the times of training of the newest run's.
+
+    Of the newest run: the version after a minute, the newest, and the shipped network of its kind;
+    without runs two that ship.
+    """
+    ids = [choice.id for choice in listed]
+    newest = next((choice for choice in listed if choice.id.startswith("run:")), None)
+    if newest is None:
+        return {}, [name for name in SHIPPED if name in ids] or ids[:1]
+    run = RunReader(Path(parse_spec(newest.spec).name))
+    times = {row.get("iteration"): number(row.get("seconds")) for row in run.timing()}
+    seconds: dict[str, float | None] = {}
+    for id in ids:
+        name, _, step = id.partition("@")
+        if name == newest.id and step.isdigit():
+            seconds[id] = times.get(int(step))
+    known = {id: when for id, when in seconds.items() if when}
+    early = sorted(known, key=lambda id: abs(known[id] - EARLY_SECONDS))[:1]
+    recipe = str(run.recipe().get("name", ""))
+    shipped = [name for name in (recipe, OUR_ENGINE) if name in ids][:1]
+    return seconds, [*early, newest.id, *shipped]
 
 
 async def json_object(request: Request) -> dict[str, Any]:

@@ -106,6 +106,10 @@ export class AnalyseView {
 
   hide() {
     this.visible = false;
+    this.disconnect();
+  }
+
+  disconnect() {
     if (this.socket) this.socket.close();
     this.socket = null;
   }
@@ -119,6 +123,7 @@ export class AnalyseView {
       this.ask();
       this.think();
       if (this.wanted) this.startReview();
+      else if (this.review.pending) this.askReview(); // it ended with the last connection
     };
     socket.onmessage = (event) => this.visible && this.receive(JSON.parse(event.data));
     socket.onclose = (event) => {
@@ -181,7 +186,12 @@ export class AnalyseView {
     const line = this.tree.line(this.current);
     if (!line.length) return this.notify("There are no moves to review yet.");
     this.review.begin(this.tree, line);
-    this.send({ type: "review", ...this.place(line[line.length - 1]) });
+    this.askReview();
+  }
+
+  askReview() {
+    this.send({ type: "review", ...this.place(this.review.line.at(-1)) });
+    showLines(this, null); // the engine thinks again when the review is done
   }
 
   // --- Rendering ---
@@ -269,6 +279,10 @@ export class AnalyseView {
       $("analysis-text").value = "";
     };
     document.addEventListener("keydown", (event) => this.key(event));
+    // A browser may keep a page that was left, with its connection, for a while: the engine would
+    // go on thinking for nobody.
+    addEventListener("pagehide", () => this.disconnect());
+    addEventListener("pageshow", (event) => event.persisted && this.visible && this.show());
   }
 
   key(event) {

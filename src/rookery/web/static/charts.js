@@ -4,10 +4,13 @@
 const $ = (id) => document.getElementById(id);
 const COLORS = ["#3a7d6b", "#b3612c", "#5b6fb5", "#a33f6f", "#7c7a2a", "#3f8fb0", "#8a5bb0", "#777777"];
 const HEIGHT = 150;
+const TALL = 230; // of the chart with an interval
 const compact = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 4 });
+const plain = new Intl.NumberFormat("en", { maximumSignificantDigits: 4 }); // of numbers that stay short
+const format = (number) => (Math.abs(number) < 10000 ? plain : compact).format(number);
 const RESULTS = "Game results in per cent";
 const MEANINGS = {
-  [RESULTS]: "How its games against itself end. Ever more draws can mean that it stops learning.",
+  [RESULTS]: "How its games of training end. Ever more draws can mean that it stops learning.",
   losses: "How far it is from what it should have said; training makes this smaller.",
   speed: "Positions per second that it learns from.",
   strength: "Elo on the ladder of known opponents, with the 95 % interval of each measurement.",
@@ -130,7 +133,7 @@ export class Charts {
 
 function fit(plot, element) {
   const width = element.clientWidth;
-  if (width && Math.abs(width - plot.width) > 2) plot.setSize({ width, height: HEIGHT });
+  if (width && Math.abs(width - plot.width) > 2) plot.setSize({ width, height: plot.height });
 }
 
 function options(element, names, range, x, interval) {
@@ -143,21 +146,25 @@ function options(element, names, range, x, interval) {
   };
   const [text, line] = [color("--quiet"), color("--line")];
   probe.remove();
-  const values = (plot, ticks) => ticks.map((tick) => (tick === null ? "" : compact.format(tick)));
+  const values = (plot, ticks) => ticks.map((tick) => (tick === null ? "" : format(tick)));
   const axis = { stroke: text, grid: { stroke: line, width: 1 }, ticks: { stroke: line, width: 1 } };
-  const series = names.map((name, index) =>
-    interval
-      ? { label: name, stroke: COLORS[0], width: index ? 1 : 2, dash: index ? [4, 4] : undefined, spanGaps: true }
-      : { label: name, stroke: COLORS[index % COLORS.length], width: 1.5, spanGaps: true },
-  );
+  const value = (plot, number) => (number === null || number === undefined ? "" : format(number));
+  const series = names.map((name, index) => ({
+    label: name,
+    value,
+    spanGaps: true,
+    ...(interval
+      ? { stroke: COLORS[0], width: index ? 1 : 2, dash: index ? [4, 4] : undefined, points: { show: !index } }
+      : { stroke: COLORS[index % COLORS.length], width: 1.5 }),
+  }));
   return {
     width: element.clientWidth || 300,
-    height: HEIGHT,
+    height: interval ? TALL : HEIGHT,
     legend: { show: names.length > 1 },
     cursor: { drag: { x: false, y: false } },
     scales: { x: { time: false }, y: range ? { range } : {} },
     axes: [{ ...axis, values }, { ...axis, values, size: 56 }],
     bands: interval ? [{ series: [3, 2], fill: "#3a7d6b33" }] : undefined,
-    series: [{ label: x }, ...series],
+    series: [{ label: x, value }, ...series],
   };
 }

@@ -9,7 +9,8 @@ let preview = null;
 /** Show what the engine thinks about the position on show; null empties the panel. */
 export function showLines(board, thought) {
   if (!thought) {
-    $("engine-facts").textContent = $("engine-on").checked ? "Thinking …" : "The engine is off: a serious game.";
+    const waits = board.review.pending ? "Thinks again when the review is done." : "Thinking …";
+    $("engine-facts").textContent = $("engine-on").checked ? waits : "The engine is off: a serious game.";
     $("engine-list").replaceChildren();
     board.board.arrows([]);
     hide();

@@ -3,6 +3,7 @@
 import { request } from "./api.js";
 import { squares } from "./board.js";
 import { cell } from "./thought.js";
+import { duration } from "./words.js";
 
 const $ = (id) => document.getElementById(id);
 const PICKERS = ["insight-1", "insight-2", "insight-3"];
@@ -44,16 +45,16 @@ export class Insight {
     } else this.draw();
   }
 
-  /** Ask which networks there are, and choose versions of the newest run, or shipped networks. */
+  /** Ask which networks there are, and choose those that the server proposes. */
   async list() {
     if (this.networks) return;
+    let first = [];
     try {
-      ({ networks: this.networks } = await request("GET", "/api/networks"));
+      ({ networks: this.networks, first } = await request("GET", "/api/networks"));
     } catch (error) {
       this.view.notify(error.message);
       this.networks = [];
     }
-    const first = firstChoice(this.networks);
     PICKERS.forEach((id, index) => fill($(id), this.networks, first[index] || "", index > 0));
   }
 
@@ -121,15 +122,6 @@ export class Insight {
   }
 }
 
-/** The first, a middle and the last version of the newest run; without runs, shipped networks. */
-function firstChoice(networks) {
-  const group = networks.find((network) => network.id.startsWith("run:"))?.group;
-  const run = networks.filter((network) => network.group === group && group);
-  if (run.length > 1) return [run[0], run[Math.floor(run.length / 2)], run[run.length - 1]].map((n) => n.id);
-  const shipped = ["alphazero", "ppo"].filter((id) => networks.some((network) => network.id === id));
-  return shipped.length ? shipped : networks.slice(0, 1).map((network) => network.id);
-}
-
 function fill(select, networks, value, optional) {
   select.replaceChildren();
   if (optional) select.append(new Option("nothing", ""));
@@ -141,15 +133,22 @@ function fill(select, networks, value, optional) {
       groups.set(network.group, group);
       select.append(group);
     }
-    groups.get(network.group).append(new Option(network.title, network.id));
+    groups.get(network.group).append(new Option(label(network), network.id));
   }
   select.value = value;
+}
+
+/** A version of the newest run says how long it has been trained. */
+function label({ name, seconds }) {
+  return seconds ? name.replace(/after \d+ iterations/, `after ${duration(seconds)}`) : name;
 }
 
 function column(view, network) {
   const part = document.createElement("section");
   part.dataset.network = network.id;
-  part.append(cell("h3", network.title));
+  const chosen = view.insight.networks.find((known) => known.id === network.id);
+  part.append(cell("h3", chosen ? label(chosen) : network.name));
+  if (network.words) part.append(cell("p", network.words));
   const value = cell("p", `White's expected score ${network.value.toFixed(0)} `);
   value.append(meter(network.value / 100, "White's expected score"));
   part.append(value);
@@ -159,15 +158,28 @@ function column(view, network) {
     part.append(rows(moves.map((move) => [move.san, meter(move.share / 100, move.san), `${move.share} %`])));
   }
   if (network.concepts.length) {
-    part.append(cell("h4", "What it recognises, of the side to move"));
-    const sure = network.concepts.map((row) => [row.words.toLowerCase(), meter(row.probability, row.words), percent(row)]);
-    part.append(rows(sure));
-  } else part.append(cell("p", "No probes are saved for it: rookery probe --save makes them."));
+    part.append(cell("h4", "What it recognises about the side to move"), ...concepts(network.concepts));
+  } else part.append(cell("p", network.lacks || "No probes are saved for it: rookery probe --save makes them."));
   if (network.features.length) {
     part.append(cell("h4", "Features, points for White"));
     part.append(rows(network.features.map((row) => [row.name, signed(row.effect)])));
   }
   return part;
+}
+
+/** What it thinks likely or what is true, the likeliest first; the rest is folded. */
+function concepts(all) {
+  const sorted = [...all].sort((a, b) => b.probability - a.probability);
+  const matters = (row) => row.probability >= 0.5 || row.true;
+  const line = (row) => {
+    const truth = row.true === null ? "" : row.true ? " (true)" : " (not so)";
+    return [row.words.toLowerCase() + truth, meter(row.probability, row.words), percent(row)];
+  };
+  const more = document.createElement("details");
+  const others = sorted.filter((row) => !matters(row));
+  more.append(cell("summary", `${others.length} more that it thinks unlikely`), rows(others.map(line)));
+  const shown = sorted.filter(matters);
+  return [shown.length ? rows(shown.map(line)) : cell("p", "Nothing in particular."), more];
 }
 
 const percent = (row) => `${Math.round(100 * row.probability)} %`;

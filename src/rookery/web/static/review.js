@@ -19,7 +19,13 @@ export class Review {
     this.verdicts = []; // by ply, from the start on
     this.judged = []; // by move
     this.accuracy = null;
+    this.again = null; // [done, of] of the second looks
     $("review").hidden = true;
+  }
+
+  /** Whether a review has begun and not ended. */
+  get pending() {
+    return this.line.length > 0 && !this.accuracy;
   }
 
   /** Begin a review of the line through the position on show. */
@@ -34,6 +40,7 @@ export class Review {
   takeVerdict(message) {
     if (message.of !== this.verdicts.length) return;
     this.verdicts[message.ply] = message;
+    this.again = message.again;
     this.render();
   }
 
@@ -69,9 +76,10 @@ export class Review {
   render() {
     const done = this.verdicts.filter((verdict) => verdict !== null).length;
     const whole = this.verdicts.length;
-    $("review-progress").hidden = done === whole;
-    $("review-progress").max = whole;
-    $("review-progress").value = done;
+    const [looked, doubtful] = this.again || [done, whole];
+    $("review-progress").hidden = !this.pending;
+    $("review-progress").max = doubtful;
+    $("review-progress").value = looked;
     const current = this.line.indexOf(this.board.current) + 1;
     const marks = ["", ...this.judged.map((judgement) => judgement.kind.replace(" ", "-"))];
     const values = this.verdicts.map((verdict) => verdict && verdict.chance);
@@ -82,7 +90,8 @@ export class Review {
 
   renderAccuracy() {
     if (!this.accuracy) {
-      $("accuracy").textContent = "Reviewing …";
+      const again = this.again ? `, a longer look where it is in doubt: ${this.again.join(" of ")}` : "";
+      $("accuracy").textContent = `Reviewing …${again}`;
       return;
     }
     const of = (side) => (this.accuracy[side] === null ? "–" : `${this.accuracy[side].toFixed(1)} %`);

@@ -37,7 +37,7 @@ export class Setup {
           group.label = player.group;
           groups.set(player.group, group);
         }
-        groups.get(player.group).append(option(player.id, player.title));
+        groups.get(player.group).append(option(player.id, player.name));
       }
       select.replaceChildren(...groups.values());
       if (this.players.has(chosen)) select.value = chosen;
@@ -49,6 +49,7 @@ export class Setup {
   showLevels(seat, kept = "") {
     const player = this.players.get(field(seat, "player").value);
     if (!player) return;
+    seat.querySelector(".facts").textContent = sentence(player.words);
     const select = field(seat, "level");
     select.replaceChildren(...player.levels.map((level) => option(level.id, level.title)));
     select.value = player.levels.some((level) => level.id === kept) ? kept : player.default;
@@ -119,6 +120,10 @@ export class Setup {
 
 function field(seat, name) {
   return seat.querySelector(`[name=${name}]`);
+}
+
+function sentence(words) {
+  return words && `${words[0].toUpperCase()}${words.slice(1)}.`;
 }
 
 function option(value, text) {

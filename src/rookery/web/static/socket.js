@@ -21,6 +21,8 @@ export class GameSocket {
     this.away = false;
     this.open();
     this.heart = setInterval(() => this.beat(), PING);
+    // The player stops thinking when the page is left; one that is shown again asks for the game.
+    addEventListener("pagehide", () => this.socket.close());
   }
 
   open() {

@@ -1,5 +1,6 @@
 // The story of a run in plain words: what is happening, what it has learnt, how it ended.
 
+import { request } from "./api.js";
 import { cell } from "./thought.js";
 
 // A line of the engine's log about a new network: score, games, opponent, and whether it failed.
@@ -10,7 +11,7 @@ const $ = (id) => document.getElementById(id);
 export function showStory(run, play) {
   const lines = story(run);
   $("story").hidden = lines.length === 0;
-  const key = JSON.stringify([lines, run.stage, run.active]);
+  const key = JSON.stringify([lines, run.stage, run.active, run.more]);
   if ($("story").dataset.key === key) return;
   $("story").dataset.key = key;
   $("story-lines").replaceChildren(...lines.map((text) => cell("p", text)));
@@ -47,31 +48,32 @@ function percent(row) {
 /** What a running training has reached, by its last evaluations. */
 function progress(run) {
   const last = new Map(run.ratings.map((row) => [row.opponent, row]));
-  const lines = ["It plays against itself and learns from the results; nobody shows it how to play."];
+  const lines = [run.selfTaught ? "It plays against itself and learns from the results; nobody shows it how to play." : `${run.summary}.`];
   for (const [opponent, row] of last) {
     if (row.score !== null) lines.push(sentence(opponent, row));
   }
-  if (run.worth) lines.push(worth(run.worth));
+  if (run.worth && run.iteration) lines.push(worth(run.worth));
   const test = run.log.map((text) => GATE.exec(text)).filter(Boolean).pop();
   if (test) lines.push(gate(test));
   return lines;
 }
 
-/** What the network gives for a piece, measured by taking it off the board. */
+/** What the network gives for a piece, measured by taking it off the board: about 100 for a pawn. */
 function worth(found) {
   const pawns = (name) => (found[name] / found.pawn).toFixed(1);
   const others = Math.max(found.bishop, found.knight);
   if (found.pawn > 20 && found.queen > found.rook && found.rook > others && others > found.pawn) {
     return `It knows what pieces are worth: a queen ${pawns("queen")} pawns, a rook ${pawns("rook")}, a bishop ${pawns("bishop")}, a knight ${pawns("knight")}.`;
   }
-  if (found.queen > Math.max(found.rook, others, found.pawn, 0)) return "It has found out that the queen is the most valuable piece; the others it still mixes up.";
+  // Random weights have a favourite too, by some points; what has been learnt is larger.
+  if (found.queen > 100 && found.queen > 1.2 * Math.max(found.rook, others, found.pawn)) return "It has found out that the queen is the most valuable piece; the others it still mixes up.";
   return "It does not know yet what a queen is worth.";
 }
 
 /** The last test of a new network against the one that plays. */
 function gate([, generation, score, games, old, , rejected]) {
   const result = `scored ${score} % in ${games} games against generation ${old}`;
-  if (rejected) return `Generation ${generation} ${result}: not better, so it was thrown away, and generation ${old} goes on playing. That is normal: not every lesson helps.`;
+  if (rejected) return `Generation ${generation} ${result}: not clearly better, so it was thrown away, and generation ${old} goes on playing. That is normal: not every lesson helps.`;
   return `Generation ${generation} ${result}: it is better, and plays the games to learn from now on.`;
 }
 
@@ -95,10 +97,25 @@ function actions(run, play) {
     const past = { color: "watch", white: newest, black: `${newest}@start` };
     found.push(action("Watch it play its past", () => play(past)));
   }
+  if (run.more && run.stage === "done") {
+    const button = action("Train on", () => trainOn(button));
+    return [...found, button];
+  }
   const command = document.createElement("p");
   command.className = "facts";
   command.append("Train on: ", cell("code", `rookery resume ${run.path} --budget +5m`));
   return [...found, command];
+}
+
+/** As much training again; the page shows it as soon as it has begun. */
+async function trainOn(button) {
+  button.disabled = true;
+  try {
+    await request("POST", "/api/demo/train", {});
+    button.textContent = "Training on …";
+  } catch (error) {
+    button.textContent = error.message;
+  }
 }
 
 function action(text, act, kind = "") {

@@ -5,6 +5,7 @@ import { smallBoard, squares } from "./board.js";
 import { Charts } from "./charts.js";
 import { showStory } from "./story.js";
 import { cell } from "./thought.js";
+import { duration } from "./words.js";
 
 const $ = (id) => document.getElementById(id);
 const EVERY = 1000; // milliseconds
@@ -45,6 +46,7 @@ export class WatchView {
   async listRuns(wanted) {
     const { runs } = await request("GET", "/api/runs");
     $("no-runs").hidden = runs.length > 0;
+    $("run-label").hidden = runs.length === 0;
     const options = runs.map((run) => {
       const option = cell("option", run.recipe && run.recipe !== run.name ? `${run.name} (${run.recipe})` : run.name);
       option.value = run.name;
@@ -188,15 +190,15 @@ export class WatchView {
   }
 }
 
-/** A network by its time of training and its measured rating. */
 function tableRow(kind, texts) {
   const row = document.createElement("tr");
   row.append(...texts.map((text) => cell(kind, text ?? "")));
   return row;
 }
 
+/** A network by its time of training and its measured rating. */
 function networkName(network) {
-  const when = network.step === null ? "before training" : `after ${network.seconds ? duration(network.seconds) : `${network.step} iterations`}`;
+  const when = !network.step ? "before training" : `after ${network.seconds ? duration(network.seconds) : `${network.step} iterations`}`;
   const name = network.newest ? `newest, ${when}` : when;
   return network.ending ? name : `${name} · ${network.rating ? network.rating.text : "not rated"}`;
 }
@@ -233,10 +235,4 @@ function signed(number) {
 
 function bound(number) {
   return number === null || Math.abs(number) >= UNBOUNDED ? "no bound" : signed(number);
-}
-
-function duration(seconds) {
-  const minutes = Math.floor(seconds / 60);
-  if (minutes >= 60) return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
-  return minutes ? `${minutes} min ${Math.floor(seconds % 60)} s` : `${Math.floor(seconds)} s`;
 }
