@@ -44,7 +44,7 @@ def tuned(args: argparse.Namespace) -> dict[str, Any]:
 
 def hand_made(args: argparse.Namespace, seconds: float) -> Path:
     """The recipe as it is, trained for so many seconds of processor time."""
-    run = args.folder / "hand-made"
+    run: Path = args.folder / "hand-made"
     if run.exists():
         rookery("resume", str(run))
         return run
