@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,8 @@ MOST_ATTEMPTS = 4
 class LoopbackCluster:
     """A head without cores, and nodes that can be killed."""
 
-    def __init__(self, nodes: int, **options: Any) -> None:
+    def __init__(self, nodes: int, port: int = 0, **options: Any) -> None:
+        """Start them; `port` of the head, 0: any."""
         from ray.cluster_utils import Cluster
 
         # Dead nodes are noticed within seconds instead of half a minute; slow ones are not dead,
@@ -40,6 +42,7 @@ class LoopbackCluster:
             "no_monitor": True,  # of the autoscaler
             "node_ip_address": LOOPBACK,
             "_system_config": system,
+            **({"gcs_server_port": port} if port else {}),
         }
         self._cluster: Any = patiently(lambda: Cluster(initialize_head=True, head_node_args=head))
         self.address: str = self._cluster.address
@@ -56,6 +59,12 @@ class LoopbackCluster:
     def kill(self, node: Any) -> None:
         """Kill a node's processes, without a word of warning."""
         self._cluster.remove_node(node, allow_graceful=False)
+
+    def kill_all(self) -> None:
+        """Kill the head and all nodes."""
+        for pid in self.processes():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
 
     def close(self) -> None:
         """End everything."""

@@ -138,6 +138,7 @@ def test_a_population_learns_and_its_best_member_is_a_plain_recipe(tmp_path: Pat
     stored = json.loads((folder / "population.json").read_text())
     assert stored["rounds"][2][best.member]["score"] == best.score
     assert Population.load(folder) == population
+    assert 0 < Population.load(folder).seconds == population.seconds
     assert chained or population.root(best.member) == best.member
     page = tmp_path / "report.html"
     assert main(["report", str(folder), "--out", str(page)]) == 0

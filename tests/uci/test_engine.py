@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rookery._core import STARTING_FEN, Game
-from rookery.players.base import Decision, Limits
+from rookery.players.base import Capabilities, Decision, Limits
 from rookery.players.bots import BotPlayer
 from rookery.players.thinking import Setting
 from rookery.uci.options import advice
@@ -483,3 +483,36 @@ def test_a_draw_claim_is_reported() -> None:
         assert written[0].startswith("info depth 4 score cp 0 ")
         assert "info string the player would claim a draw" in written
         assert len(session.best_moves) == 1
+
+
+# Boards of other sizes
+
+
+def test_uci_variant_chooses_the_board() -> None:
+    with Session(BotPlayer("greedy")) as talk:
+        talk.send("uci")
+        offered = talk.wait("option name UCI_Variant")
+        assert offered.endswith("default chess var chess var 4x4 var 4x5 var gardner var losalamos")
+        talk.send("setoption name UCI_Variant value gardner", "position startpos moves a2a3")
+        best = talk.ask("go movetime 5")[-1].split()[1]
+        game = Game(board="gardner")
+        game.push("a2a3")
+        assert best in game.legal_moves()
+
+
+class LosAlamosThinker(SlowThinker):
+    """Plays on one small board only, as a network does."""
+
+    capabilities = Capabilities(boards=("losalamos",))
+
+
+def test_a_player_of_one_board_offers_it_alone() -> None:
+    thinker = LosAlamosThinker()
+    with Session(thinker) as talk:
+        talk.send("uci")
+        offered = talk.wait("option name UCI_Variant")
+        assert offered == "option name UCI_Variant type combo default losalamos var losalamos"
+        talk.ask("position startpos moves a2a3", "go depth 2")
+        assert thinker.asked[-1][0].startswith("rnqknr/pppppp/6/P5")
+        talk.send("setoption name UCI_Variant value gardner")
+        assert "not one of losalamos" in talk.wait("info string error")

@@ -43,7 +43,7 @@ GUIDE = (PROJECT / "docs" / "chess-guis.md").read_text(encoding="utf-8")
 def test_the_guide_names_every_general_option() -> None:
     table = GUIDE[GUIDE.index("| option |") : GUIDE.index("Book and tables answer")]
     named = set(re.findall(r"`([^`]+)`", table))
-    assert named == {setting.name for setting in general_settings((), True, "")}
+    assert named == {setting.name for setting in general_settings((), True, "", None)}
 
 
 def test_the_python_of_the_guide_runs() -> None:

@@ -17,6 +17,7 @@ pytest.importorskip("websockets")
 
 from rookery.runs.live import LIVE, MOST_BOARDS, MOST_FRAMES, read_live, write_live
 from rookery.runs.lock import FolderLock
+from rookery.runs.nodes import NODES, write_nodes
 from rookery.runs.reader import GrowingRows
 from rookery.training.ratings import rating_text
 from rookery.web.runs import MOST_POINTS, Runs
@@ -106,6 +107,18 @@ def test_whether_a_trainer_is_at_work(tmp_path: Path) -> None:
     with FolderLock(run):
         assert Runs(tmp_path).read("first")["active"]
     assert not Runs(tmp_path).read("first")["active"]
+
+
+def test_the_page_is_told_about_the_nodes_of_a_cluster(tmp_path: Path) -> None:
+    run = make_run(tmp_path)
+    assert Runs(tmp_path).read("first")["cluster"] is None
+    node = {"name": "10.0.0.7", "slots": 4, "under_way": 5, "pieces": 9, "refused": ""}
+    write_nodes(run, {"pieces": 9, "retries": 2, "nodes": [{**node, "secret": "not shown"}]})
+    found = Runs(tmp_path).read("first")["cluster"]
+    assert found["nodes"] == [node] and (found["pieces"], found["retries"]) == (9, 2)
+    stored = json.loads((run / NODES).read_text())
+    (run / NODES).write_text(json.dumps({**stored, "time": stored["time"] - 3600}))
+    assert Runs(tmp_path).read("first")["cluster"] is None  # the trainer has gone
 
 
 def test_runs_over_http(tmp_path: Path) -> None:

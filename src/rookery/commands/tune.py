@@ -95,8 +95,10 @@ def run(args: argparse.Namespace) -> int:
         "score": best.score,
         "settings": best.settings,
         "recipe": str(folder / BEST),
+        "seconds": population.seconds,
     }
     text = f"best: {place}, {best.score} with {best.settings}\n"
+    text += f"processor time of all members: {population.seconds:.0f} s\n"
     text += f"train it again: rookery train {folder / BEST}\n"
     text += f"see all: rookery report {folder} --out report.html"
     return print_result(args, result, text)

@@ -36,7 +36,8 @@ def population_section(folder: Path) -> str:
     words = (
         f"{population.size} members of {population.name}, {len(population.rounds)} of "
         f"{population.total_rounds} rounds of {population.every} iterations; they maximise "
-        f"{population.objective}. The best is member {best.member} with {best.score}."
+        f"{population.objective}. The best is member {best.member} with {best.score}. All took "
+        f"{population.seconds:.0f} s of processor time."
     )
     chain = population.chain(best.member)
     heads = ["until", "member", "from", "score", *(one.key for one in population.ranges)]

@@ -79,11 +79,16 @@ def job(
 
 
 def train(shared: tuple[bytes, ...], content: bytes) -> Done:
-    """Train until an iteration, as a work function of the cluster; the run's files."""
+    """Train until an iteration, as a work function of the cluster.
+
+    The result has `files` of the run, and `seconds` of processor time that this took.
+    """
+    from rookery.training.clocks import processor_seconds
     from rookery.training.folder import RunFolder
     from rookery.training.loop import run_session
     from rookery.training.recipe import load_recipe
 
+    began = processor_seconds()
     message = unpack(content)
     place = Path(tempfile.mkdtemp(prefix="rookery-member-"))
     try:
@@ -97,7 +102,7 @@ def train(shared: tuple[bytes, ...], content: bytes) -> Done:
             run = RunFolder.open(path)
         until = message["until"]
         run_session(run, recipe, SilentView(), accept_changes=True, until=until)
-        return pack(pack_run(path)), 0
+        return pack({"files": pack_run(path), "seconds": processor_seconds() - began}), 0
     finally:
         shutil.rmtree(place, ignore_errors=True)
 

@@ -43,6 +43,7 @@ class Round:
     origin: int  # the member that it continues
     settings: dict[str, Any]  # of the ranges
     score: float | None = None
+    seconds: float = field(default=0.0, compare=False)  # of processor time
 
 
 @dataclass
@@ -63,6 +64,11 @@ class Population:
     def total_rounds(self) -> int:
         """Rounds until the end."""
         return math.ceil(self.iterations / self.every)
+
+    @property
+    def seconds(self) -> float:
+        """Processor time of all complete rounds of all members."""
+        return sum(each.seconds for round_ in self.rounds for each in round_)
 
     def rng(self, *names: str | int) -> np.random.Generator:
         """A random stream of its own for every choice."""
@@ -198,7 +204,9 @@ def train(
         shutil.rmtree(folder / f"round-{number + 1}", ignore_errors=True)  # one that was given up
         for round_, data in zip(chosen, results, strict=True):
             place = member_folder(folder, number + 1, round_.member)
-            unpack_run(unpack(data), place)
+            result = unpack(data)
+            unpack_run(result["files"], place)
+            round_.seconds = round(result["seconds"], 1)
             score = objective(place, population.objective)
             round_.score = score if math.isfinite(score) else None
             progress(f"round {number + 1}, member {round_.member}: {_text(round_)}")

@@ -282,7 +282,8 @@ class Engine:
     def _general(self) -> Sequence[Setting]:
         """Return the general settings that apply; all of them until the player is loaded."""
         thinks = self._thinker is not None or not self._loaded.is_set()
-        return settings.general_settings(self._settings(), thinks, ABOUT)
+        boards = None if self._player is None else capabilities_of(self._player).boards
+        return settings.general_settings(self._settings(), thinks, ABOUT, boards)
 
     def _own(self, name: str) -> Setting | None:
         return settings.find(self._settings(), name)

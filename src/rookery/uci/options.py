@@ -33,7 +33,6 @@ _ANY_PLAYER = {
     Setting("SyzygyPath", "string", EMPTY): "syzygy_path",
     Setting("GaviotaTbPath", "string", EMPTY): "gaviota_path",
     Setting("UCI_Chess960", "check", "false"): "chess960",
-    Setting("UCI_Variant", "combo", VARIANTS[0], choices=VARIANTS): "variant",
 }
 
 
@@ -67,17 +66,28 @@ def key(name: str) -> str:
 
 
 _FIELDS = {key(setting.name): field for setting, field in (_THINKERS | _ANY_PLAYER).items()}
+_FIELDS[key("UCI_Variant")] = "variant"
 
 
-def general_settings(own: Sequence[Setting], thinks: bool, about: str) -> tuple[Setting, ...]:
+def _variant_setting(boards: Sequence[str] | None) -> Setting:
+    names = tuple("chess" if board == STANDARD_BOARD else board for board in boards or ())
+    choices = names or VARIANTS
+    return Setting("UCI_Variant", "combo", choices[0], choices=choices)
+
+
+def general_settings(
+    own: Sequence[Setting], thinks: bool, about: str, boards: Sequence[str] | None
+) -> tuple[Setting, ...]:
     """Return the general options that apply and are not among the player's `own`.
 
-    `thinks`: the player is a `Thinker`; `about` is the value of UCI_EngineAbout.
+    `thinks`: the player is a `Thinker`; `about` is the value of UCI_EngineAbout; `boards` are those
+    that it plays on, None: any.
     """
     taken = {key(setting.name) for setting in own}
     general = (
         *(_THINKERS if thinks else ()),
         *_ANY_PLAYER,
+        _variant_setting(boards),
         Setting("UCI_EngineAbout", "string", about),
     )
     return tuple(setting for setting in general if key(setting.name) not in taken)
