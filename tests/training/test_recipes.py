@@ -256,6 +256,12 @@ def test_all_shipped_recipes_are_sound() -> None:
         dump_recipe(recipe)
 
 
+def test_kpk_keeps_little_on_disk() -> None:
+    """A checkpoint has 33 MB: one a minute, of which two are kept, is what a laptop can take."""
+    run = load_recipe("kpk").run
+    assert run.checkpoint_seconds >= 60 and run.keep_checkpoints <= 2
+
+
 def test_listing_needs_neither_torch_nor_pydantic() -> None:
     code = (
         "import sys; sys.modules['torch'] = sys.modules['pydantic'] = None\n"
