@@ -248,8 +248,10 @@ def test_openings_are_named_from_a_table(tmp_path: Path) -> None:
     assert facts.tablebase(game) is None and facts.book_moves(game) == []
 
 
-def test_the_best_known_openings_are_named_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("ROOKERY_DATA", raising=False)
+def test_the_best_known_openings_are_named_everywhere(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("ROOKERY_DATA", str(tmp_path))  # without any table of openings
     facts = Facts()
     facts.load()
     game = Game()

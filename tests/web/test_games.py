@@ -502,7 +502,7 @@ def test_only_measured_ratings_are_shown(tmp_path: Path) -> None:
     both = {choice.id: choice for choice in run_choices(run)}["run:engine@20"].rating
     assert both is not None and both.elo is None and re.fullmatch(r"\d+ to \d+ Elo", str(both))
     engine = Choices(tmp_path).get("rookery")
-    assert engine.level("9").title == "level 9 of 20 (about 1300 Elo)"
+    assert engine.level("9").title == f"level 9 of 20 (about {level_parameters(9).elo} Elo)"
 
 
 def test_a_network_that_knows_an_ending_starts_there(tmp_path: Path) -> None:

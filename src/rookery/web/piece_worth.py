@@ -10,13 +10,14 @@ import chess
 from rookery._core import Game
 from rookery.players.alphabeta import read_network
 
-# The pieces of Black that are taken off the start position, with White to move.
+# The pieces of Black that are taken off the start position, one at a time, with White to move; the
+# worth is their mean, since a single one may open lines or break the castling.
 SQUARES = {
-    "queen": chess.D8,
-    "rook": chess.H8,
-    "bishop": chess.C8,
-    "knight": chess.B8,
-    "pawn": chess.D7,
+    "queen": [chess.D8],
+    "rook": [chess.A8, chess.H8],
+    "bishop": [chess.C8, chess.F8],
+    "knight": [chess.B8, chess.G8],
+    "pawn": list(range(chess.A7, chess.H7 + 1)),
 }
 
 
@@ -32,10 +33,14 @@ def piece_worth(model: Path) -> dict[str, int] | None:
 def _worth(model: str, changed: int) -> dict[str, int]:
     network = read_network(model)
     start = network.evaluate(Game())
-    found = {}
-    for name, square in SQUARES.items():
+
+    def without(square: int) -> int:
         board = chess.Board()
         board.remove_piece_at(square)
         board.castling_rights = board.clean_castling_rights()
-        found[name] = network.evaluate(Game(board.fen())) - start
-    return found
+        return network.evaluate(Game(board.fen()))
+
+    return {
+        name: round(sum(map(without, squares)) / len(squares) - start)
+        for name, squares in SQUARES.items()
+    }

@@ -58,12 +58,13 @@ function progress(run) {
   return lines;
 }
 
-/** What the network gives for a piece, measured by taking it off the board: about 100 for a pawn. */
+/** What the network gives for a piece, measured by taking it off the board. Each is compared with the next smaller one: a
+    pawn at the start is worth less than a ninth of a queen, because it does not decide the game. */
 function worth(found) {
-  const pawns = (name) => (found[name] / found.pawn).toFixed(1);
+  const ratio = (large, small) => `a ${large} ${(found[large] / found[small]).toFixed(1)} ${small}s`;
   const others = Math.max(found.bishop, found.knight);
   if (found.pawn > 20 && found.queen > found.rook && found.rook > others && others > found.pawn) {
-    return `It knows what pieces are worth: a queen ${pawns("queen")} pawns, a rook ${pawns("rook")}, a bishop ${pawns("bishop")}, a knight ${pawns("knight")}.`;
+    return `It knows what pieces are worth: ${ratio("queen", "rook")}, ${ratio("rook", "bishop")}, ${ratio("bishop", "knight")}, ${ratio("knight", "pawn")}.`;
   }
   // Random weights have a favourite too, by some points; what has been learnt is larger.
   if (found.queen > 100 && found.queen > 1.2 * Math.max(found.rook, others, found.pawn)) return "It has found out that the queen is the most valuable piece; the others it still mixes up.";
