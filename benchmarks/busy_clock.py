@@ -25,7 +25,7 @@ from rookery._core import Game, play_random_plies
 from rookery.arena.limits import parse_time_control
 from rookery.engines.find import find_stockfish
 from rookery.players.base import Limits
-from rookery.players.uci_engine import UciPlayer, UciSettings
+from rookery.players.programs.uci_engine import UciPlayer, UciSettings
 
 OPENING_PLIES = 8
 MOST_PLIES = 400

@@ -28,7 +28,7 @@ from rookery.arena.limits import Adjudication, MatchLimits
 from rookery.arena.match import MatchResult, MatchSettings, run_match
 from rookery.engines.process import ProcessLimits
 from rookery.players.bots import RandomPlayer
-from rookery.players.uci_engine import UciPlayer, UciSettings
+from rookery.players.programs.uci_engine import UciPlayer, UciSettings
 
 BAD_ENGINE = Path(__file__).resolve().parents[1] / "tests" / "support" / "bad_engine.py"
 # Processes started here, and their descendants, have this variable in their environment; a daemon

@@ -167,14 +167,14 @@ def compare(
     return found
 
 
-def chosen_games(path: Path, number: int, seed: int) -> list[tuple[str, ...]]:
-    """The moves of some random games of a file."""
+def chosen_games(path: Path, number: int, seed: int, skip: int) -> list[tuple[str, ...]]:
+    """The moves of some random games of a file, after the first `skip` that the seed chooses."""
     games = [
         tuple(game.moves)
         for game in read_pgn_files([path])
         if not game.error and len(game.moves) >= 20 and "FEN" not in game.headers
     ]
-    order = np.random.default_rng(seed).permutation(len(games))[:number]
+    order = np.random.default_rng(seed).permutation(len(games))[skip : skip + number]
     return [games[index] for index in order]
 
 
@@ -186,7 +186,7 @@ def agree(args: argparse.Namespace) -> dict[str, Any]:
         OurReview() if args.what == "agree" else StockfishReview(args.nodes, args.cache)
     )
     slowest = 0.0  # processor seconds of a game of 120 plies at the speed of this one
-    for number, moves in enumerate(chosen_games(args.pgn, args.games, args.seed), 1):
+    for number, moves in enumerate(chosen_games(args.pgn, args.games, args.seed, args.skip), 1):
         began = time.process_time()
         judged = ours.review(moves)[1]
         slowest = max(slowest, 120 / max(120, len(moves)) * (time.process_time() - began))
@@ -197,7 +197,7 @@ def agree(args: argparse.Namespace) -> dict[str, Any]:
     theirs.player.close()
     if isinstance(ours, StockfishReview):
         ours.player.close()
-    settings = {"games": args.games, "seed": args.seed, "file": args.pgn.name}
+    settings = {"games": args.games, "skip": args.skip, "seed": args.seed, "file": args.pgn.name}
     return {**settings, **counts, "slowest": round(slowest, 1)}
 
 
@@ -207,6 +207,7 @@ def main() -> int:
     parser.add_argument("what", choices=("time", "agree", "ceiling"))
     parser.add_argument("pgn", nargs="?", type=Path, help="PGN file")
     parser.add_argument("--games", type=int, default=50)
+    parser.add_argument("--skip", type=int, default=0, help="games to leave out, as tuned on")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--nodes", type=int, default=400_000, help="of Stockfish, for ceiling")
     parser.add_argument("--cache", type=Path, help="file of Stockfish's verdicts")

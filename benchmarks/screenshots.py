@@ -80,7 +80,19 @@ def show_insight(page: Page) -> None:
     page.open_tab("#analyse")
     load(page, LOOKED_AT)
     page.click("#insight summary")
-    page.until(lambda: len(page.all("#insight-columns section")) >= 2, "networks are side by side")
+    page.until(lambda: len(page.all("#insight-columns section")) >= 2, "networks are there")
+    for number, network in enumerate(("alphazero", "ppo", ""), 1):  # whatever has been trained here
+        page.script(
+            "const s = document.getElementById(arguments[0]); s.value = arguments[1];"
+            "s.dispatchEvent(new Event('change'))",
+            f"insight-{number}",
+            network,
+        )
+    page.script("document.querySelector('[name=insight-shown][value=policy]').checked = true")
+    page.until(
+        lambda: page.texts("#insight-columns h3") == ["alphazero", "ppo"], "two networks are shown"
+    )
+    page.script("document.querySelector('[name=insight-shown][value=policy]').click()")
 
 
 def show_run(page: Page, name: str) -> None:

@@ -2,8 +2,10 @@
 
     python benchmarks/web_attacks.py --sockets 200 --seconds 20
 
-First the matrix: foreign and malformed hosts, foreign origins, missing and wrong tokens, bodies of
-wrong types and sizes, paths that leave the folder, forged websockets. Then --sockets half-open
+First the matrix: every route that changes something, with foreign and malformed hosts, foreign
+origins, missing and wrong tokens, bodies of wrong types and sizes; every websocket with foreign
+hosts and origins; paths that leave the folder. The routes are the application's own. At last each
+is asked as the page does, which must pass the guard. Then --sockets half-open
 connections are kept busy (each is opened again when the server drops it) while a visitor asks for
 the page and the session; the latencies are printed. Exits 1 if an attack succeeds, a visitor is
 refused, or the server prints anything.
@@ -29,8 +31,15 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+import chess
+
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
+from starlette.routing import Route, WebSocketRoute
+
+from rookery.web.app import Server
+from rookery.web.choices import Choices
+from rookery.web.transport.guard import make_access
 from support.web_parts import Address, Client
 
 EVIL_HOSTS = (
@@ -50,6 +59,13 @@ OUTSIDE = (
     "/api/runs/a%00b", "/api/games/..%2f..%2fetc/pgn", "/static/\\..\\app.py",
 )  # fmt: skip
 REFUSED = (400, 401, 403, 404, 405, 413, 429)
+BY_GUARD = (401, 403, 413)
+JSON = "application/json"
+# What the page sends, where an empty object would be refused.
+USUAL = {"/api/games": {"player": "random"}, "/api/pgn": {"fen": chess.STARTING_FEN}}
+MALFORMED = (b"", b"\xff", b"[]", b"{", b"[" * 60_000, b'"x"')
+OVERSIZED = b"x" * (1 << 20)
+FORGED = ("host", "origin", "rebound", "token", "type")  # refused before the application
 HALF = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: "
 
 
@@ -71,55 +87,96 @@ def served(errors: Path) -> Iterator[Address]:
             process.wait(30)
 
 
-def requests(address: str) -> Iterator[tuple[str, str, str, object, dict[str, str | None]]]:
-    """Attacks by HTTP: kind, method, path, body, headers."""
-    for host, path, method in itertools.product(EVIL_HOSTS, PATHS, ("GET", "POST", "DELETE")):
-        yield "host", method, path, None, {"Host": host}
-    for origin, path, method in itertools.product(EVIL_ORIGINS, PATHS, ("GET", "POST", "DELETE")):
-        yield "origin", method, path, None, {"Origin": origin}
+def routes() -> tuple[list[tuple[str, str]], list[str]]:
+    """The application's routes that change something, by method and path, and its websockets."""
+    nowhere = Path(os.devnull)
+    found = Server(make_access("127.0.0.1", ""), Choices(nowhere), nowhere).routes()
+    changing = [
+        (method, route.path)
+        for route in found
+        if isinstance(route, Route)
+        for method in sorted((route.methods or set()) - {"GET", "HEAD"})
+    ]
+    return changing, [route.path for route in found if isinstance(route, WebSocketRoute)]
+
+
+Request = tuple[str, str, str, object, dict[str, str | None]]
+
+
+def requests(changing: list[tuple[str, str]], stolen: str) -> Iterator[Request]:
+    """Attacks by HTTP: kind, method, path, body, headers; `stolen` is another session's token."""
+    reading = [("GET", path) for path in PATHS]
+    for host, (method, path) in itertools.product(EVIL_HOSTS, reading + changing):
+        yield "host", method, path, USUAL.get(path), {"Host": host}
+    for origin, (method, path) in itertools.product(EVIL_ORIGINS, reading + changing):
+        yield "origin", method, path, USUAL.get(path), {"Origin": origin}
         if "127.0.0.1:" not in origin:  # a tunnel may have another port
             host = origin.partition("//")[2]
-            yield "rebound", method, path, None, {"Origin": origin, "Host": host}
-    for token in (None, "", "0" * 64, "x" * 10_000):
-        yield "token", "POST", "/api/games", {"player": "random"}, {"X-Rookery-Token": token}
-        yield "token", "DELETE", "/api/games/x", None, {"X-Rookery-Token": token}
-    for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data", ""):
-        yield "type", "POST", "/api/games", {"player": "random"}, {"Content-Type": kind}
-    for body in (b"x" * (1 << 20), b"[" * 60_000, b"", b"\xff", b"[]", b'{"pgn": "a2)!"}'):
-        yield "body", "POST", "/api/games", body, {}
+            yield "rebound", method, path, USUAL.get(path), {"Origin": origin, "Host": host}
+    for method, path in changing:
+        for token in (None, "", "0" * 64, "x" * 10_000, stolen):
+            yield "token", method, path, USUAL.get(path, {}), {"X-Rookery-Token": token}
+        yield "body", method, path, OVERSIZED, {}
+        if method == "DELETE":  # has no body, and no other site can send it unasked
+            continue
+        for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data", ""):
+            yield "type", method, path, USUAL.get(path, {}), {"Content-Type": kind}
+        for body in MALFORMED:
+            yield "body", method, path, body, {}
     for fen in ("8/8/8/8/8/8/8/8 w - - 0 1", "x" * 5000, "kK w", "\0"):
         yield "body", "POST", "/api/games", {"fen": fen}, {}
+    yield "body", "POST", "/api/games", {"pgn": "a2)!"}, {}
     for path in OUTSIDE:
         yield "path", "GET", path, None, {}
+
+
+def visit(server: Address) -> tuple[Client, str]:
+    """A visitor with a game of its own."""
+    visitor = Client(server)
+    visitor.hello()
+    return visitor, visitor.new_game(player="random")
 
 
 def attack(server: Address) -> tuple[Counter[str], list[str]]:
     """Send the matrix; attacks by kind, and those that succeeded."""
     counts: Counter[str] = Counter()
     succeeded: list[str] = []
-    visitor = Client(server)
-    visitor.hello()
-    for number, (kind, method, path, body, headers) in enumerate(requests(visitor.address)):
+    changing, sockets = routes()
+    stolen = visit(server)[0].token
+    visitor, game = visit(server)
+    for number, (kind, method, path, body, headers) in enumerate(requests(changing, stolen)):
         if number % 100 == 99:  # the rate limit is not what is tested here
-            visitor = Client(server)
-            visitor.hello()
+            visitor, game = visit(server)
         counts[kind] += 1
-        status = visitor.ask(method, path, body, headers)[0]
-        if status not in REFUSED:
+        status, answer, _ = visitor.ask(method, path.replace("{id:str}", game), body, headers)
+        # What reaches the application is answered in JSON, also if that refuses it.
+        reached = kind in FORGED and answer.get("content-type", "").startswith(JSON)
+        if status not in REFUSED or reached:
             succeeded.append(f"{kind} {method} {path} {str(headers)[:80]}: {status}")
-    game = visitor.new_game(player="random")
-    cookie = visitor.cookie_header()
-    for host, origin in [*((h, "") for h in EVIL_HOSTS if h), *(("", o) for o in EVIL_ORIGINS)]:
+    visitor, game = visit(server)
+    for path, host, origin in forged_sockets(sockets):
         counts["websocket"] += 1
-        if forged_socket(visitor.address, game, host, origin, cookie):
-            succeeded.append(f"websocket {host} {origin}")
+        where = path.replace("{id:str}", game)
+        if forged_socket(visitor.address, where, host, origin, visitor.cookie_header()):
+            succeeded.append(f"websocket {path} {host} {origin}")
+    for method, path in changing:  # so that it is not the route itself that refused
+        status = visitor.ask(method, path.replace("{id:str}", game), USUAL.get(path, {}))[0]
+        if status in BY_GUARD:
+            succeeded.append(f"an honest {method} {path} was refused: {status}")
     return counts, succeeded
 
 
-def forged_socket(address: str, game: str, host: str, origin: str, cookie: str) -> bool:
+def forged_sockets(paths: list[str]) -> Iterator[tuple[str, str, str]]:
+    """Each websocket with each foreign host and each foreign origin."""
+    for path in paths:
+        yield from ((path, host, "") for host in EVIL_HOSTS if host)
+        yield from ((path, "", origin) for origin in EVIL_ORIGINS)
+
+
+def forged_socket(address: str, path: str, host: str, origin: str, cookie: str) -> bool:
     """Whether a websocket with a foreign Host or Origin is opened."""
     request = (
-        f"GET /api/games/{game}/socket HTTP/1.1\r\nHost: {host or address}\r\n"
+        f"GET {path} HTTP/1.1\r\nHost: {host or address}\r\n"
         f"Origin: {origin or 'http://' + address}\r\nCookie: {cookie}\r\nUpgrade: websocket\r\n"
         "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
         "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"

@@ -6,6 +6,7 @@
 #include "nets/pyramid_net.h"
 #include "nets/slots_net.h"
 #include "nets/squares_net.h"
+#include "nets/twin_net.h"
 
 namespace rookery::bind {
 
@@ -14,6 +15,7 @@ namespace {
 using nets::PyramidNet;
 using nets::SlotsNet;
 using nets::SquaresNet;
+using nets::TwinNet;
 template <class T> using Vector = Input<T, nb::ndim<1>>;
 template <class T> using Matrix = Input<T, nb::ndim<2>>;
 using Squares = Input<const std::int64_t, nb::shape<-1, 3>>;
@@ -28,18 +30,44 @@ std::span<const float> find(const Weights& weights, const char* name) {
 }
 
 // Both families differ only in what they sum first: squares and codes, or slots and plain numbers.
-template <class Net>
+template <class NetWeights>
+auto named_weights(std::size_t width, std::size_t key_width, const Weights& weights,
+                   const Input<const std::int64_t>& origins,
+                   const Input<const std::int64_t>& destinations) {
+    const auto named = [&](const char* name) { return find(weights, name); };
+    const bool squares = std::is_same_v<NetWeights, nets::SquaresWeights>;
+    return NetWeights{width,
+                      key_width,
+                      named("places.weight"),
+                      named(squares ? "codes.weight" : "plain.weight"),
+                      named(squares ? "codes.bias" : "plain.bias"),
+                      named("second.weight"),
+                      named("second.bias"),
+                      named("third.weight"),
+                      named("third.bias"),
+                      named("key.weight"),
+                      named("key.bias"),
+                      named("moves.weight"),
+                      named("value.weight"),
+                      named("value.bias"),
+                      span_of(origins),
+                      span_of(destinations)};
+}
+
+template <class Net, class NetWeights>
 void init_net(Net* self, std::size_t width, std::size_t key_width, const Weights& weights,
               const Input<const std::int64_t>& origins,
               const Input<const std::int64_t>& destinations) {
-    const auto named = [&](const char* name) { return find(weights, name); };
-    const bool squares = std::is_same_v<Net, SquaresNet>;
-    new (self) Net(
-        {width, key_width, named("places.weight"), named(squares ? "codes.weight" : "plain.weight"),
-         named(squares ? "codes.bias" : "plain.bias"), named("second.weight"), named("second.bias"),
-         named("third.weight"), named("third.bias"), named("key.weight"), named("key.bias"),
-         named("moves.weight"), named("value.weight"), named("value.bias"), span_of(origins),
-         span_of(destinations)});
+    new (self) Net(named_weights<NetWeights>(width, key_width, weights, origins, destinations));
+}
+
+void init_twin(TwinNet* self, std::size_t width, std::size_t key_width, const Weights& weights,
+               const Input<const std::int64_t>& origins,
+               const Input<const std::int64_t>& destinations,
+               const std::shared_ptr<nnue::Network>& value, bool quiescence) {
+    new (self) TwinNet(
+        named_weights<nets::SquaresWeights>(width, key_width, weights, origins, destinations),
+        value, quiescence);
 }
 
 template <class Net, class Entry, long SIZE>
@@ -107,19 +135,31 @@ void bind_nets(nb::module_& m) {
         .def(nb::init<>());
     nb::class_<SquaresNet, NativeEvaluator>(m, "SquaresNet",
                                             "The network family `squares`, for searches.")
-        .def("__init__", &init_net<SquaresNet>, "width"_a, "key_width"_a, "weights"_a, "origins"_a,
-             "destinations"_a, "weights: float32, by their names in torch.")
+        .def("__init__", &init_net<SquaresNet, nets::SquaresWeights>, "width"_a, "key_width"_a,
+             "weights"_a, "origins"_a, "destinations"_a,
+             "weights: float32, by their names in torch.")
         .def("evaluate", &evaluate<SquaresNet, std::uint8_t, 70>, "observations"_a, "legal"_a,
              "offsets"_a,
              "Logits [L] and values [B] for observations uint8 [B, 70], legal int32 [L], offsets "
              "int64 [B + 1].");
     nb::class_<SlotsNet, NativeEvaluator>(m, "SlotsNet",
                                           "The network family `slots`, for searches.")
-        .def("__init__", &init_net<SlotsNet>, "width"_a, "key_width"_a, "weights"_a, "origins"_a,
-             "destinations"_a, "weights: float32, by their names in torch.")
+        .def("__init__", &init_net<SlotsNet, nets::SlotsWeights>, "width"_a, "key_width"_a,
+             "weights"_a, "origins"_a, "destinations"_a,
+             "weights: float32, by their names in torch.")
         .def("evaluate", &evaluate<SlotsNet, float, 353>, "observations"_a, "legal"_a, "offsets"_a,
              "Logits [L] and values [B] for observations float32 [B, 353], legal int32 [L], "
              "offsets int64 [B + 1].");
+
+    nb::class_<TwinNet, NativeEvaluator>(m, "TwinNet", "The network family `twin`, for searches.")
+        .def("__init__", &init_twin, "width"_a, "key_width"_a, "weights"_a, "origins"_a,
+             "destinations"_a, "value"_a, "quiescence"_a,
+             "weights: float32, of the policy, by their names in torch. quiescence: whether values "
+             "are those of positions once captures have ended.")
+        .def("evaluate", &evaluate<TwinNet, std::uint8_t, 70>, "observations"_a, "legal"_a,
+             "offsets"_a,
+             "Logits [L] and values [B] for observations uint8 [B, 70], legal int32 [L], offsets "
+             "int64 [B + 1].");
 
     m.def("policy_step", &policy_step, "legal"_a, "offsets"_a, "chosen"_a, "old"_a, "advantages"_a,
           "hidden"_a, "weight"_a, "bias"_a, "by_hidden"_a, "by_weight"_a, "by_bias"_a,

@@ -11,8 +11,8 @@
 //
 // PARENT   process id of Rookery
 // CONTROL  file descriptor; "t" asks the program to terminate, anything else kills
-// REPORT   file descriptor; receives the program's process id, then "error N" (errno) if it cannot
-//          be started, and ends
+// REPORT   file descriptor; receives the program's process id, also "error N" (errno) if it cannot
+//          be started, in either order, and ends
 // MEMORY   largest address space of each process in bytes, 0: no limit
 //
 // The guard ends as the program did: with its exit status, or by its signal.

@@ -11,6 +11,7 @@
 #include "nets/hash_evaluator.h"
 #include "nets/slots_net.h"
 #include "nets/squares_net.h"
+#include "nets/twin_net.h"
 #include "tests/core_test.h"
 
 namespace rookery::tests {
@@ -85,8 +86,8 @@ void test_selfplay() {
     expect(play.run(nets::HashEvaluator(), 20, 0), "the others continue");
 }
 
-// A network of the family squares with arbitrary weights.
-nets::SquaresNet small_network() {
+// Networks of the families squares and twin with arbitrary weights.
+template <class Net, class... Rest> Net small_network(Rest... rest) {
     Random random(1);
     const std::size_t width = 24, key = 8;
     const auto numbers = [&](std::size_t count) { return random_floats(count, random, 0.05f); };
@@ -97,8 +98,12 @@ nets::SquaresNet small_network() {
     const auto key_bias = numbers(key), value_bias = numbers(1);
     std::vector<std::int64_t> squares(4672);
     for (std::size_t i = 0; i < squares.size(); ++i) squares[i] = std::int64_t(i / 73);
-    return nets::SquaresNet({width, key, places, codes, bias, layer, bias, layer, bias, keys,
-                             key_bias, moves, bias, value_bias, squares, squares});
+    return Net({width, key, places, codes, bias, layer, bias, layer, bias, keys, key_bias, moves,
+                bias, value_bias, squares, squares},
+               rest...);
+}
+nets::TwinNet small_twin_network() {
+    return small_network<nets::TwinNet>(nnue::random_network(32, 8, 1), true);
 }
 
 // The same of the family slots.
@@ -147,7 +152,7 @@ void test_judging() {
 
 // As in training: games on several threads, all with one network.
 void test_threads() {
-    const nets::SquaresNet net = small_network();
+    const nets::TwinNet net = small_twin_network();
     mcts::SelfPlayOptions options;
     options.games = 4;
     options.simulations = 8;
@@ -183,7 +188,8 @@ void test_mcts() {
     test_searches();
     test_mates();
     test_selfplay();
-    test_network(small_network());
+    test_network(small_network<nets::SquaresNet>());
+    test_network(small_twin_network());
     test_network(small_slots_network());
     test_judging();
     test_threads();

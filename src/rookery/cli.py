@@ -14,6 +14,7 @@ Every command is a module in `rookery/commands/` with the name of the command an
   status 1.
 - With `--json`, exactly one JSON object goes to standard output and everything else to standard
   error; after an error that object is {"error": text}.
+- SIGTERM ends a command as Ctrl-C does: `run` gets a KeyboardInterrupt.
 
 Set ROOKERY_TRACEBACK=1 to get a traceback.
 """
@@ -21,13 +22,15 @@ Set ROOKERY_TRACEBACK=1 to get a traceback.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import difflib
 import importlib
 import os
 import pkgutil
 import signal
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
 from typing import Any, NoReturn
 
 from rookery import __version__, commands
@@ -46,7 +49,7 @@ class HelpFormatter(argparse.HelpFormatter):
 
     def _get_help_string(self, action: argparse.Action) -> str:
         text, default = action.help or "", action.default
-        if default in ("", [], argparse.SUPPRESS) or default is None or default is False:
+        if default in ("", [], argparse.SUPPRESS) or default is None or isinstance(default, bool):
             return text
         return f"{text} (default: %(default)s)"
 
@@ -57,6 +60,16 @@ class Parser(argparse.ArgumentParser):
     def __init__(self, **options: Any) -> None:
         """Use our help formatter."""
         super().__init__(formatter_class=HelpFormatter, **options)
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Refuse unknown options here, where the nearest name and the right --help are known."""
+        parsed, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            word = unknown[0].partition("=")[0]
+            near = difflib.get_close_matches(word, self._option_string_actions, 1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            self.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
+        return parsed, unknown
 
     def error(self, message: str) -> NoReturn:
         """Raise the error with a hint."""
@@ -90,6 +103,7 @@ def make_parser(names: Sequence[str]) -> Parser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status."""
+    _replace_closed_streams()
     words = list(sys.argv[1:] if arguments is None else arguments)
     as_json = "--json" in words
     names = command_names()
@@ -113,20 +127,48 @@ def _run(parsed: argparse.Namespace) -> int:
     """Run the command and report errors in one line."""
     as_json = bool(getattr(parsed, "json", False))
     try:
-        status = int(parsed.run(parsed))
+        with _sigterm_interrupts():
+            status = int(parsed.run(parsed))
         sys.stdout.flush()
         return status
     except KeyboardInterrupt:
         return _fail("interrupted", INTERRUPTED, as_json)
     except BrokenPipeError:
-        # The reader is gone ('| head'); keep the interpreter from complaining at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _discard_output()  # the reader is gone ('| head')
         return 1
     except (ValueError, OSError, ImportError, MemoryError, RuntimeError) as error:
         unexpected = isinstance(error, RuntimeError) and not _no_memory(error)
         if unexpected or os.environ.get("ROOKERY_TRACEBACK"):
             raise
         return _fail(_one_line(error), 1, as_json)
+
+
+@contextlib.contextmanager
+def _sigterm_interrupts() -> Iterator[None]:
+    """Let SIGTERM end a command as Ctrl-C does, so that it closes what it started."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _replace_closed_streams() -> None:
+    """Print nowhere if standard output or standard error was closed by the caller (`>&-`).
+
+    Otherwise the next file to be opened would get its number.
+    """
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+
+
+def _discard_output() -> None:
+    """Print nowhere from now on, or the interpreter complains at exit about what it holds."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _no_memory(error: Exception) -> bool:
@@ -152,7 +194,10 @@ def _fail(message: str, status: int, as_json: bool = False) -> int:
     """Report an error on standard error and, with `--json`, on standard output."""
     print(f"rookery: error: {message}", file=sys.stderr)
     if as_json:
-        write_json({"error": message})
+        try:
+            write_json({"error": message})
+        except OSError:  # nobody reads it, or the disk is full; the status tells, too
+            _discard_output()
     return status
 
 

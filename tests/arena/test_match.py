@@ -27,8 +27,8 @@ from rookery.data.openings import Opening
 from rookery.players.base import Decision, Limits
 from rookery.players.bots import RandomPlayer
 from rookery.players.mixed import MixedPlayer
+from rookery.players.programs.uci_engine import UciPlayer, UciSettings
 from rookery.players.registry import make_player
-from rookery.players.uci_engine import UciPlayer, UciSettings
 from support.scripted import Scripted
 
 

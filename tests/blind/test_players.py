@@ -36,7 +36,7 @@ class Breaking(RandomPlayer):
 def test_a_match_is_reproducible_and_counts_everything(tmp_path: Path) -> None:
     def run(concurrency: int) -> dict[str, object]:
         settings = BlindSettings(
-            games=10, seed=3, concurrency=concurrency, records=tmp_path / "games.jsonl"
+            games=10, seed=3, concurrency=concurrency, records=tmp_path / f"{concurrency}.jsonl"
         )
         made = (lambda: make_blind_player("random"), lambda: make_blind_player("attacker"))
         return run_blind_match(made, ("random", "attacker"), settings)
@@ -46,11 +46,14 @@ def test_a_match_is_reproducible_and_counts_everything(tmp_path: Path) -> None:
         assert first[key] == again[key], key
     assert first["games"] == 10 and first["faults"] == {"first": 0, "second": 0}
     assert first["losses"] > first["wins"]
-    rows = [json.loads(row) for row in (tmp_path / "games.jsonl").read_text().splitlines()]
+    rows = [json.loads(row) for row in (tmp_path / "3.jsonl").read_text().splitlines()]
     assert sorted((row["pair"], row["index"]) for row in rows) == [
         (n // 2, n % 2) for n in range(10)
     ]
     assert rows[0]["turns"][0].keys() == {"sense", "request", "taken", "capture"}
+    with pytest.raises(ValueError, match=r"3\.jsonl is not empty"):
+        run(3)
+    assert len((tmp_path / "3.jsonl").read_text().splitlines()) == 10
 
 
 def test_faults_lose() -> None:

@@ -69,7 +69,17 @@ def test_the_bare_command_shows_help(capsys) -> None:
         (["perf", "startpos", "1"], 2, "did you mean 'perft'"),
         (["zzz"], 2, "doctor"),
         (["perft", FISCHER, "1"], 1, "pass --chess960"),
-        (["perft", "startpos", "1", "--jsn"], 2, "--jsn"),
+        (
+            ["perft", "startpos", "1", "--jsn"],
+            2,
+            "did you mean '--json'? (see 'rookery perft --help",
+        ),
+        (
+            ["data", "pgn", "a.pgn", "--lest-elo=3"],
+            2,
+            "'--least-elo'? (see 'rookery data pgn --help",
+        ),
+        (["perft", "startpos", "1", "2"], 2, "unrecognized arguments: 2 (see 'rookery perft"),
     ],
 )
 def test_errors_are_one_line_with_a_status(capsys, words, status: int, message: str) -> None:
@@ -142,6 +152,7 @@ def test_help_and_version(capsys) -> None:
         assert f"    {name}" in out
         status, text, _ = run(capsys, name, "--help")
         assert status == 0 and "usage: rookery" in text
+        assert "(default: True)" not in text  # of an option that switches something off
     status, out, _ = run(capsys, "--version")
     assert status == 0 and out.startswith("rookery ")
 
@@ -164,7 +175,8 @@ def test_interruption_and_programming_errors(capsys, monkeypatch) -> None:
         cli.main(["perft", "startpos", "1"])
 
 
-def test_ctrl_c_ends_a_deep_perft() -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signals_end_a_deep_perft(number: signal.Signals) -> None:
     code = (
         "import sys\n"
         "from rookery import _core\n"
@@ -181,7 +193,7 @@ def test_ctrl_c_ends_a_deep_perft() -> None:
         [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
         assert process.stderr is not None and process.stderr.readline() == "counting\n"
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         out, err = process.communicate(timeout=60)
     assert process.returncode == 130 and json.loads(out) == {"error": "interrupted"}
     assert "interrupted" in err and len(err.splitlines()) == 1
@@ -224,12 +236,31 @@ def test_commands_import_nothing_heavy() -> None:
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
 
 
-def test_a_closed_pipe_causes_no_traceback() -> None:
-    code = "from rookery.cli import main; import sys; sys.exit(main(['doctor']))"
+def run_in_shell(words: list[str], redirection: str) -> tuple[int, str]:
+    """Run a command with its output redirected; return status and standard error."""
+    code = f"from rookery.cli import main; import sys; sys.exit(main({words}))"
     done = subprocess.run(
-        ["bash", "-c", f'"{sys.executable}" -c "{code}" | true; exit ${{PIPESTATUS[0]}}'],
+        ["bash", "-c", f'"{sys.executable}" -c "{code}" {redirection}; exit ${{PIPESTATUS[0]}}'],
         capture_output=True,
         text=True,
         timeout=120,
     )
-    assert (done.returncode, done.stderr) == (1, "")
+    return done.returncode, done.stderr
+
+
+def test_a_closed_pipe_causes_no_traceback() -> None:
+    assert run_in_shell(["doctor"], "| true") == (1, "")
+
+
+@pytest.mark.parametrize("redirection", ["| true", "> /dev/full", ">&-"])
+def test_errors_that_nobody_reads_cause_no_traceback(redirection: str) -> None:
+    status, err = run_in_shell(["perft", "nonsense", "1", "--json"], redirection)
+    assert status == 1 and err.startswith("rookery: error: bad FEN") and err.count("\n") == 1
+
+
+def test_closed_streams_are_replaced(tmp_path) -> None:
+    # Otherwise the file of a command would get the number of standard output, and its text.
+    path = tmp_path / "games.pgn"
+    words = ["arena", "random", "greedy", "--games", "2", "--pgn", str(path)]
+    assert run_in_shell(words, ">&-") == (0, "")
+    assert path.read_text().startswith("[Event") and "Elo difference" not in path.read_text()

@@ -18,7 +18,7 @@ from rookery._core import (
     pack_samples,
     sample_fens,
 )
-from rookery.nets.nnue import TENSORS
+from rookery.nets.model_arrays import NNUE_TENSORS
 from rookery.runs.positions import (
     PositionFormat,
     ShardError,
@@ -32,7 +32,7 @@ from support.nnue_samples import material_weights, random_games, random_samples,
 
 
 def tensors(weights: dict[str, Any]) -> Any:
-    return tuple(weights[name] for name in TENSORS)
+    return tuple(weights[name] for name in NNUE_TENSORS)
 
 
 def generator(**options: Any) -> DataGenerator:

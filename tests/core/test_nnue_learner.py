@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from rookery import Game
 from rookery._core import NnueLearner, evaluate_samples, pack_samples, sample_fens
 from rookery.nets import make_network
-from rookery.nets.nnue import MAX_PIECES, TENSORS, WEIGHT_LIMIT, Nnue, sparse_rows
+from rookery.nets.model_arrays import NNUE_TENSORS
+from rookery.nets.nnue import MAX_PIECES, WEIGHT_LIMIT, Nnue, sparse_rows
 from rookery.runs.positions import fields, results
 from support.nnue_samples import random_games, random_samples, random_weights
 
@@ -59,7 +60,7 @@ def test_gradients_are_those_of_autograd(hidden: int, wdl: float, power: float) 
     loss.backward()
     found, gradient = learner_with(weights, threads=2).gradient(samples, wdl, power)
     assert found == pytest.approx(loss.item(), rel=1e-5)
-    for name in TENSORS:
+    for name in NNUE_TENSORS:
         expected = getattr(network, name).grad.numpy()
         assert np.abs(expected).max() > 0
         scale = np.abs(expected).max()
@@ -115,7 +116,7 @@ def test_weights_stay_within_what_integers_can_hold() -> None:
 
 def test_integers_agree_with_floats() -> None:
     weights, samples = random_weights(64), random_samples(300)
-    values = evaluate_samples(tuple(weights[name] for name in TENSORS), samples)
+    values = evaluate_samples(tuple(weights[name] for name in NNUE_TENSORS), samples)
     error = np.abs(values - 400 * learner_with(weights).evaluate(samples))
     # 128 products with weights rounded to 1/64 and activations rounded to 1/255.
     assert error.max() < 60 and error.mean() < 15

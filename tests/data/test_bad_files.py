@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import io
 import json
@@ -63,6 +64,33 @@ def test_every_damage_of_a_gzip_file_is_reported(tmp_path: Path) -> None:
         file.write_bytes(content)
         with pytest.raises(ValueError, match=r"x\.gz: the gzip file is cut off or damaged"):
             read_text(file)
+
+
+@pytest.mark.parametrize("words", [["suite", "random", "FILE"], ["puzzles", "random", "FILE"]])
+def test_files_that_may_not_be_read_are_named(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    words: list[str],
+) -> None:
+    file = tmp_path / "x.csv"
+    file.write_text(EPD)
+
+    def refuse(self: Path, *arguments: object) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied", str(self))
+
+    monkeypatch.setattr(Path, "open", refuse)  # root may read every file
+    text = error_of(capsys, *(str(file) if word == "FILE" else word for word in words))
+    assert f"{file}: access is not permitted" in text and "writ" not in text
+
+
+@pytest.mark.parametrize("zipped", [False, True])
+def test_a_byte_order_mark_is_skipped(tmp_path: Path, zipped: bool) -> None:
+    file = tmp_path / "x.epd"
+    content = b"\xef\xbb\xbf" + EPD.encode()
+    file.write_bytes(gzip.compress(content) if zipped else content)
+    assert read_text(file) == EPD
+    assert main(["suite", "random", str(file)]) == 0
 
 
 def test_an_oversized_field_of_a_puzzle_is_reported(

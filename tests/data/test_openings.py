@@ -126,6 +126,13 @@ def test_bad_files_are_named(content: str, message: str, tmp_path: Path) -> None
     assert "bad.epd" in str(caught.value)
 
 
+def test_text_that_is_no_game_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "bad.pgn"
+    path.write_text("this is no game\n")
+    with pytest.raises(ValueError, match=r"bad\.pgn.*neither tags nor moves"):
+        load_openings(str(path))
+
+
 @pytest.mark.parametrize("spec", ["nowhere.epd", "random:x", "random:-1", "random:100000"])
 def test_bad_specifications(spec: str) -> None:
     with pytest.raises(ValueError, match=r"random|no such file"):

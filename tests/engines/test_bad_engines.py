@@ -27,8 +27,10 @@ from rookery._core import Game
 from rookery.arena.game import game_rngs
 from rookery.arena.match import MatchSettings, run_match
 from rookery.cli import main
+from rookery.engines.faults import EngineFault
+from rookery.engines.process import EngineProcess
+from rookery.players.programs.uci_engine import UciPlayer, UciSettings
 from rookery.players.registry import make_player
-from rookery.players.uci_engine import UciPlayer, UciSettings
 
 GAMES = 4
 
@@ -55,6 +57,21 @@ def test_misbehaviour(kind: str, tmp_path: Path) -> None:
 )
 def test_misbehaviour_of_the_second_player_in_two_games_at_once(kind: str, tmp_path: Path) -> None:
     assert list(problems(kind, tmp_path, GAMES, bad_first=False, concurrency=2)) == []
+
+
+@needs_proc
+def test_why_an_engine_does_not_start_is_told_in_either_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The guard and the program's process report at the same time."""
+    guard = tmp_path / "guard"
+    guard.write_text(
+        f"#!{sys.executable}\nimport os, sys\nos.write(int(sys.argv[3]), b'error 2\\n4711\\n')\n"
+    )
+    guard.chmod(0o755)
+    monkeypatch.setattr("rookery.engines.pipes.GUARD", guard)
+    with pytest.raises(EngineFault, match="No such file or directory: '/no/such/engine'"):
+        EngineProcess(["/no/such/engine"])
 
 
 def test_two_broken_players_void_the_game(tmp_path: Path) -> None:

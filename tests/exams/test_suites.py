@@ -78,6 +78,11 @@ def test_bad_lines_are_named(line: str, message: str, tmp_path: Path) -> None:
     assert "bad.epd" in str(caught.value) and "line 2" in str(caught.value)
 
 
+def test_a_folder_is_no_suite(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="it is a folder; name a file"):
+        read_suite(tmp_path)
+
+
 def test_a_suite_survives_a_crashing_player() -> None:
     positions = [parse_line(f"{MATE} bm Rd8#;")] * 3
     answers = run_suite(lambda: Knows({}, fault=True), positions, Limits())
@@ -164,6 +169,10 @@ def test_bad_puzzle_files(tmp_path: Path) -> None:
     path.write_text("a,b\n1,2\n")
     with pytest.raises(ValueError, match="needs the columns FEN and Moves"):
         read_puzzles(path)
+    path.write_text("no table " * 1000)
+    with pytest.raises(ValueError, match="needs the columns FEN and Moves") as caught:
+        read_puzzles(path)
+    assert len(str(caught.value)) < 400
     path.write_text("FEN,Moves,Rating\nnonsense,e2e4 e7e5,1000\n")
     with pytest.raises(ValueError, match="line 2"):
         read_puzzles(path)

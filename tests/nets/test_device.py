@@ -35,6 +35,7 @@ FAMILIES = {
     "resnet": ("planes22", {"filters": 8, "blocks": 1, "outcome": "wdl", "moves_left": True}),
     "slots": ("pepper353", {"width": 8, "key_width": 4}),
     "squares": ("tactical70", {"width": 8, "key_width": 4}),
+    "twin": ("tactical70", {"width": 8, "key_width": 4, "hidden": 16}),
 }
 
 

@@ -199,6 +199,7 @@ def test_bad_networks_are_refused() -> None:
         ("resnet", "planes22", "az4672"),
         ("slots", "pepper353", "az4672"),
         ("squares", "tactical70", "az4672"),
+        ("twin", "tactical70", "az4672"),
     ],
 )
 def test_networks_implement_the_protocol_that_their_family_registers(

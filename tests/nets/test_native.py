@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 import torch
 
-from rookery import VectorGames
 from rookery._core import SquaresNet
 from rookery.nets import make_network
 from rookery.nets.evaluator import Evaluator, TorchEvaluator
-from rookery.nets.native import CoreEvaluator, native_network, network_evaluator
+from rookery.nets.model_file import describe
+from rookery.nets.native import CoreEvaluator, native_network, network_evaluator, squares_net
 from rookery.nets.slots import halved
+from support.positions import Batch, random_batches
 
 torch.set_num_threads(1)
 
@@ -38,20 +39,11 @@ def trained_like(family: str, width: int, key_width: int) -> torch.nn.Module:
     return network
 
 
-def positions(family: str, plies: int = 60) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """Batches of positions from random games, both colours, endings too."""
-    dtype = "uint8" if family == "squares" else "float32"
-    games = VectorGames(32, OBSERVATIONS[family], seed=3, dtype=dtype, random_plies=(0, 80))
-    games.reset(3)
-    rng = np.random.default_rng(1)
-    batches = []
-    for _ in range(plies):
-        batches.append(
-            (games.observations.copy(), games.legal_actions.copy(), games.legal_offsets.copy())
-        )
-        places = rng.integers(games.legal_offsets[:-1], games.legal_offsets[1:])
-        games.step(games.legal_actions[places].astype(np.int64))
-    return batches
+def positions(family: str, plies: int = 60) -> list[Batch]:
+    """Batches of positions that the family reads."""
+    return random_batches(
+        OBSERVATIONS[family], plies, "uint8" if family == "squares" else "float32"
+    )
 
 
 @pytest.mark.parametrize(("width", "key_width"), [(256, 32), (128, 16), (40, 24), (16, 8)])
@@ -133,6 +125,10 @@ def test_what_does_not_fit_is_refused() -> None:
     with pytest.raises(ValueError, match="do not match"):
         native.evaluate(observations, legal, offsets[:-1])
     weights = {name: tensor.numpy() for name, tensor in network.state_dict().items()}
+    for name in ("codes.weight", "places.weight", "key.weight", "value.bias"):
+        turned = {**weights, name: weights[name].T[None]}
+        with pytest.raises(ValueError, match=f"tensor '{name}' is"):
+            squares_net(turned, describe(network))
     origins, destinations = network.origins.numpy(), network.destinations.numpy()  # type: ignore[union-attr, operator]
     with pytest.raises(ValueError, match="places"):
         SquaresNet(32, 8, weights, origins, destinations)

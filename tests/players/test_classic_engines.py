@@ -13,10 +13,16 @@ from rookery import Game
 from rookery.engines.faults import EngineFault
 from rookery.engines.find import CLASSIC_ENGINES
 from rookery.players.base import Limits
-from rookery.players.classic_engines import fairymax_commands, hoichess_commands
+from rookery.players.programs.classic_engines import fairymax_commands, hoichess_commands
+from rookery.players.programs.xboard_engine import (
+    Pace,
+    XboardPlayer,
+    XboardSettings,
+    as_uci,
+    read_features,
+)
 from rookery.players.registry import make_player
 from rookery.players.spec import SpecError
-from rookery.players.xboard_engine import Pace, XboardPlayer, XboardSettings, as_uci, read_features
 
 # An engine that does what the first word of its argument says once it has to move.
 ENGINE = """
@@ -89,7 +95,7 @@ def test_they_mate_from_a_position(name: str) -> None:
 
 
 def test_a_missing_engine_names_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    from rookery.players import classic_engines
+    from rookery.players.programs import classic_engines
 
     monkeypatch.setattr(classic_engines, "find_classic_engine", lambda name: None)
     for name in CLASSIC_ENGINES:

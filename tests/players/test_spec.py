@@ -10,6 +10,7 @@ import pytest
 from rookery.engines.faults import EngineFault
 from rookery.players.base import Player
 from rookery.players.mixed import MixedPlayer
+from rookery.players.programs.uci_engine import UciPlayer
 from rookery.players.registry import check_player, make_player, named_kinds
 from rookery.players.spec import (
     PlayerSpec,
@@ -21,7 +22,6 @@ from rookery.players.spec import (
     seconds,
     whole,
 )
-from rookery.players.uci_engine import UciPlayer
 from support.needs import needs_stockfish, needs_sunfish
 
 

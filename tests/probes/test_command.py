@@ -82,6 +82,7 @@ def test_a_damaged_file_of_probes_is_refused(probed: Path) -> None:
         (["ppo", "--concepts", "tempo"], "unknown concept 'tempo'"),
         (["ppo", "--checkpoints"], "no run folder with checkpoints"),
         (["ppo", "--out", "page.pdf"], "must end in .html"),
+        (["ppo", "--out", "nowhere/page.html"], "no folder 'nowhere'; make it first"),
         (["ppo", "--positions", "10"], "--positions is 10"),
     ],
 )

@@ -30,7 +30,7 @@ from rookery.report.chart import (
     ticks,
 )
 from rookery.report.document import drawings
-from rookery.report.evaluations import score_chart, score_interval, sentence
+from rookery.report.evaluations import rating_chart, score_chart, score_interval, sentence
 from rookery.report.groups import group_runs, net_wins
 from rookery.report.page import make_page
 from rookery.report.read import RunData, read_run, read_runs
@@ -235,6 +235,22 @@ def test_runs_in_progress_or_damaged(runs: list[Path], tmp_path: Path) -> None:
         read_run(tmp_path)
 
 
+def test_a_rating_without_an_end_is_no_estimate(runs: list[Path], tmp_path: Path) -> None:
+    """A run that won every game has a lower bound, and no dot on the ladder."""
+    run = tmp_path / "strong"
+    shutil.copytree(runs[0], run)
+    match = {"opponent": "greedy-safe", "games": 100, "score": 1.0, "wins": 100}
+    match |= {"draws": 0, "losses": 0, "elo": 920.0, "elo_low": 566.0}
+    rows = [{**match, "iteration": step, "elo_high": 4000.0} for step in (6, 12)]
+    rows[0]["elo_high"] = 1137.0
+    (run / "ratings.json").write_text(json.dumps({"evaluations": rows}))
+    data = read_run(run)
+    page = make_page([data])
+    assert "above +566" in page and "+4000" not in page
+    ladder = rating_chart([data])
+    assert ladder.count("<circle") == 1 and ladder.count('class="error') == 1
+
+
 def test_a_run_without_anything_is_left_out(runs: list[Path], tmp_path: Path) -> None:
     empty = tmp_path / "empty"
     empty.mkdir()
@@ -397,6 +413,12 @@ def test_runs_of_different_length_are_compared_where_all_have_been() -> None:
     half = 12.71 * math.sqrt(8 / 2 + 18 / 2)
     assert f"+9 [{9 - half:+.0f}, {9 + half:+.0f}]" in claim and "not shown" in claim
     assert "|2, 2|" in claim.replace("||", "|")
+
+
+def test_texts_beside_bars_have_room() -> None:
+    chart = bar_chart("scores", [Bar("a", 100.0, 90.0, 100.0, 0, "(3 runs, 1,200 games)")])
+    end = re.search(r'x="([\d.]+)" y="\d+">(100 .*?)</text>', chart)
+    assert end is not None and float(end[1]) + 6.2 * len(end[2]) < 560
 
 
 def curves_of(*ends: float) -> list[dict[int, float]]:

@@ -13,12 +13,14 @@ import time
 import traceback
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import torch
 
 from rookery.cli import main
 from rookery.runs.algorithms import ALGORITHMS
 from rookery.runs.checkpoint import STATE, Checkpoints
+from rookery.training.session import start
 from rookery.training.view import PlainView, Snapshot
 from support import tiny_algorithm  # loaded once, here, for all children
 
@@ -145,3 +147,10 @@ def run_to_end(folder: Path, *words: str) -> tuple[int, str, str]:
     child = Child(folder, *words)
     status = child.wait()
     return status, child.out.read_text(), child.err.read_text()
+
+
+def train(tmp_path: Path, *settings: str, name: str = "run", **options: Any) -> Any:
+    """Train the tiny algorithm in tmp_path/name."""
+    recipe = write_recipe(tmp_path)
+    view = options.pop("view", None) or QuietView()
+    return start(recipe, str(tmp_path / name), settings=settings, view=view, **options)

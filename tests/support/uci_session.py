@@ -26,11 +26,16 @@ def require_shipped_engine() -> None:
 class Session:
     """Sends lines to an `Engine` and keeps the lines that it writes."""
 
-    def __init__(self, player: Player | Callable[[], Player], load: bool = True) -> None:
+    def __init__(
+        self,
+        player: Player | Callable[[], Player],
+        load: bool = True,
+        board: str | None = None,
+    ) -> None:
         self.lines: list[str] = []
         self._new_line = threading.Condition()
         make = player if not isinstance(player, Player) else (lambda: player)
-        self.engine = Engine(make, self._write, seed=1)
+        self.engine = Engine(make, self._write, seed=1, board=board)
         self.open = True
         if load:
             assert self.engine.wait_idle(PATIENCE)

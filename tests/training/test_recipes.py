@@ -238,6 +238,10 @@ def test_bad_files(tmp_path: Path) -> None:
         load_recipe("no-such")
 
 
+def test_a_byte_order_mark_is_skipped(tmp_path: Path) -> None:
+    assert load_recipe(write_recipe(tmp_path, "\ufeffalgorithm = 'wide'")).algorithm == "wide"
+
+
 def test_a_recipe_cannot_bring_code(tmp_path: Path) -> None:
     canary = tmp_path / "canary"
     text = f"algorithm = 'os:system'\nsummary = '!!python/object/apply:os.system [touch {canary}]'"

@@ -500,6 +500,16 @@ def test_uci_variant_chooses_the_board() -> None:
         assert best in game.legal_moves()
 
 
+def test_a_chosen_board_is_offered_alone() -> None:
+    with Session(BotPlayer("greedy"), board="gardner") as talk:
+        talk.send("uci")
+        offered = talk.wait("option name UCI_Variant")
+        assert offered == "option name UCI_Variant type combo default gardner var gardner"
+        assert talk.ask("go movetime 5")[-1].split()[1] in Game(board="gardner").legal_moves()
+        talk.ask("position startpos moves a2a3")
+        assert talk.ask("d")[-2].startswith("Fen: rnbqk/ppppp/P4/1PPPP/RNBQK b")
+
+
 class LosAlamosThinker(SlowThinker):
     """Plays on one small board only, as a network does."""
 

@@ -142,11 +142,29 @@ def test_the_end_of_the_input_waits_for_the_answer_to_uci(start) -> None:
     assert engine.end() == 0
 
 
-def test_quit_does_not_wait_for_the_player(start) -> None:
+def test_quit_answers_what_waits_for_the_player(start) -> None:
     engine = start("loading")
-    engine.send(b"uci\nquit\n")
-    assert engine.output.read() == b""
+    engine.send(b"uci\ngo infinite\nquit\n")
+    lines = engine.output.read().splitlines()
+    assert lines.index(b"uciok") < len(lines) - 1
+    assert lines[-1].startswith(b"bestmove a2a3")  # of the player, not just any legal move
     assert engine.end() == 0
+
+
+def test_quit_without_a_question_does_not_wait_for_the_player(start) -> None:
+    engine = start("loading")
+    engine.send(b"isready\nquit\n")
+    assert engine.output.read() == b"readyok\n"
+    assert engine.end() == 0
+
+
+def test_a_board_that_the_player_does_not_know_is_refused() -> None:
+    require_shipped_engine()
+    done = subprocess.run(
+        [*ROOKERY, "rookery", "--board", "gardner"],
+        input=b"uci\n", capture_output=True, timeout=PATIENCE, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1 and b"not on gardner" in done.stderr
 
 
 def test_a_player_that_fails_to_load_ends_the_process(start) -> None:

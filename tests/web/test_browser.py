@@ -135,7 +135,7 @@ def test_promotion_can_be_cancelled(page: Page) -> None:
 
 def test_premove_is_played_when_its_time_comes(page: Page) -> None:
     page.open()
-    page.new_game("slow")
+    page.new_game("slow", level="absurd")  # thinks for longer than any drag takes
     page.click_move("e2e4")
     page.until(lambda: len(page.moves()) == 1, "the move is made")
     page.drag_move("d2d4")

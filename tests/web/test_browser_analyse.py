@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 
+import chess.pgn
 import pytest
 
 pytest.importorskip("starlette", reason="needs the extra web")
@@ -37,13 +39,18 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
         yield found
 
 
+def load(page: Page, text: str) -> None:
+    """Load a game into the analysis board."""
+    page.click("#edit-position")
+    page.script("document.querySelector('#editor-text').value = arguments[0]", text)
+    page.click("#editor-load")
+
+
 def open_game(page: Page) -> None:
     """Load the game into a new analysis board."""
     page.open("#analyse")
     page.script("localStorage.removeItem('rookery-engine')")
-    page.click("#edit-position")
-    page.script("document.querySelector('#editor-text').value = arguments[0]", GAME)
-    page.click("#editor-load")
+    load(page, GAME)
     page.until(lambda: page.text("#analysis-title") == "A – B, 0-1", "the game is loaded")  # noqa: RUF001
     page.until(lambda: not page.find("#editor").is_displayed(), "the dialog closes")
 
@@ -64,17 +71,19 @@ def test_a_reviewed_game_teaches(page: Page) -> None:
     assert "the Italian" in page.text("#tree") and len(page.all("#tree .line .line")) == 2
     review(page)
     errors = page.texts("#errors li")
-    assert any(text.startswith("5. Nxf7 ?? blunder") for text in errors), errors
+    found = [text.startswith("5. Nxf7 ?? blunder") for text in errors]
+    assert any(found), errors
+    blunder = f"#errors li:nth-child({found.index(True) + 1})"  # 4. Nxe5 is almost one, too
     assert page.all("#graph svg polygon") and page.all("#graph circle.blunder")
     assert "??" in page.text("#tree button.blunder")
-    page.click("#errors li.blunder button")
+    page.click(f"{blunder} button")
     page.until(lambda: shown(page) == "Nxf7??", "a click shows the position")
     before = len(page.all("#tree button"))
-    page.click("#errors li.blunder .better")
+    page.click(f"{blunder} .better")
     page.until(
         lambda: len(page.all("#tree button")) > before, "the better line becomes a variation"
     )
-    page.script("document.querySelector('#errors li.blunder button:last-child').click()")
+    page.script("document.querySelector(arguments[0]).click()", f"{blunder} button:last-child")
     page.until(lambda: "your turn" in page.text("#status"), "one click plays from there")
     page.until(lambda: page.placement().get("e5") == "white knight", "the position is there")
     assert page.moves() == []
@@ -88,6 +97,7 @@ def test_free_moves_make_variations(page: Page) -> None:
         click_move(page, move)
         expected = {"e2e4": "e4", "e7e5": "e5", "g1f3": "Nf3"}[move]
         page.until(lambda expected=expected: shown(page) == expected, expected)
+    assert not page.find("#tree-promote").is_enabled(), "it is the main line already"
     page.click("#analysis-previous")
     page.until(lambda: shown(page) == "e5", "back by one")
     click_move(page, "f2f4")
@@ -114,6 +124,28 @@ def test_free_moves_make_variations(page: Page) -> None:
     page.until(lambda: "serious" in page.text("#engine-facts"), "the engine is hidden")
     page.until(lambda: not page.all("#engine-list li"), "and its lines")
     page.click("#engine-on")
+
+
+def test_a_game_is_copied_as_it_came(page: Page) -> None:
+    """Names, result, comments, signs and variations."""
+    page.open("#analyse")
+    page.script("navigator.clipboard.writeText = async (text) => { window.copied = text; }")
+    text = (
+        '[White "A"]\n[Black "B"]\n[Result "0-1"]\n\n'
+        "{before it all} 1. f3? {weak} e5 (1... d5! 2. e3) 2. g4?? Qh4# 0-1"
+    )
+    load(page, text)
+    page.until(lambda: page.text("#analysis-title") == "A – B, 0-1", "the game is loaded")  # noqa: RUF001
+    page.click("#analysis-copy")
+    page.until(lambda: page.script("return window.copied"), "it is copied")
+    first, again = (
+        chess.pgn.read_game(io.StringIO(found)) for found in (text, page.script("return copied"))
+    )
+    assert first is not None and again is not None
+    for name in ("White", "Black", "Result"):
+        assert again.headers[name] == first.headers[name]
+    exported = chess.pgn.StringExporter(headers=False)
+    assert again.accept(exported) == first.accept(chess.pgn.StringExporter(headers=False))
 
 
 def click_move(page: Page, move: str) -> None:
@@ -153,12 +185,25 @@ def test_by_keyboard_alone(page: Page) -> None:
     page.until(lambda: "White resigned" in page.text("#status"), "the game ends")
     page.find("#review-game").send_keys(Keys.ENTER)
     page.until(lambda: page.text("#accuracy").startswith("Accuracy"), "it is reviewed")
+    assert page.text("#analysis-title") == "You – greedy-safe, 0-1"  # noqa: RUF001
     page.find("#analysis-text").send_keys("d4\n")
     page.until(lambda: shown(page) == "d4", "a move is typed")
     body.send_keys(Keys.ARROW_LEFT)
     page.until(lambda: shown(page) != "d4", "keys step through the moves")
     page.find("#tab-analyse").send_keys(Keys.ARROW_LEFT)
     page.until(lambda: page.find("#play").is_displayed(), "keys change the tab")
+
+
+def test_a_tab_begins_at_its_top(phone: Page) -> None:
+    phone.open("#analyse")
+    assert phone.script("return scrollY") == 0, "the header is seen"
+    phone.click("#tab-play")
+    phone.click_move("e2e4")
+    phone.wait_for_moves(2)
+    phone.script("scrollTo(0, 9999)")
+    phone.script("document.querySelector('#review-game').click()")
+    phone.until(lambda: phone.find("#analyse").is_displayed(), "the tab is shown")
+    assert phone.script("return scrollY") == 0
 
 
 def test_on_a_phone(phone: Page) -> None:

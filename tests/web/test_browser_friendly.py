@@ -78,3 +78,26 @@ def test_a_draw_is_offered_and_declined(page: Page) -> None:
     page.new_game("greedy-safe")
     page.click("#offer-draw")
     page.until(lambda: "declines the draw" in page.text("#notice"), "the answer is shown")
+    assert page.find("#notice").get_attribute("class") == "calm", "it is no error"
+
+
+def test_a_hint_is_seen_even_without_an_evaluation(page: Page) -> None:
+    page.open()
+    page.new_game("greedy", position="4k3/8/8/3q4/8/4N3/8/4K3 w - - 0 1")
+    page.click("#hint")
+    page.until(lambda: page.text("#notice") == "greedy would play Nxd5.", "the hint is shown")
+
+
+def test_a_character_has_no_levels_to_choose_from(page: Page) -> None:
+    page.open()
+    page.click("#new-game")
+    page.until(lambda: page.find("#setup").is_displayed(), "the dialog opens")
+    level = page.find("#seat-first [name=level]")
+    for player, chosen in (("character:pip", False), ("greedy", True)):
+        page.script(
+            "const s = document.querySelector('#seat-first [name=player]');"
+            "s.value = arguments[0]; s.dispatchEvent(new Event('change'))",
+            player,
+        )
+        assert level.is_displayed() is chosen
+    page.click("#setup-cancel")

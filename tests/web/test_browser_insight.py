@@ -12,6 +12,7 @@ pytest.importorskip("torch", reason="needs the extra train")
 
 from selenium.webdriver.common.keys import Keys
 
+from rookery.web.choices import shipped_engine
 from support.browser_parts import Page, opened_page
 
 pytestmark = pytest.mark.usefixtures("no_console_errors")
@@ -87,6 +88,32 @@ def test_from_a_game_to_the_mind_of_the_opponent(page: Page) -> None:
     page.until(lambda: page.texts("#insight-columns h3"), "the opponent's network is shown")
     assert page.texts("#insight-columns h3")[0].startswith("ppo")
     assert len(page.all("#insight-columns section")) == 1
+
+
+def test_an_engine_without_a_policy_shows_its_pieces(page: Page) -> None:
+    """Also for a character, which plays with the engine's network."""
+    if shipped_engine() is None:
+        pytest.skip("needs the shipped engine: src/rookery/networks/rookery.safetensors")
+    page.open()
+    page.script("localStorage.setItem('rookery-engine', '0')")
+    page.new_game("character:otto", position=HANGING, name="Otto")
+    page.script("document.querySelector('#look-inside').click()")
+    page.until(lambda: page.texts("#insight-columns h3") == ["rookery"], "the engine's network")
+    page.until(lambda: coloured(page, "worth-"), "pieces are coloured, since it has no policy")
+    assert not page.find("[name=insight-shown][value=policy]").is_enabled()
+    assert "queen d5+" in page.text("#insight-columns")
+    page.script("document.querySelector('#insight-tree-show').click()")
+    page.until(lambda: len(page.all("#insight-tree > li")) > 1, "the tree is there")
+    facts = page.texts("#insight-tree > li span")
+    assert all("for White" in text or " wins" in text for text in facts), facts
+    assert not any(text.startswith("0 nodes") for text in facts), facts
+
+
+def test_an_opponent_without_a_network_says_so(page: Page) -> None:
+    page.open()
+    page.new_game("random")
+    page.script("document.querySelector('#look-inside').click()")
+    page.until(lambda: "has no network" in page.text("#insight-note"), "others are shown instead")
 
 
 def test_by_keyboard_alone(page: Page) -> None:

@@ -68,6 +68,13 @@ def test_the_game_goes_on_with_the_next_server(
     page.click_move("d2d4")  # cannot be played now, and is taken back on the board
     page.until(lambda: page.placement().get("d2") == "white pawn", "the move is taken back")
 
+    page.click("#my-games")
+    page.until(lambda: "the server is away" in page.text("#library-facts"), "in words")
+    page.click("#library-close")
+    page.click("#tab-watch")
+    page.until(lambda: "the server is away" in page.text("#notice"), "also for what is not loaded")
+    page.click("#tab-play")
+
     site.start(games=tmp_path / "games" if keeps_files else tmp_path / "others")
     page.until(lambda: not page.find("#away").is_displayed(), "the server is back")
     assert page.moves() == moves
@@ -100,7 +107,11 @@ def test_my_games_survive_the_tab_and_the_server(site: Site, tmp_path: Path) -> 
     page.until(lambda: "White resigned" in page.text("#status"), "the game ends")
     page.click("#my-games")
     page.until(lambda: "White resigned" in page.text("#library-games"), "its end is listed")
-    page.script("document.querySelectorAll('#library-games button')[1].click()")
+    delete = "document.querySelectorAll('#library-games button')[1].click()"
+    page.script(delete)
+    assert "Really delete?" in page.text("#library-games")
+    page.script(delete)
     page.until(lambda: not page.all("#library-games li"), "it is deleted")
+    assert "There are no games yet" in page.text("#library-facts")
     page.click("#library-close")
     assert page.console() == []

@@ -19,6 +19,7 @@ from rookery.web.games.seats import calm_seconds
 from rookery.web.serve import Running
 from support.web_parts import Client, server
 
+QUEEN_EN_PRISE = "4k3/8/8/3q4/8/4N3/8/4K3 w - - 0 1"
 QUEEN_UP = "4k3/pppppppp/8/8/8/8/PPPPPPPP/3QK3 w - - 0 1"
 
 
@@ -57,6 +58,16 @@ def test_a_character_plays_under_its_name(client: Client) -> None:
     assert seat.state()["black"].startswith("Pip (about ")
     seat.move("e2e4")
     seat.until(2)
+    seat.close()
+
+
+def test_a_beginner_leaves_hints_to_the_engine(client: Client) -> None:
+    if shipped_engine() is None:
+        pytest.skip("needs the shipped engine: src/rookery/networks/rookery.safetensors")
+    seat = client.play(player="character:pip", fen=QUEEN_EN_PRISE, seconds=3)  # 0.1 s a move
+    seat.send({"type": "hint"})
+    hint = seat.wait(lambda m: m["type"] == "hint")
+    assert (hint["who"], hint["san"]) == ("rookery", "Nxd5")
     seat.close()
 
 

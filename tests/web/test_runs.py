@@ -52,6 +52,20 @@ def test_a_run_is_read(tmp_path: Path) -> None:
     assert found["budget"] == "9it" and found["log"] == ["one", "two"] and not found["active"]
 
 
+def test_strength_without_an_end_has_no_estimate(tmp_path: Path) -> None:
+    run = make_run(tmp_path)
+    match = {"opponent": "greedy-safe", "games": 40, "elo": 600.0, "elo_low": 400.0}
+    rows = [{**match, "iteration": 1, "elo_high": 900.0}, {**match, "iteration": 2}]
+    rows[1]["elo_high"] = 4000.0  # it won every game
+    (run / "ratings.json").write_text(json.dumps({"evaluations": rows}))
+    (run / "timing.jsonl").write_text(
+        '{"iteration":1,"seconds":60}\n{"iteration":2,"seconds":90}\n'
+    )
+    first, second = Runs(tmp_path).read("first")["strength"]
+    assert first["minutes"] == 1.0 and first["low"] < first["elo"] < first["high"]
+    assert second["elo"] is None and second["high"] is None and second["low"] == first["low"]
+
+
 def test_only_what_is_new_is_read(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
     file = GrowingRows(path)

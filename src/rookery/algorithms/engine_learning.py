@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from rookery._core import NnueLearner
 from rookery.base.scales import SCORE_SCALE, expected_of_logits, expected_of_scores
 from rookery.nets import ValueNetwork, make_network
-from rookery.nets.nnue import TENSORS
+from rookery.nets.model_arrays import NNUE_TENSORS
 from rookery.runs.positions import PositionFormat, Samples, fields, results
 from rookery.runs.replay import Replay
 from rookery.runs.state import State
@@ -66,7 +66,7 @@ def widen(weights: NnueWeights, hidden: int, generator: torch.Generator) -> Nnue
 
 def tensors_of(weights: NnueWeights) -> Any:
     """The weights as a tuple, in the order of the native module."""
-    return tuple(np.ascontiguousarray(weights[name]) for name in TENSORS)
+    return tuple(np.ascontiguousarray(weights[name]) for name in NNUE_TENSORS)
 
 
 def put_learner(state: State, name: str, learner: NnueLearner) -> None:

@@ -208,6 +208,10 @@ def run_blind_match(
 
     begin = time.monotonic()
     if settings.records is not None:
+        if settings.records.is_file() and settings.records.stat().st_size:
+            raise ValueError(
+                f"{settings.records} is not empty; name another file or delete this one"
+            )
         settings.records.parent.mkdir(parents=True, exist_ok=True)
         settings.records.write_text("")
     clock = f"{settings.seconds:g}+{settings.increment:g}"

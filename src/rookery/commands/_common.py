@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from rookery.base.json_output import write_json
@@ -33,10 +35,10 @@ def ready_player(text: str) -> str:
     like a result. Other failures to start may be transient and are ignored.
     """
     from rookery.engines.faults import EngineFault
+    from rookery.players.programs.uci_engine import UciPlayer
+    from rookery.players.programs.xboard_engine import XboardPlayer
     from rookery.players.registry import make_player
     from rookery.players.spec import parse_spec
-    from rookery.players.uci_engine import UciPlayer
-    from rookery.players.xboard_engine import XboardPlayer
 
     player = make_player(text)
     try:
@@ -69,12 +71,27 @@ def check_numbers(args: argparse.Namespace, **least: int) -> None:
             raise ValueError(f"--{option} is {value}; it must be {low} or more")
 
 
-def add_cluster_option(parser: argparse.ArgumentParser) -> None:
-    """Add the cluster that plays the games."""
+def output_file(option: str, text: str, suffix: str) -> Path:
+    """Return the path of a file to write; refuse before the work what could not be written."""
+    path = Path(text)
+    folder = str(path.parent)
+    if path.suffix != suffix:
+        raise ValueError(f"--{option} {text!r} must end in {suffix}")
+    if not path.parent.is_dir():
+        raise ValueError(f"--{option} {text!r}: there is no folder {folder!r}; make it first")
+    if not os.access(path.parent, os.W_OK):
+        raise ValueError(f"--{option} {text!r}: the folder {folder!r} cannot be written to")
+    return path
+
+
+def add_cluster_option(
+    parser: argparse.ArgumentParser, what: str = "play on a Ray cluster at fixed nodes"
+) -> None:
+    """Add the cluster; the help says `what` is done on it."""
     parser.add_argument(
         "--cluster",
         metavar="ADDRESS",
-        help="play on a Ray cluster at fixed nodes: auto, local or HOST:PORT (docs/cluster.md)",
+        help=f"{what}: auto, local or HOST:PORT (docs/cluster.md)",
     )
 
 

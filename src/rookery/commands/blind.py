@@ -17,19 +17,22 @@ from rookery.commands._common import ProgressLine, check_numbers, print_result
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
-    arena = actions.add_parser("arena", help="play a match", description=__doc__)
+    about = (__doc__ or "").partition(".\n\n")[2]
+    arena = actions.add_parser("arena", help="play a match", description=about)
     arena.add_argument("first", metavar="PLAYER", help="the player whose score is reported")
     arena.add_argument("second", metavar="PLAYER", help="its opponent")
     arena.add_argument("--games", type=int, default=100, metavar="N", help="number of games")
     arena.add_argument("--seed", type=int, default=0, metavar="N", help="random seed")
     arena.add_argument("--concurrency", type=int, default=1, metavar="N", help="games at once")
     arena.add_argument(
-        "--tc", default="900+5", metavar="S+I", help="each clock in seconds + increment a turn"
+        "--tc", default="900+5", metavar="S+I", help="each clock in seconds + increment per turn"
     )
     arena.add_argument(
         "--turn-limit", type=int, default=0, metavar="N", help="draw after N full turns; 0: never"
     )
-    arena.add_argument("--records", metavar="FILE", help="write one JSON object a game here")
+    arena.add_argument(
+        "--records", metavar="FILE", help="write one JSON object per game to this new file"
+    )
     arena.add_argument("--json", action="store_true", help="print one JSON object")
     arena.set_defaults(action=_arena)
     view = actions.add_parser(

@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     pgn.add_argument("files", metavar="FILE", nargs="+", help="PGN file, plain or gzipped")
     pgn.add_argument("--limit", type=int, metavar="N", help="maximum number of games")
     pgn.add_argument(
-        "--least-elo", type=int, default=0, metavar="ELO", help="minimum rating of both"
+        "--least-elo", type=int, default=0, metavar="ELO", help="minimum rating of both players"
     )
     pgn.add_argument(
         "--skip",
@@ -81,7 +81,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         source.add_argument("--seed", type=int, default=0, metavar="N", help="random seed")
         source.add_argument("--json", action="store_true", help="print one JSON object")
     _add_table_arguments(
-        kinds.add_parser("table", help="the numbers of a run as one table, a row per iteration")
+        kinds.add_parser("table", help="the metrics of a run as one table, a row per iteration")
     )
     _add_book_arguments(
         kinds.add_parser(
@@ -108,7 +108,7 @@ def _add_book_arguments(book: argparse.ArgumentParser) -> None:
         "--least-games", type=int, default=2, metavar="N", help="drop moves seen in fewer games"
     )
     book.add_argument(
-        "--least-elo", type=int, default=0, metavar="ELO", help="minimum rating of both"
+        "--least-elo", type=int, default=0, metavar="ELO", help="minimum rating of both players"
     )
     book.add_argument("--limit", type=int, metavar="N", help="maximum number of games")
     book.add_argument("--json", action="store_true", help="print one JSON object")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 
-from rookery.commands._common import print_result
+from rookery.commands._common import output_file, print_result
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -22,13 +22,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Export the network."""
-    from pathlib import Path
-
     from rookery.nets.onnx_export import export_onnx
 
-    path = Path(args.onnx)
-    if path.suffix != ".onnx":
-        raise ValueError(f"--onnx {args.onnx!r} must end in .onnx")
+    path = output_file("onnx", args.onnx, ".onnx")
     info = export_onnx(args.player, path)
     size = path.stat().st_size
     layouts = {"observation": info.observation, "actions": info.actions}

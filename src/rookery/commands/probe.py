@@ -13,7 +13,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from rookery.commands._common import check_numbers, print_result
+from rookery.commands._common import check_numbers, output_file, print_result
 
 if TYPE_CHECKING:
     from rookery.probes.study import Study
@@ -34,23 +34,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         const=6,
         default=1,
         metavar="N",
-        help="probe N checkpoints of a run, evenly spaced (6 without a number)",
+        help="probe N checkpoints of a run, evenly spaced; 6 if N is left out",
     )
     parser.add_argument("--out", metavar="FILE.html", help="page to write")
     parser.add_argument(
-        "--save", action="store_true", help="keep the probes beside the network, for rookery play"
+        "--save", action="store_true", help="keep the probes beside the network, for 'rookery play'"
     )
     parser.add_argument(
         "--positions", type=int, default=20_000, metavar="N", help="positions to probe with"
     )
-    parser.add_argument("--seed", type=int, default=1, metavar="N", help="seed")
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="random seed")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def run(args: argparse.Namespace) -> int:
     """Probe, and write what was found."""
-    from pathlib import Path
-
     from rookery.training import require_extra
 
     require_extra("torch")
@@ -63,8 +61,7 @@ def run(args: argparse.Namespace) -> int:
     from rookery.probes.subjects import endings_of, find_subjects, network_file
 
     check_numbers(args, positions=1000, checkpoints=1)
-    if args.out is not None and Path(args.out).suffix != ".html":
-        raise ValueError(f"--out {args.out!r} must end in .html")
+    out = None if args.out is None else output_file("out", args.out, ".html")
     began = time.monotonic()
     wanted = find_concepts(args.concepts.split(",") if args.concepts else [])
     subjects, info = find_subjects(args.player, args.checkpoints)
@@ -77,8 +74,8 @@ def run(args: argparse.Namespace) -> int:
     question = ask(concepts, args.positions, args.seed, endings_of(info), say, info.board, last)
     found = study(subjects, question, say)
     found.left_out.update(left_out)
-    if args.out is not None:
-        atomic_write(Path(args.out), make_page(found, args.player))
+    if out is not None:
+        atomic_write(out, make_page(found, args.player))
     kept = None
     if args.save:
         kept = probe_file(parse_spec(args.player).name)

@@ -1,9 +1,9 @@
 """Compare all methods at equal processor time.
 
-Train every method with the same processor time on one core, rate their checkpoints in one pool of
-games for each way of playing, ask what they can do, and write one page. The same command resumes a
-race that was stopped or killed; with --stage and --for it is run in pieces, and a partial race has
-a page, too.
+Train every method with the same processor time on one core, rate the checkpoints in one pool of
+games for each way of playing (bare: the network alone, fixed: a fixed number of evaluations, timed:
+a fixed time), test what they can do, and write one page. The same command resumes a race that was
+stopped or killed. --stage and --for run it in parts; a partial race has a page, too.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--stage",
         default=",".join(STAGES),
         metavar="S,...",
-        help="train; play: the pools; skills; check: compare with 'rookery rate'; page",
+        help="parts to run: train, play (the pools), skills, check (against 'rookery rate'), page",
     )
     parser.add_argument(
         "--for",
         dest="limit",
         metavar="TIME",
-        help="stop after so much time, such as 25m; the same command continues",
+        help="stop after this time, such as 25m; the same command continues",
     )
     parser.add_argument(
         "--ways", default="bare,fixed,timed", metavar="W,...", help="ways of playing to rate"
@@ -58,19 +58,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         dest="pool_games",
         default="",
         metavar="W=N,...",
-        help="games of each checkpoint, about; default: bare=80,fixed=60,timed=16",
+        help="approximate games of each checkpoint; default: bare=80,fixed=60,timed=16",
     )
     parser.add_argument(
-        "--width", type=float, default=120.0, metavar="ELO", help="an interval that is enough"
+        "--width", type=float, default=120.0, metavar="ELO", help="target width of the interval"
     )
     parser.add_argument(
-        "--evaluations", type=int, default=400, metavar="N", help="a move, in the way fixed"
+        "--evaluations", type=int, default=400, metavar="N", help="evaluations per move of fixed"
     )
     parser.add_argument(
-        "--movetime", type=float, default=0.1, metavar="S", help="seconds a move, in the way timed"
+        "--movetime", type=float, default=0.1, metavar="S", help="seconds per move of timed"
     )
     parser.add_argument(
-        "--checks", type=int, default=3, metavar="N", help="players compared with 'rookery rate'"
+        "--checks", type=int, default=3, metavar="N", help="players to compare with 'rookery rate'"
     )
     parser.add_argument(
         "--set",

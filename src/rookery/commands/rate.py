@@ -55,8 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--no-outside",
-        dest="outside",
-        action="store_false",
+        action="store_true",
         help="do not play the engines of the outside scale",
     )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="random seed")
@@ -70,7 +69,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--openings",
         metavar="WHAT",
-        help="as for 'rookery arena'; default: random:6, on other boards than standard random:4",
+        help="as for 'rookery arena'; default: random:6, or random:4 on other boards",
     )
     add_board_option(parser)
     parser.add_argument(
@@ -87,7 +86,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--calibrate", metavar="FILE", help="play the rungs against each other and write FILE"
     )
     parser.add_argument(
-        "--rungs", metavar="FILE", help="a ladder that --calibrate wrote, instead of the shipped"
+        "--rungs",
+        metavar="FILE",
+        help="a ladder that --calibrate wrote, instead of the shipped one",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     add_limit_options(parser)
@@ -229,7 +230,7 @@ def climb_outside(
     from rookery.players.registry import make_player
     from rookery.rating.outside import outside_rungs, rate_outside, seconds_of, why_not
 
-    reason = why_not(rating) if args.outside else "--no-outside"
+    reason = "--no-outside" if args.no_outside else why_not(rating)
     rungs = []
     if not reason:
         wanted = outside_rungs(player, seconds_of(player, rating.settings.limits))

@@ -1,4 +1,4 @@
-"""Tune the numbers of the engine's search by games.
+"""Tune the parameters of the engine's search by playing games.
 
 Every step plays the engine with slightly changed search parameters against the engine with the
 opposite changes, and moves all of them towards the winner (docs/engine.md). The same command
@@ -22,9 +22,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="model file, run folder or shipped network of the family nnue",
     )
     parser.add_argument(
-        "--parameters", metavar="A,B", help="names of what to tune; default: all (see --list)"
+        "--parameters", metavar="A,B", help="parameters to tune; default: all (see --list)"
     )
-    parser.add_argument("--list", action="store_true", help="list the parameters and end")
+    parser.add_argument("--list", action="store_true", help="list the parameters and exit")
     parser.add_argument("--pairs", type=int, default=20_000, metavar="N", help="pairs of games")
     parser.add_argument("--nodes", type=int, default=4000, metavar="N", help="nodes per move")
     parser.add_argument(
@@ -42,7 +42,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="GAMES",
         help="games of the tuned engine against the engine as it is",
     )
-    parser.add_argument("--check-nodes", type=int, default=0, metavar="N", help="0: as --nodes")
+    parser.add_argument(
+        "--check-nodes",
+        type=int,
+        default=0,
+        metavar="N",
+        help="nodes per move of these games; 0: as --nodes",
+    )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="random seed")
     parser.add_argument("--out", default="runs/spsa", metavar="DIR", help="folder of spsa.json")
     parser.add_argument("--json", action="store_true", help="print one JSON object")

@@ -45,7 +45,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     seeds = parser.add_mutually_exclusive_group()
     seeds.add_argument("--seed", metavar="N", type=int, help="random seed")
     seeds.add_argument(
-        "--seeds", metavar="N,N,...", type=seed_list, help="one run after the other for each seed"
+        "--seeds",
+        metavar="N,N,...",
+        type=seed_list,
+        help="train one run per seed, one after the other",
     )
     add_settings(parser)
     add_board_option(parser, None)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from rookery.commands._common import check_numbers, print_result
+from rookery.commands._common import check_numbers, output_file, print_result
 
 if TYPE_CHECKING:
     from rookery.players.alphabeta import AlphaBetaPlayer
@@ -53,8 +53,8 @@ def run(args: argparse.Namespace) -> int:
 
     check_numbers(args, nodes=1, depth=1)
     for name, file in (("out", args.out), ("policy", args.policy), ("planes", args.planes)):
-        if file is not None and Path(file).suffix != ".svg":
-            raise ValueError(f"--{name} {file!r} must end in .svg")
+        if file is not None:
+            output_file(name, file, ".svg")
     spec = parse_spec(args.player)
     if is_alphabeta(spec.name):
         engine = make_player(args.player)

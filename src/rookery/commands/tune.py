@@ -57,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--folder", metavar="DIR", help="where everything is kept; default: runs/RECIPE-tune"
     )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="random seed")
-    add_cluster_option(parser)
+    add_cluster_option(parser, "train the members on a Ray cluster")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 

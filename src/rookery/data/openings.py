@@ -248,6 +248,8 @@ def _is_chess960(fen: str) -> bool:
 def _from_pgn(game: PgnGame) -> Opening:
     if game.error:
         raise ValueError(game.error)
+    if not game.moves and game.headers.keys() <= {"Result"}:
+        raise ValueError("it has neither tags nor moves")
     start = game.start or chess.Board()
     name = " ".join(game.headers.get(key, "") for key in ("ECO", "Opening")).strip() or "PGN"
     return Opening(start.fen(), tuple(game.moves), name, start.chess960)

@@ -20,7 +20,10 @@ class DamagedFileError(ValueError):
 
 
 class TextFile(io.TextIOWrapper):
-    """A plain or gzipped text file, read as a stream; undecodable bytes are replaced."""
+    """A plain or gzipped text file, read as a stream; undecodable bytes are replaced.
+
+    A byte-order mark, which editors on Windows write, is skipped.
+    """
 
     def __init__(self, path: Path) -> None:
         """Open the file."""
@@ -29,7 +32,7 @@ class TextFile(io.TextIOWrapper):
         try:
             zipped = raw.peek(2)[:2] == b"\x1f\x8b"
             super().__init__(
-                gzip.GzipFile(fileobj=raw, mode="rb") if zipped else raw, "utf-8", "replace"
+                gzip.GzipFile(fileobj=raw, mode="rb") if zipped else raw, "utf-8-sig", "replace"
             )
         except BaseException:
             raw.close()

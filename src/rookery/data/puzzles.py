@@ -45,9 +45,10 @@ def read_puzzles(path: Path, limit: int | None = None, seed: int = 0) -> list[Pu
             number = reader.reader.line_num
             raise ValueError(f"puzzles {str(path)!r}, line {number}: {error}") from error
     if "fen" not in columns or not columns.keys() & {"moves", "solution_uci", "pv_uci"}:
+        clipped = ", ".join(columns)[:80]  # of a file that is no table it may be long
         raise ValueError(
             f"puzzles {str(path)!r}: needs the columns FEN and Moves (Lichess), or fen and "
-            f"solution_uci; it has {', '.join(columns) or 'none'}"
+            f"solution_uci; it has {clipped or 'none'}"
         )
     puzzles = []
     for number, row in drawn(rows, limit, seed):

@@ -164,7 +164,8 @@ class GuardedPipes(_Child):
             with open(reading, encoding="ascii") as lines:  # ends when the program has begun
                 said = lines.read().split()
             if "error" in said or not said:
-                code = int(said[-1]) if said else 0
+                # The id of the program may come after its error: two processes write them.
+                code = int(said[said.index("error") + 1]) if said else 0
                 why = OSError(code, os.strerror(code), command[0])
                 raise EngineFault("missing", f"cannot start {command[0]!r}: {why}")
         except BaseException:

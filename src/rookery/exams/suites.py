@@ -51,7 +51,8 @@ class SuiteAnswer:
 def read_suite(path: Path) -> list[SuitePosition]:
     """Read an EPD file; a line without valid `bm` or `am` is an error."""
     if not path.is_file():
-        raise ValueError(f"suite {str(path)!r}: there is no such file")
+        why = "it is a folder; name a file" if path.is_dir() else "there is no such file"
+        raise ValueError(f"suite {str(path)!r}: {why}")
     positions = []
     with find_tablebases() as tables:
         for number, line in position_lines(read_text(path)):

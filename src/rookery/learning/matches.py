@@ -131,8 +131,8 @@ def engine_match(
 ) -> MatchScore:
     """Score of a network in pairs of native games from random openings.
 
-    `network` is a tuple of tensors in the order of `rookery.nets.nnue.TENSORS`; `opponent`, called
-    `name`, is another one or the name of a bot.
+    `network` is a tuple of tensors in the order of `rookery.nets.model_arrays.NNUE_TENSORS`;
+    `opponent`, called `name`, is another one or the name of a bot.
     """
     match = NetworkMatch(
         network, opponent, seed, nodes, OPENING_PLIES, adjudicate=False, threads=threads

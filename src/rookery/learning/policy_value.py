@@ -21,21 +21,30 @@ from torch.nn import functional
 from rookery._core import action_count
 from rookery.base.section import Section
 from rookery.data.samples import SampleBlock
-from rookery.nets import AuxiliaryHeads, PolicyValueNetwork, make_network, ragged
+from rookery.nets import (
+    AuxiliaryHeads,
+    Constrained,
+    PolicyValueNetwork,
+    WeightedValues,
+    make_network,
+    ragged,
+)
 from rookery.nets.device import device_of, put
 from rookery.nets.mlp import MlpSizes
 from rookery.nets.pepper import PepperSizes
 from rookery.nets.resnet import ResnetSizes
 from rookery.nets.slots import SlotsSizes
 from rookery.nets.squares import SquaresSizes
+from rookery.nets.twin import TwinSizes
 
 MOVES_LEFT_WEIGHT = 0.1  # small, as it is an auxiliary target
+SECOND_VALUE_WEIGHT = 0.5  # another auxiliary one, of the family `twin`
 
 
 class NetworkSettings(Section):
     """Policy and value."""
 
-    family: Literal["mlp", "pepper", "resnet", "slots", "squares"] = "squares"
+    family: Literal["mlp", "pepper", "resnet", "slots", "squares", "twin"] = "squares"
     observation: str = "tactical70"
     """Layout of the input; `rookery.encodings` lists them."""
     mlp: MlpSizes = MlpSizes(value="tanh")
@@ -43,6 +52,7 @@ class NetworkSettings(Section):
     resnet: ResnetSizes = ResnetSizes()
     slots: SlotsSizes = SlotsSizes()
     squares: SquaresSizes = SquaresSizes()
+    twin: TwinSizes = TwinSizes()
 
 
 class LearnSettings(Section):
@@ -246,13 +256,20 @@ def loss_terms(
     else:
         log_probabilities = ragged.log_softmax(logits, batch.rows, count)
     policy = -(batch.policy * log_probabilities).sum() / count
-    error = (values - batch.values).square().mean()
+    errors = (values - batch.values).square()
+    error = errors.mean()
+    if isinstance(network, WeightedValues):
+        weights = network.value_weights(batch.observations, batch.legal, batch.rows, batch.policy)
+        error = (weights * errors).sum() / weights.sum().clamp(min=1.0)
     value = error
     if "wdl" in extras:
         value = functional.cross_entropy(extras["wdl"], batch.outcomes)
     if "moves_left" in extras:
         left = functional.smooth_l1_loss(extras["moves_left"], batch.plies_left)
         value = value + MOVES_LEFT_WEIGHT * left
+    if "second_value" in extras:
+        second = (extras["second_value"] - batch.values).square().mean()
+        value = value + SECOND_VALUE_WEIGHT * second
     return Terms(policy, value, error, logits, legal_share)
 
 
@@ -307,6 +324,8 @@ def learn_step(
     if settings.gradient_norm:
         torch.nn.utils.clip_grad_norm_(network.parameters(), settings.gradient_norm)
     optimizer.step()
+    if isinstance(network, Constrained):
+        network.constrain()
     network.eval()
     return terms
 

@@ -73,6 +73,30 @@ class AuxiliaryHeads(PolicyValueNetwork, Protocol):
 
 
 @runtime_checkable
+class WeightedValues(PolicyValueNetwork, Protocol):
+    """A policy-value network whose value is not learnt from all positions alike."""
+
+    def value_weights(
+        self,
+        observations: torch.Tensor,
+        legal: torch.Tensor,
+        rows: torch.Tensor,
+        policy: torch.Tensor,
+    ) -> torch.Tensor:
+        """How much each position's value counts, [B] in [0, 1]; `policy` [L] is the target."""
+        ...
+
+
+@runtime_checkable
+class Constrained(Network, Protocol):
+    """A network with weights that must stay in some range."""
+
+    def constrain(self) -> None:
+        """Bring them back, after each optimiser step."""
+        ...
+
+
+@runtime_checkable
 class ValueNetwork(Network, Protocol):
     """A value of the position, without a policy."""
 

@@ -21,6 +21,8 @@ from rookery.nets.model_file import (
 )
 
 Weights = Mapping[str, NDArray[np.float32]]
+# Of the family `nnue`, in the order of the core's arguments.
+NNUE_TENSORS = ("feature_weights", "feature_bias", "output_weights", "output_bias")
 _TYPES: dict[str, np.dtype[Any]] = {"F32": np.dtype("<f4"), "F16": np.dtype("<f2")}
 
 

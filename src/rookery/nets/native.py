@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from rookery._core import SlotsNet, SquaresNet
+from rookery._core import NnueNetwork, SlotsNet, SquaresNet, TwinNet
 from rookery.base.registry import load
 from rookery.encodings import ACTIONS, OBSERVATIONS
 from rookery.nets import ActionValueNetwork, Network, PolicyValueNetwork
@@ -24,12 +24,12 @@ from rookery.nets.evaluator import (
     check_answer,
     check_batch,
 )
-from rookery.nets.model_arrays import Weights
+from rookery.nets.model_arrays import NNUE_TENSORS, Weights, require_shapes
 from rookery.nets.model_file import ModelFileError, ModelInfo, describe
 from rookery.nets.move_squares import squares_of
 from rookery.nets.registry import FAMILIES
 
-NativeNetwork = SquaresNet | SlotsNet
+NativeNetwork = SquaresNet | SlotsNet | TwinNet
 MOST_WIDTH = 8192
 _SHARED = (
     "places.weight", "second.weight", "second.bias", "third.weight", "third.bias", "key.weight",
@@ -71,6 +71,31 @@ def squares_net(weights: Weights, info: ModelInfo) -> SquaresNet | None:
     return SquaresNet(*sizes, dict(weights), *squares_of(ACTIONS[info.actions].count))
 
 
+def twin_net(weights: Weights, info: ModelInfo) -> TwinNet | None:
+    """The native form of the family `twin`; only for the actions `az4672`.
+
+    Quiescence knows only the rules of the standard board; on others the position itself is judged.
+    """
+    if info.actions != "az4672":
+        return None
+    parts: dict[str, dict[str, Any]] = {"policy": {}, "judge": {}}
+    for name, array in weights.items():
+        part, _, rest = name.partition(".")
+        if part not in parts:
+            raise ModelFileError(f"the network of the family 'twin' has no tensor {name!r}")
+        parts[part][rest] = array
+    sizes = _sizes(parts["policy"], info, "tactical70", {"codes.weight", "codes.bias"})
+    hidden, buckets = info.sizes.get("hidden"), info.sizes.get("buckets")
+    if not isinstance(hidden, int) or not isinstance(buckets, int):
+        raise ModelFileError(f"'hidden' is {hidden!r} and 'buckets' {buckets!r}: not two numbers")
+    shapes = ((768, hidden), (hidden,), (buckets, 2 * hidden), (buckets,))
+    require_shapes(parts["judge"], dict(zip(NNUE_TENSORS, shapes, strict=True)))
+    value = NnueNetwork(*(parts["judge"][name] for name in NNUE_TENSORS))
+    quiescence = bool(info.sizes.get("quiescence")) and info.board == "standard"
+    squares = squares_of(ACTIONS[info.actions].count)
+    return TwinNet(*sizes, parts["policy"], *squares, value, quiescence)
+
+
 def slots_net(weights: Weights, info: ModelInfo) -> SlotsNet | None:
     """The native form of the family `slots`; only for the actions `az4672`."""
     if info.actions != "az4672":
@@ -82,7 +107,7 @@ def slots_net(weights: Weights, info: ModelInfo) -> SlotsNet | None:
 
 
 def _sizes(weights: Weights, info: ModelInfo, reads: str, own: set[str]) -> tuple[int, int]:
-    """Width and key width; the core compares the tensors with them."""
+    """Width and key width, with which all shapes agree; the core knows the numbers of rows."""
     if info.observation != reads:
         raise ModelFileError(f"the family {info.family!r} reads {reads}, not {info.observation!r}")
     for name in {*_SHARED, *own} ^ set(weights):
@@ -92,7 +117,21 @@ def _sizes(weights: Weights, info: ModelInfo, reads: str, own: set[str]) -> tupl
         if not isinstance(size, int) or not 1 <= size <= MOST_WIDTH:
             raise ModelFileError(f"a width is {size!r}, but must be from 1 to {MOST_WIDTH}")
     assert isinstance(width, int) and isinstance(key_width, int)
+    require_shapes(
+        weights, {name: _shape(name, weights[name].size, width, key_width) for name in weights}
+    )
     return width, key_width
+
+
+def _shape(name: str, size: int, width: int, key_width: int) -> tuple[int, ...]:
+    """The shape of a tensor with so many weights; another one would be read in a wrong order."""
+    if name.endswith("bias"):
+        return (size,)
+    columns = {"places.weight": width, "moves.weight": key_width}.get(name)
+    if columns is not None:  # a row for each thing that is looked up
+        return size // columns, columns
+    rows = {"key.weight": key_width, "value.weight": 1}.get(name, width)
+    return rows, size // rows
 
 
 def _lacks(name: str, weights: Weights) -> str:

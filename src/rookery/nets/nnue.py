@@ -29,12 +29,12 @@ from torch.nn import functional
 from rookery._core import Game, sample_fens
 from rookery.base.section import Section
 from rookery.encodings import NO_ACTIONS
+from rookery.nets.model_arrays import NNUE_TENSORS
 
 FEATURES = 768
 MAX_PIECES = 32
 PADDING = FEATURES  # index of an all-zero row
 WEIGHT_LIMIT = 1.98  # of feature and output weights, so that quantised sums cannot overflow
-TENSORS = ("feature_weights", "feature_bias", "output_weights", "output_bias")
 
 
 class NnueSizes(Section):
@@ -133,4 +133,6 @@ def game_rows(games: Sequence[Game]) -> Tensor:
 def tensors_of(network: Any) -> tuple[NDArray[np.float32], ...]:
     """The four tensors as arguments of the native network."""
     state = network.state_dict()
-    return tuple(np.ascontiguousarray(state[name].numpy(), dtype=np.float32) for name in TENSORS)
+    return tuple(
+        np.ascontiguousarray(state[name].numpy(), dtype=np.float32) for name in NNUE_TENSORS
+    )

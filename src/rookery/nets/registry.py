@@ -80,5 +80,11 @@ FAMILIES = Registry(
             onnx=True,
             native="rookery.nets.native:squares_net",
         ),
+        NetworkFamily(
+            "twin",
+            "rookery.nets.twin:Twin",
+            "policy-value",
+            native="rookery.nets.native:twin_net",
+        ),
     ),
 )

@@ -377,21 +377,20 @@ def read_network(source: str) -> NnueNetwork:
     """The network of a model file or run folder, the shipped one, or `material`."""
     from rookery.encodings import NO_ACTIONS
     from rookery.nets.evaluator import read_model
-    from rookery.nets.model_arrays import parse_arrays
+    from rookery.nets.model_arrays import NNUE_TENSORS, parse_arrays
     from rookery.nets.model_file import ModelFileError
 
     if source == MATERIAL:
         return NnueNetwork.material()
     origin, data = read_model(source)
     arrays, info = parse_arrays(data, origin)
-    names = ("feature_weights", "feature_bias", "output_weights", "output_bias")
-    if info.family != "nnue" or set(arrays) != set(names):
+    if info.family != "nnue" or set(arrays) != set(NNUE_TENSORS):
         raise ModelFileError(
             f"{origin} holds a network of the family {info.family!r} with the tensors "
-            f"{', '.join(sorted(arrays))}; the engine needs 'nnue' with {', '.join(names)}"
+            f"{', '.join(sorted(arrays))}; the engine needs 'nnue' with {', '.join(NNUE_TENSORS)}"
         )
     try:
-        network = NnueNetwork(*(arrays[name] for name in names))
+        network = NnueNetwork(*(arrays[name] for name in NNUE_TENSORS))
     except NetworkError as error:
         raise ModelFileError(f"{origin}: {error}") from None
     said = {"observation": info.observation, "actions": info.actions, "sizes": dict(info.sizes)}

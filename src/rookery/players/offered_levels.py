@@ -58,7 +58,7 @@ PLAIN = Levels(
     (
         Level("1", "beginner: every second move at random", random=0.5),
         Level("2", "careless: every fifth move at random", random=0.2),
-        Level("3", "as strong as it is"),
+        Level("3", "full strength"),
     ),
     "3",
 )

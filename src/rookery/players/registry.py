@@ -55,7 +55,7 @@ def _classic(name: str, title: str) -> PlayerKind:
     return PlayerKind(
         name,
         f"{title}, an engine with a published rating (0.1 s a move without options)",
-        "rookery.players.classic_engines:classic_player",
+        "rookery.players.programs.classic_engines:classic_player",
         tables.CLASSIC,
         levels=levels.TIMED,
         may_lack=True,
@@ -177,7 +177,7 @@ KINDS = Registry(
         PlayerKind(
             "stockfish",
             "Stockfish, whole or weakened (0.1 s a move without options)",
-            "rookery.players.engines:stockfish_player",
+            "rookery.players.programs.builders:stockfish_player",
             (
                 Option("elo", kinds.positive_int, "UCI_Elo; on 15.1 known to be inaccurate"),
                 Option("skill", kinds.whole(0, 20), "Skill Level"),
@@ -193,7 +193,7 @@ KINDS = Registry(
         PlayerKind(
             "fairy-stockfish",
             "Fairy-Stockfish, for boards that have a name there (0.1 s a move without options)",
-            "rookery.players.engines:fairy_stockfish_player",
+            "rookery.players.programs.builders:fairy_stockfish_player",
             (
                 *tables.SEARCH,
                 Option("threads", kinds.positive_int, "threads (1)"),
@@ -224,7 +224,7 @@ KINDS = Registry(
         PlayerKind(
             "uci",
             "any UCI engine: uci,command=/path/engine",
-            "rookery.players.engines:uci_player",
+            "rookery.players.programs.builders:uci_player",
             (
                 Option("command", kinds.words, "program and arguments; no shell is used"),
                 *tables.SEARCH,

@@ -195,7 +195,9 @@ def bar_chart(title: str, bars: Sequence[Bar], name: Callable[[float], str] = sh
     height = TOP + row * len(bars) + BOTTOM - 12
     ends = [0.0, *(bar.low for bar in bars), *(bar.high for bar in bars)]
     marks = ticks(min(ends), max(ends), 6)
-    x_of = _scale(marks, left, WIDTH - RIGHT - 70)
+    texts = [f"{name(bar.value)} {bar.note}".strip() for bar in bars]
+    right = max(70, round(6.2 * max(map(len, texts))) + 12)
+    x_of = _scale(marks, left, WIDTH - RIGHT - right)
     parts = [_head(title, height)]
     bottom = TOP + row * len(bars)
     for mark in marks:
@@ -218,8 +220,7 @@ def bar_chart(title: str, bars: Sequence[Bar], name: Callable[[float], str] = sh
             ends_of = f'x1="{x_of(bar.low):.1f}" x2="{x_of(bar.high):.1f}"'
             parts.append(f'<line class="whisker" {ends_of} y1="{middle}" y2="{middle}"/>')
         x = max(x_of(bar.high), end) + 5
-        text = escape(f"{name(bar.value)} {bar.note}".strip())
-        parts.append(f'<text class="tick" x="{x:.1f}" y="{top + 11}">{text}</text>')
+        parts.append(f'<text class="tick" x="{x:.1f}" y="{top + 11}">{escape(texts[index])}</text>')
     return "".join([*parts, "</svg>"])
 
 

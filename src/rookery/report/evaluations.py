@@ -54,21 +54,23 @@ def score_chart(runs: Sequence[RunData], opponent: str, key: str, label: str) ->
 
 
 def rating_chart(runs: Sequence[RunData]) -> str:
-    """Elo over minutes, on a logarithmic axis, of checkpoints that `rookery rate` has rated."""
+    """Elo over minutes, on a logarithmic axis, of checkpoints with a measured rating.
+
+    One that won or lost every game is left out: only one end of its interval is known.
+    """
     lines = []
     for run in runs:
         minutes = {row.get("iteration"): (number(row.get("seconds")) or 0) / 60 for row in run.rows}
-        rated = [
-            (minutes[step], rating)
-            for step, rating in sorted(run_ratings(run.folder).items())
-            if rating.elo is not None and minutes.get(step)
-        ]
-        points = [(x, rating.elo) for x, rating in rated if rating.elo is not None]
-        bounds = [(r.low, r.high) for _, r in rated]
-        errors = [(low, high) for low, high in bounds if low is not None and high is not None]
+        points, errors = [], []
+        for step, rating in sorted(run_ratings(run.folder).items()):
+            when, elo, low, high = minutes.get(step), rating.elo, rating.low, rating.high
+            if when and elo is not None and low is not None and high is not None:
+                points.append((when, elo))
+                errors.append((low, high))
         lines.append(Series(run.name, points, run.colour, marked=True, errors=errors))
+    title = "Elo on the ladder, with 95 % intervals"
     marks = log_ticks([x for line in lines for x, _ in line.points])
-    return line_chart("Elo on the ladder", lines, "minutes of training", log_x=marks)
+    return line_chart(title, lines, "minutes of training", log_x=marks)
 
 
 def opening(runs: Sequence[RunData]) -> tuple[list[str], str]:

@@ -11,6 +11,7 @@ from html import escape
 from typing import Any
 
 from rookery.base.registry import load
+from rookery.rating.networks import UNBOUNDED
 from rookery.report.alarms import alarms
 from rookery.report.chart import COLOURS, Bar, Series, bar_chart, line_chart, mean_series
 from rookery.report.document import asset, document
@@ -142,8 +143,11 @@ def _opponent(runs: Sequence[RunData], opponent: str) -> str:
         score_chart(runs, opponent, key, label)
         for key, label in (("iteration", "iterations"), ("seconds", "minutes of training"))
     ]
-    title = "Last evaluation: score in per cent (95 % interval; of several runs mean and range)"
-    drawings.append(bar_chart(title, _bars(group_runs(runs), opponent)))
+    groups = group_runs(runs)
+    several = any(len(group.runs) > 1 for group in groups)
+    title = "Last evaluation: score in per cent, "
+    title += "of several runs mean and range" if several else "with 95 % interval"
+    drawings.append(bar_chart(title, _bars(groups, opponent)))
     heads = ["run", "games", "wins", "draws", "losses", "score", "Elo difference",
              "as White", "as Black"]  # fmt: skip
     rows = [_row(run, run.against(opponent)[-1]) for run in runs if run.against(opponent)]
@@ -173,10 +177,6 @@ def _bars(groups: Sequence[Group], opponent: str) -> list[Bar]:
 
 def _row(run: RunData, row: dict[str, Any]) -> list[str]:
     counts = [f"{int(number(row.get(key)) or 0):,}" for key in ("games", "wins", "draws", "losses")]
-    elo, low, high = (number(row.get(key)) for key in ("elo", "elo_low", "elo_high"))
-    difference = f"{elo:+.0f}" if elo is not None and has_elo(row) else ""
-    if difference and low is not None and high is not None:
-        difference += f" [{low:+.0f}, {high:+.0f}]"
     score = number(row.get("score"))
     sides = []
     for side in ("as_white", "as_black"):
@@ -185,7 +185,25 @@ def _row(run: RunData, row: dict[str, Any]) -> list[str]:
             f"{sign}{int(number(part.get(key)) or 0)}"
             for sign, key in (("+", "wins"), ("=", "draws"), ("-", "losses"))
         ))  # fmt: skip
-    return [run.name, *counts, "" if score is None else f"{100 * score:.1f} %", difference, *sides]
+    return [
+        run.name,
+        *counts,
+        "" if score is None else f"{100 * score:.1f} %",
+        _difference(row),
+        *sides,
+    ]
+
+
+def _difference(row: dict[str, Any]) -> str:
+    """An Elo difference with its interval; the known end if it won or lost every game."""
+    elo, low, high = (number(row.get(key)) for key in ("elo", "elo_low", "elo_high"))
+    if elo is None or not has_elo(row):
+        return ""
+    if low is None or high is None:
+        return f"{elo:+.0f}"
+    if high >= UNBOUNDED:
+        return f"above {low:+.0f}"
+    return f"below {high:+.0f}" if low <= -UNBOUNDED else f"{elo:+.0f} [{low:+.0f}, {high:+.0f}]"
 
 
 # --- Curves ---

@@ -408,6 +408,8 @@ class _Session:
         due = self._evaluations_due()
         if due <= self.counters.evaluated or self._has_no_time_to_evaluate():
             return
+        if self.stopping() and self.progress() < 1.0:
+            return  # the resumed run begins with it
         began = self.clock()
         if self.saved != self.counters.iterations:
             self._save(milestone=True)

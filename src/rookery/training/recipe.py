@@ -302,7 +302,7 @@ def _kinds(annotation: Any) -> set[Any]:
 
 def _parse(data: bytes, source: str) -> dict[str, Any]:
     try:
-        return tomllib.loads(data.decode())
+        return tomllib.loads(data.decode("utf-8-sig"))  # editors on Windows may mark UTF-8
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise RecipeError(f"recipe {source!r} is not valid TOML: {error}") from None
 
@@ -321,5 +321,5 @@ def _first(error: ValidationError, model: type[Section], name: str) -> str:
     message = detail["msg"].removeprefix("Value error, ")
     message = f"{message[:1].lower()}{message[1:]}"
     if isinstance(found, dict):  # an error of a whole section or recipe
-        return f"{key or 'the whole'} of recipe {name!r}: {message}"
+        return f"{f'section {key} of ' if key else ''}recipe {name!r}: {message}"
     return f"{key} = {found!r} in recipe {name!r}: {message}"

@@ -103,7 +103,7 @@ def tune(
 
     Args:
         tuning: Goes on from where it is.
-        tensors: Of the network, in the order of `rookery.nets.nnue.TENSORS`.
+        tensors: Of the network, in the order of `rookery.nets.model_arrays.NNUE_TENSORS`.
         folder: Gets FILE after every step.
         threads: Of the games; does not change the result.
         report: Called after every step.

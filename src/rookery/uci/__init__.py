@@ -19,5 +19,6 @@ The protocol does not define what happens when a client does not wait for answer
 - `uci` is answered when the player is loaded, because its options belong to the answer.
 - `isready` is answered at once during a search, or if the player still loads and `uci` was not
   sent; otherwise after everything before it is done.
-- The end of the input means `quit`: searches answer with their best move so far.
+- `quit` and the end of the input: searches answer with their best move so far, and a `uci` or `go`
+  that waits for the player to load is answered first.
 """

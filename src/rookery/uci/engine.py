@@ -17,7 +17,7 @@ import numpy as np
 
 from rookery import __version__
 from rookery._core import STANDARD_BOARD, Game
-from rookery.players.base import Player, capabilities_of
+from rookery.players.base import Player, capabilities_of, require_board
 from rookery.players.thinking import Setting, Thinker
 from rookery.uci import options as settings
 from rookery.uci.commands import one_line, read_go, read_position, read_setoption, shown
@@ -40,11 +40,13 @@ class Engine:
         *,
         name: str = "",
         seed: int | None = None,
+        board: str | None = None,
         on_failure: Callable[[str], None] | None = None,
     ) -> None:
         """Start loading the player.
 
         `write` writes one line and is called from several threads. `name` is appended to `id name`.
+        `board` is the only one offered; None: all that the player plays on.
         `on_failure` is called with the reason if the player cannot be made.
         """
         self._write = write
@@ -52,7 +54,8 @@ class Engine:
         self._rng = np.random.default_rng(seed)
         self._on_failure = on_failure
         self._make_player = make_player
-        self._game = Game()
+        self._board = board
+        self._game = Game(board=board or STANDARD_BOARD)
         self._options = Options()
         self._player: Player | None = None
         self._thinker: Thinker | None = None  # the player, if it is a `Thinker`
@@ -97,9 +100,9 @@ class Engine:
         return not self._worker.is_alive()
 
     def wait_loaded(self, seconds: float) -> None:
-        """Wait for the player if `uci` is unanswered, whose answer needs the player's options."""
-        if self._uci_waits:
-            self.wait_idle(seconds)
+        """Wait until the player is loaded if `uci` or a `go` is unanswered."""
+        if self._uci_waits or self._unanswered():
+            self._loaded.wait(seconds)
 
     def wait_idle(self, seconds: float) -> bool:
         """Wait until everything sent so far is done; returns whether that was in time."""
@@ -201,9 +204,12 @@ class Engine:
 
     def _work(self) -> None:
         try:
-            self._player = self._make_player()
+            player = self._make_player()
+            if self._board is not None:
+                require_board(player.name, capabilities_of(player).boards, self._board)
+            self._player = player
             self._thinker = self._player if isinstance(self._player, Thinker) else None
-            boards = capabilities_of(self._player).boards
+            boards = self._boards()
             if boards and STANDARD_BOARD not in boards:  # what it plays without a UCI_Variant
                 self._options = replace(self._options, variant=boards[0])
         except Exception as error:  # reported; ends the process
@@ -282,8 +288,13 @@ class Engine:
     def _general(self) -> Sequence[Setting]:
         """Return the general settings that apply; all of them until the player is loaded."""
         thinks = self._thinker is not None or not self._loaded.is_set()
-        boards = None if self._player is None else capabilities_of(self._player).boards
-        return settings.general_settings(self._settings(), thinks, ABOUT, boards)
+        return settings.general_settings(self._settings(), thinks, ABOUT, self._boards())
+
+    def _boards(self) -> tuple[str, ...] | None:
+        """Return the boards on offer; None: any."""
+        if self._board is not None:
+            return (self._board,)
+        return None if self._player is None else capabilities_of(self._player).boards
 
     def _own(self, name: str) -> Setting | None:
         return settings.find(self._settings(), name)

@@ -26,7 +26,7 @@ READ_BYTES = 1 << 16
 SWITCH_SECONDS = 0.0005  # `stop` should not wait for a player that computes in Python
 CLOSE_SECONDS = 0.6  # for searches to answer and the player to close
 WAIT_SECONDS = 0.2
-LOAD_SECONDS = 30.0  # for the answer to `uci` if the input has ended: echo uci | rookery uci
+LOAD_SECONDS = 30.0  # for answers that need the player: printf "uci\nquit\n" | rookery uci
 
 
 class Output:
@@ -165,9 +165,13 @@ def _wait_writable(descriptor: int) -> None:
 
 
 def serve(
-    make_player: Callable[[], Player], *, name: str = "", seed: int | None = None
+    make_player: Callable[[], Player],
+    *,
+    name: str = "",
+    seed: int | None = None,
+    board: str | None = None,
 ) -> NoReturn:
-    """Serve UCI on standard input and output, then end the process."""
+    """Serve UCI on standard input and output, then end the process; arguments as of `Engine`."""
     output = Output(os.dup(sys.stdout.fileno()))
     kind = PolledInput if hasattr(select, "poll") else ThreadedInput
     source: Input = kind(sys.stdin.fileno(), output)
@@ -180,7 +184,9 @@ def serve(
     sys.setswitchinterval(SWITCH_SECONDS)
     # Prints of players and libraries must not corrupt the protocol.
     with contextlib.redirect_stdout(sys.stderr), _signals_wake(source.wake) as caught:
-        engine = Engine(make_player, output.write, name=name, seed=seed, on_failure=fail)
+        engine = Engine(
+            make_player, output.write, name=name, seed=seed, board=board, on_failure=fail
+        )
         if _read_commands(engine, source, output):
             engine.wait_loaded(LOAD_SECONDS)
         engine.close(CLOSE_SECONDS)
@@ -196,7 +202,7 @@ def serve(
 def _read_commands(engine: Engine, source: Input, output: Output) -> bool:
     """Forward lines until `quit`, the end of input or output, or a wake-up.
 
-    Returns whether it was the end of the input.
+    Returns whether what was sent still deserves an answer: after `quit` and the end of the input.
     """
     buffer = LineBuffer()
     for data in source.chunks():
@@ -204,7 +210,7 @@ def _read_commands(engine: Engine, source: Input, output: Output) -> bool:
             if line is None:
                 output.write(f"info string a line longer than {LONGEST_LINE} bytes is ignored")
             elif not engine.receive(line):
-                return False
+                return True
         if not data:
             return True
     return False

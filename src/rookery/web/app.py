@@ -46,7 +46,7 @@ from starlette.responses import (
     RedirectResponse,
     Response,
 )
-from starlette.routing import Mount, Route, WebSocketRoute
+from starlette.routing import BaseRoute, Mount, Route, WebSocketRoute
 from starlette.staticfiles import StaticFiles
 from starlette.websockets import WebSocket
 
@@ -123,8 +123,13 @@ class Server:
 
     def application(self) -> Guard:
         """Return the ASGI application behind its guard."""
+        application = Starlette(routes=self.routes(), lifespan=self._lifespan)
+        return Guard(application, self.access, self.quotas)
+
+    def routes(self) -> list[BaseRoute]:
+        """Return all that can be asked for."""
         games = "/api/games/{id:str}"
-        routes = [
+        return [
             Route("/", self.page),
             Route("/api/session", self._checked(self.session)),
             Route("/api/players", self._checked(self.players)),
@@ -148,7 +153,6 @@ class Server:
             Mount("/static/blind", StaticFiles(directory=BLIND_STATIC)),
             Mount("/static", StaticFiles(directory=STATIC)),
         ]
-        return Guard(Starlette(routes=routes, lifespan=self._lifespan), self.access, self.quotas)
 
     @contextlib.asynccontextmanager
     async def _lifespan(self, _: Starlette) -> AsyncIterator[None]:
@@ -372,8 +376,9 @@ class Server:
         stage = self.start.get("stage") if self.start.get("run") == name else None
         return JSONResponse({**run, "stage": stage, "more": self._more is not None})
 
-    async def train_on(self, _: Request) -> Response:
+    async def train_on(self, request: Request) -> Response:
         """Let a demo that is over train on."""
+        await json_object(request)
         if self._more is None or self.start.get("stage") != "done":
             raise ValueError("there is no finished demo that could train on")
         self.start["stage"] = "train"

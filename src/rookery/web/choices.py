@@ -62,6 +62,7 @@ class Choice:
     rating: NetworkRating | None = None  # measured, at full strength
     called: str = ""  # at the board, if not by title and level
     words: str = ""  # the part of the title that describes it
+    hints: str = ""  # specification of who gives hints instead of it
 
     def level(self, wanted: str) -> Level:
         """Return a level by its id."""
@@ -163,6 +164,7 @@ def characters() -> list[Choice]:
             person.levels,
             called=f"{person.name} (about {person.elo} Elo)",
             words=person.words,
+            hints="" if path is None else OUR_ENGINE,
         )
         for person in CHARACTERS
         if calibrated or person.player != "rookery"

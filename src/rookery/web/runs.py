@@ -172,13 +172,20 @@ def networks(run: Path, timing: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def strength(run: Path, timing: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the measured ratings of a run over minutes of training, oldest first."""
+    """Return the measured ratings of a run over minutes of training, oldest first.
+
+    If every game was won or lost, one end is known and no `elo`: it would follow from the number
+    of games alone.
+    """
     seconds = {row.get("iteration"): number(row.get("seconds")) for row in timing}
-    return [
-        {"minutes": round(when / 60, 2), **rating.to_json()}
-        for step, rating in sorted(run_ratings(run).items())
-        if (when := seconds.get(step)) is not None
-    ]
+    found = []
+    for step, rating in sorted(run_ratings(run).items()):
+        when = seconds.get(step)
+        if when is not None:
+            row = {"minutes": round(when / 60, 2), **rating.to_json()}
+            bounded = rating.low is not None and rating.high is not None
+            found.append(row if bounded else {**row, "elo": None})
+    return found
 
 
 def _rating_to_json(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -13,9 +13,9 @@ import numpy as np
 from rookery._core import Game, MoveError, sunfish_moves
 from rookery.engines.find import find_sunfish
 from rookery.players.base import Capabilities, Decision, Limits, Player
-from rookery.players.engines import program_of, settings_of
+from rookery.players.programs.builders import program_of, settings_of
+from rookery.players.programs.uci_engine import UciPlayer
 from rookery.players.spec import PlayerSpec, SpecError
-from rookery.players.uci_engine import UciPlayer
 
 
 class NativeSunfish:

@@ -198,9 +198,9 @@ class PawnEnding(World):
 def make_opponent(name: str, remember: bool) -> Player:
     """Make the bare king's player; answers of engines with fixed nodes or depth can be cached."""
     from rookery.papers.kanis2016.sunfish import NativeSunfish
+    from rookery.players.programs.uci_engine import UciPlayer
     from rookery.players.registry import make_player
     from rookery.players.remembered import answers_file
-    from rookery.players.uci_engine import UciPlayer
 
     player = make_player(name)
     engine = isinstance(player, UciPlayer | NativeSunfish)

@@ -34,13 +34,15 @@ class InsightRoutes:
 
     def _networks(self) -> dict[str, Any]:
         listed: dict[str, Choice] = {}  # characters are our engine once more
+        players: dict[str, list[str]] = {}
         for choice in self._choices.all().values():
             if has_network(choice):
                 listed.setdefault(choice.spec, choice)
+                players.setdefault(choice.spec, []).append(choice.id)
         seconds, first = first_choice(list(listed.values()))
         rows = [
             {"id": row.id, "name": row.name, "words": row.words, "group": row.group}
-            | {"seconds": seconds.get(row.id)}
+            | {"seconds": seconds.get(row.id), "players": players[row.spec]}
             for row in listed.values()
         ]
         return {"networks": rows, "first": first}

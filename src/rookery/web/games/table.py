@@ -203,7 +203,7 @@ class Table:
         self._tell_state(len(self.entries))
 
     def hint(self) -> None:
-        """Let the opponent analyse a person's position."""
+        """Let the opponent, or who gives hints in its place, analyse a person's position."""
         self._require_open()
         seat = next((seat for seat in self.seats.values() if seat.choice is not None), None)
         if seat is None or self.game.turn not in self.people:
@@ -287,12 +287,15 @@ class Table:
 
     async def _give_hint(self, seat: Seat) -> None:
         board = self._board.copy(stack=False)
+        other = seat.choice.hints if seat.choice is not None else ""
+        who = other or seat.title
 
         def tell(thought: Thought) -> None:
-            self._tell_thought(thought_to_json(board, thought, seat.title, "hint"))
+            self._tell_thought(thought_to_json(board, thought, who, "hint"))
 
         # Hints use full strength and a few lines.
         wish = replace(self._wish(seat), random=0.0, settings=FULL, lines=HINT_LINES)
+        wish = replace(wish, spec=other or wish.spec)
         try:
             decision = await self.searches.begin(wish, tell).decision()
         except asyncio.CancelledError:
@@ -301,7 +304,7 @@ class Table:
             self._tell({"type": "error", "text": f"no hint: {str(error)[:300]}"})
             return
         san = board.san(chess.Move.from_uci(decision.move))
-        self._tell({"type": "hint", "uci": decision.move, "san": san, "ply": self.game.ply})
+        self._tell({"type": "hint", "who": who, "san": san})
 
     def _make(self, uci: str, value: float | None, by: str = "") -> None:
         """Play a legal move of a person or a player."""

@@ -6,6 +6,7 @@ import { Editor } from "./editor.js";
 import { Insight } from "./insight.js";
 import { showLines } from "./engine_lines.js";
 import { STANDARD } from "./moves.js";
+import { pgnText } from "./pgn.js";
 import { Review } from "./review.js";
 import { MoveTree } from "./tree.js";
 import { showTree } from "./tree_view.js";
@@ -24,18 +25,20 @@ export class AnalyseView {
     this.editor = new Editor((text) => this.loadText(text));
     this.flipped = false;
     this.position = null; // the server's facts about the node on show
-    this.load(new MoveTree(STANDARD));
     this.wire();
+    this.load(new MoveTree(STANDARD));
   }
 
   // --- The tree on show ---
 
-  load(tree, title = "") {
+  /** `tags` are those of a PGN game: White, Black, Result and so on. */
+  load(tree, tags = {}) {
     this.tree = tree;
+    this.tags = tags;
     this.current = 0;
     this.position = null;
     this.review.clear();
-    $("analysis-title").textContent = title;
+    $("analysis-title").textContent = titleOf(tags);
     this.ask();
     this.render();
   }
@@ -45,7 +48,7 @@ export class AnalyseView {
     const tree = new MoveTree(state.start);
     let at = 0;
     for (const entry of entries) at = tree.add(at, entry.uci, entry.san, entry.fen);
-    this.load(tree, `${state.white} – ${state.black}, ${state.result}`);
+    this.load(tree, { White: state.white, Black: state.black, Result: state.result });
     this.go(entries.length ? at : 0);
   }
 
@@ -53,8 +56,7 @@ export class AnalyseView {
     const trimmed = text.trim();
     const isFen = trimmed.split(" ")[0].split("/").length === 8;
     const { headers, nodes } = await request("POST", "/api/pgn", isFen ? { fen: trimmed } : { pgn: trimmed });
-    const names = [headers.White, headers.Black].filter(Boolean).join(" – ");
-    this.load(MoveTree.of(nodes), [names, headers.Result].filter(Boolean).join(", "));
+    this.load(MoveTree.of(nodes), headers);
   }
 
   go(index) {
@@ -129,6 +131,7 @@ export class AnalyseView {
     socket.onclose = (event) => {
       if (socket !== this.socket) return;
       this.socket = null;
+      showLines(this, null);
       if (event.code === 1008 && event.reason.startsWith("no engine")) return this.notify(event.reason);
       setTimeout(() => this.again(), RETRY);
     };
@@ -216,7 +219,8 @@ export class AnalyseView {
     $("analysis-facts").textContent = known ? facts(known) : "";
     $("analysis-words").textContent = inWords(node.fen);
     $("analysis-fen").value = node.fen;
-    $("tree-promote").disabled = $("tree-delete").disabled = !this.current;
+    $("tree-delete").disabled = !this.current;
+    $("tree-promote").disabled = this.tree.isMain(this.current);
     showLines(this, this.thought && this.thought.fen === node.fen ? this.thought : null);
     if (known) this.insight.refresh(node.fen);
   }
@@ -249,8 +253,9 @@ export class AnalyseView {
 
   get pgn() {
     const start = this.tree.nodes[0].fen;
-    const setup = start === STANDARD ? "" : `[SetUp "1"]\n[FEN "${start}"]\n`;
-    return `[Event "Rookery analysis"]\n[Result "*"]\n${setup}\n${this.tree.movetext()} *\n`;
+    const setup = start === STANDARD ? {} : { SetUp: "1", FEN: start };
+    const tags = { ...this.tags, Event: this.tags.Event || "Rookery analysis", Result: this.tags.Result || "*", ...setup };
+    return pgnText(Object.entries(tags), [...this.tree.movetext().split(" "), tags.Result]);
   }
 
   wire() {
@@ -301,11 +306,17 @@ export class AnalyseView {
   }
 }
 
+/** The line above the board: "A – B, 0-1"; "" if nothing is known. */
+function titleOf({ White, Black, Result }) {
+  const names = [White, Black].filter((name) => name && name !== "?").join(" – ");
+  return names && [names, Result === "*" ? "not finished" : Result].filter(Boolean).join(", ");
+}
+
 /** What is known about a position without searching. */
 function facts(position) {
   const found = [];
   if (position.opening) found.push(position.opening);
-  if (position.book.length) found.push(`Book: ${position.book.map((move) => `${move.san} ${move.share} %`).join(", ")}`);
+  if (position.book.length) found.push(`Book: ${position.book.map((move) => `${move.san} ${move.share || "<1"} %`).join(", ")}`);
   if (position.tablebase) found.push(`Tablebase: ${position.tablebase.text}`);
   if (position.outcome) {
     const { ending, winner } = position.outcome;

@@ -7,6 +7,17 @@ export async function beginSession() {
   return session;
 }
 
+const AWAY = "the server is away; try again when it is back";
+
+/** Wait for something from the server; what the browser says if there is none helps nobody. */
+export async function reached(promise) {
+  try {
+    return await promise;
+  } catch (error) {
+    throw new Error(AWAY, { cause: error });
+  }
+}
+
 /** Send a request; an error carries the server's text and status. */
 export async function request(method, path, body) {
   const options = { method, headers: {} };
@@ -15,7 +26,7 @@ export async function request(method, path, body) {
     options.headers["content-type"] = "application/json";
   }
   if (body !== undefined) options.body = JSON.stringify(body);
-  const answer = await fetch(path, options);
+  const answer = await reached(fetch(path, options));
   const isJson = (answer.headers.get("content-type") || "").startsWith("application/json");
   if (!answer.ok) {
     const error = new Error(isJson ? (await answer.json()).error : await answer.text());

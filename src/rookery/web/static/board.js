@@ -167,8 +167,8 @@ export function advantage(fen, side) {
   return total > 0 ? `${text} +${total}` : text;
 }
 
-/** A position for screen readers: "White: king e1, ..." */
-export function inWords(fen) {
+/** The pieces of a position by colour, each as a small letter and its square. */
+function piecesOf(fen) {
   const found = { white: [], black: [] };
   const { ranks } = sizeOf(fen);
   fen.split(" ")[0].split("/").forEach((row, index) => {
@@ -183,6 +183,18 @@ export function inWords(fen) {
       file += 1;
     }
   });
+  return found;
+}
+
+/** What stands on a square: "queen d1". */
+export function pieceName(fen, square) {
+  const found = Object.values(piecesOf(fen)).flat().find(([, where]) => where === square);
+  return found ? `${NAMES[found[0]]} ${square}` : square;
+}
+
+/** A position for screen readers: "White: king e1, ..." */
+export function inWords(fen) {
+  const found = piecesOf(fen);
   const text = (list) =>
     list
       .sort((a, b) => ORDER.indexOf(a[0]) - ORDER.indexOf(b[0]))

@@ -13,7 +13,12 @@ const MEANINGS = {
   [RESULTS]: "How its games of training end. Ever more draws can mean that it stops learning.",
   losses: "How far it is from what it should have said; training makes this smaller.",
   speed: "Positions per second that it learns from.",
-  strength: "Elo on the ladder of known opponents, with the 95 % interval of each measurement.",
+  strength: "Elo on the ladder of known opponents, with the 95 % interval of each measurement. Where it won or lost every game, only one end is known.",
+};
+const TITLES = {
+  "losses: train": "Loss on what it learns from",
+  "losses: validation": "Loss on games held back",
+  "speed: samples per second": "Speed of learning",
 };
 const MAIN_LOSSES = 2; // of the losses, so many are shown at once
 
@@ -61,7 +66,8 @@ export class Charts {
         .filter(([name, values]) => name !== "x" && values.some((value) => value !== null))
         .forEach(([name, values], index) => {
           const main = group === "speed" || (group === "losses" && index < MAIN_LOSSES);
-          const title = `${group}: ${name.replaceAll("_", " ")}`;
+          const raw = `${group}: ${name.replaceAll("_", " ")}`;
+          const title = TITLES[raw] || raw;
           this.draw(title, [name], [curves.x, values], { main, meaning: main ? MEANINGS[group] : "" });
         });
     }
@@ -152,9 +158,9 @@ function options(element, names, range, x, interval) {
   const series = names.map((name, index) => ({
     label: name,
     value,
-    spanGaps: true,
+    spanGaps: !interval || index === 0,
     ...(interval
-      ? { stroke: COLORS[0], width: index ? 1 : 2, dash: index ? [4, 4] : undefined, points: { show: !index } }
+      ? { stroke: COLORS[0], width: index ? 1 : 2, dash: index ? [4, 4] : undefined, points: { show: true, size: index ? 4 : 7 } }
       : { stroke: COLORS[index % COLORS.length], width: 1.5 }),
   }));
   return {

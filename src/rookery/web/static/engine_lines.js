@@ -9,7 +9,7 @@ let preview = null;
 /** Show what the engine thinks about the position on show; null empties the panel. */
 export function showLines(board, thought) {
   if (!thought) {
-    const waits = board.review.pending ? "Thinks again when the review is done." : "Thinking …";
+    const waits = !board.socket ? "Waits for the server." : board.review.pending ? "Thinks again when the review is done." : "Thinking …";
     $("engine-facts").textContent = $("engine-on").checked ? waits : "The engine is off: a serious game.";
     $("engine-list").replaceChildren();
     board.board.arrows([]);

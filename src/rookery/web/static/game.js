@@ -99,8 +99,8 @@ export class GameView {
   receive(message) {
     if (message.type === "state") this.takeState(message);
     else if (message.type === "thought") this.takeThought(message);
-    else if (message.type === "hint") this.say(`Hint: ${message.san}`);
-    else if (message.type === "declined") this.notify(message.text);
+    else if (message.type === "hint") this.takeHint(message);
+    else if (message.type === "declined") this.notify(message.text, true);
     else if (message.type === "error") this.notify(message.text);
   }
 
@@ -123,6 +123,13 @@ export class GameView {
   takeThought(thought) {
     this.thoughts.set(thought.fen, thought);
     this.renderThought();
+  }
+
+  /** Most players show a hint by their lines and an arrow; the others only name the move. */
+  takeHint({ who, san }) {
+    this.say(`Hint: ${san}`);
+    const thought = this.thoughts.get(this.shownFen);
+    if (!thought || thought.kind !== "hint") this.notify(`${who} would play ${san}.`, true);
   }
 
   say(text) {

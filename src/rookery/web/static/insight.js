@@ -1,7 +1,7 @@
 // What networks see in the position on the analysis board, side by side.
 
 import { request } from "./api.js";
-import { squares } from "./board.js";
+import { pieceName, squares } from "./board.js";
 import { cell } from "./thought.js";
 import { duration } from "./words.js";
 
@@ -10,6 +10,7 @@ const PICKERS = ["insight-1", "insight-2", "insight-3"];
 const STEPS = 5; // shades of a colour
 const SHOWN_MOVES = 5;
 const SHOWN_ARROWS = 3;
+const SHOWN_PIECES = 4;
 
 export class Insight {
   /** `view` is the analysis board. */
@@ -19,7 +20,7 @@ export class Insight {
     this.seen = null; // the server's last answer
     this.asked = "";
     $("insight").ontoggle = () => this.toggled();
-    for (const id of PICKERS) $(id).onchange = () => this.again();
+    for (const id of PICKERS) $(id).onchange = () => this.picked();
     for (const radio of document.querySelectorAll("[name=insight-shown]")) radio.onchange = () => this.draw();
     $("insight-match").onclick = () => this.match();
     $("insight-tree-show").onclick = () => this.showTree();
@@ -28,10 +29,19 @@ export class Insight {
   /** Open the panel with these networks, as far as they have any. */
   async open(wanted) {
     await this.list();
-    const known = wanted.filter((id) => this.networks.some((network) => network.id === id));
+    const known = wanted.map((id) => this.networks.find((network) => network.players.includes(id))?.id).filter(Boolean);
+    // In the panel: a notice would end with the board's next position.
+    $("insight-note").textContent = "This opponent has no network; here are some that others have.";
+    $("insight-note").hidden = known.length > 0;
     if (known.length) PICKERS.forEach((id, index) => ($(id).value = known[index] || ""));
     if (!$("insight").open) $("insight").open = true; // asks by itself
     else this.again();
+  }
+
+  /** Other networks were chosen by hand. */
+  picked() {
+    $("insight-note").hidden = true;
+    this.again();
   }
 
   get chosen() {
@@ -92,9 +102,9 @@ export class Insight {
 
   draw() {
     const networks = this.seen ? this.seen.networks : [];
-    $("insight-columns").replaceChildren(...networks.map((network) => column(this.view, network)));
-    const shown = document.querySelector("[name=insight-shown]:checked").value;
+    $("insight-columns").replaceChildren(...networks.map((network) => column(this.view, network, this.seen.fen)));
     const first = $("insight").open ? networks[0] : null;
+    const shown = shownOf(first);
     this.view.board.colour(first ? colours(first, shown) : new Map());
     const arrows = first && shown === "policy" && first.policy;
     if (arrows && !$("engine-on").checked) this.view.board.arrows(policyArrows(first.policy));
@@ -122,6 +132,14 @@ export class Insight {
   }
 }
 
+/** What the board shows of a network; one without a policy has only pieces to show. */
+function shownOf(network) {
+  const policy = document.querySelector("[name=insight-shown][value=policy]");
+  policy.disabled = Boolean(network && !network.policy);
+  if (policy.disabled && policy.checked) document.querySelector("[name=insight-shown][value=pieces]").checked = true;
+  return document.querySelector("[name=insight-shown]:checked").value;
+}
+
 function fill(select, networks, value, optional) {
   select.replaceChildren();
   if (optional) select.append(new Option("nothing", ""));
@@ -143,7 +161,7 @@ function label({ name, seconds }) {
   return seconds ? name.replace(/after \d+ iterations/, `after ${duration(seconds)}`) : name;
 }
 
-function column(view, network) {
+function column(view, network, fen) {
   const part = document.createElement("section");
   part.dataset.network = network.id;
   const chosen = view.insight.networks.find((known) => known.id === network.id);
@@ -157,6 +175,9 @@ function column(view, network) {
     const moves = network.policy.slice(0, SHOWN_MOVES);
     part.append(rows(moves.map((move) => [move.san, meter(move.share / 100, move.san), `${move.share} %`])));
   }
+  if (Object.keys(network.pieces).length) {
+    part.append(cell("h4", "What a piece is worth to its owner, in points"), ...worths(network.pieces, fen));
+  }
   if (network.concepts.length) {
     part.append(cell("h4", "What it recognises about the side to move"), ...concepts(network.concepts));
   } else part.append(cell("p", network.lacks || "No probes are saved for it: rookery probe --save makes them."));
@@ -167,6 +188,22 @@ function column(view, network) {
   return part;
 }
 
+/** The pieces with the greatest worth, then those that are a burden; the rest is folded. */
+function worths(pieces, fen) {
+  const sorted = Object.entries(pieces).sort((a, b) => b[1] - a[1]);
+  const line = ([square, worth]) => [pieceName(fen, square), signed(worth)];
+  const matters = ([, worth], index) => index < SHOWN_PIECES || worth < -1;
+  const shown = rows(sorted.filter(matters).map(line));
+  const others = sorted.filter((...row) => !matters(...row)).map(line);
+  return others.length ? [shown, folded(`${others.length} more`, rows(others))] : [shown];
+}
+
+function folded(title, content) {
+  const details = document.createElement("details");
+  details.append(cell("summary", title), content);
+  return details;
+}
+
 /** What it thinks likely or what is true, the likeliest first; the rest is folded. */
 function concepts(all) {
   const sorted = [...all].sort((a, b) => b.probability - a.probability);
@@ -175,9 +212,8 @@ function concepts(all) {
     const truth = row.true === null ? "" : row.true ? " (true)" : " (not so)";
     return [row.words.toLowerCase() + truth, meter(row.probability, row.words), percent(row)];
   };
-  const more = document.createElement("details");
   const others = sorted.filter((row) => !matters(row));
-  more.append(cell("summary", `${others.length} more that it thinks unlikely`), rows(others.map(line)));
+  const more = folded(`${others.length} more that it thinks unlikely`, rows(others.map(line)));
   const shown = sorted.filter(matters);
   return [shown.length ? rows(shown.map(line)) : cell("p", "Nothing in particular."), more];
 }
@@ -233,6 +269,14 @@ function policyArrows(policy) {
   });
 }
 
+/** "81 nodes · 55 for White"; a won or lost move is that of the side that made it. */
+function factsOf({ visits, value, status, fen }) {
+  const [mover, other] = fen.split(" ")[1] === "b" ? ["White", "Black"] : ["Black", "White"];
+  const ends = { won: `${mover} wins`, lost: `${other} wins`, draw: "a draw", repeat: "a draw by repetition" };
+  const worth = ends[status] || (value === null ? "" : `${value.toFixed(0)} for White`);
+  return [visits ? `${visits.toLocaleString("en")} nodes` : "", worth].filter(Boolean).join(" · ") || "not looked at";
+}
+
 /** A node of the search tree; what is below it opens with a click. */
 function branch(view, node, before) {
   const path = [...before, node];
@@ -244,8 +288,7 @@ function branch(view, node, before) {
     const line = { moves: path.map((n) => n.uci), sans: path.map((n) => n.san), fens: path.map((n) => n.fen) };
     view.addLine(view.current, line, path.length);
   };
-  const value = node.status === "open" ? (node.value === null ? "" : `${node.value.toFixed(0)} for White`) : node.status;
-  const facts = cell("span", [`${node.visits.toLocaleString("en")} nodes`, value].filter(Boolean).join(" · "));
+  const facts = cell("span", factsOf(node));
   if (!node.children.length) {
     item.append(move, facts);
     return item;

@@ -4,9 +4,10 @@ import { request } from "./api.js";
 import { smallBoard } from "./board.js";
 
 const $ = (id) => document.getElementById(id);
+const SURE = 3000; // milliseconds in which a second click deletes
 
 export class LibraryView {
-  /** `open(id)` shows a kept game; `review(id)` reviews it. */
+  /** `open(id)` shows a kept game. */
   constructor(open, notify) {
     this.open = open;
     this.notify = notify;
@@ -48,7 +49,7 @@ export class LibraryView {
     pgn.className = "button";
     pgn.href = `/api/library/${game.id}/pgn`;
     pgn.download = "rookery-game.pgn";
-    buttons.append(open, pgn, button("Delete", () => this.remove(game.id, row)));
+    buttons.append(open, pgn, this.remover(game.id));
     text.append(buttons);
     row.append(picture, text);
     return row;
@@ -63,10 +64,20 @@ export class LibraryView {
     }
   }
 
-  async remove(id, row) {
+  /** The first click asks, a second one soon after it deletes. */
+  remover(id) {
+    const element = button("Delete", () => {
+      if (element.textContent !== "Delete") return this.remove(id);
+      element.textContent = "Really delete?";
+      setTimeout(() => (element.textContent = "Delete"), SURE);
+    });
+    return element;
+  }
+
+  async remove(id) {
     try {
       await request("DELETE", `/api/library/${id}`);
-      row.remove();
+      await this.refresh();
     } catch (error) {
       $("library-facts").textContent = error.message;
     }

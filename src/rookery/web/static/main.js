@@ -1,6 +1,6 @@
 // The page: tabs, colours, and the first game.
 
-import { beginSession, request } from "./api.js";
+import { beginSession, reached, request } from "./api.js";
 import { GameView } from "./game.js";
 import { LibraryView, movesOf } from "./library.js";
 import { wirePreferences } from "./preferences.js";
@@ -9,9 +9,11 @@ import { Setup } from "./setup.js";
 const TABS = ["play", "analyse", "blind", "watch"];
 const $ = (id) => document.getElementById(id);
 
-function notify(text) {
+/** Show a message; one that is no trouble is `calm`. */
+function notify(text, calm = false) {
   $("notice").textContent = text;
   $("notice").hidden = !text;
+  $("notice").classList.toggle("calm", calm);
 }
 
 function setTheme(theme) {
@@ -63,7 +65,7 @@ async function main() {
   let blind = null;
 
   async function analysis() {
-    const { AnalyseView } = await import("./analyse.js");
+    const { AnalyseView } = await reached(import("./analyse.js"));
     analyse ??= new AnalyseView(playAgainst, notify);
     return analyse;
   }
@@ -72,6 +74,7 @@ async function main() {
     // A hidden board has no size, and chessground would draw arrows without a length.
     if (name !== "play") game.board.arrows([]);
     if (name !== "analyse") analyse?.board.arrows([]);
+    if ($(name).hidden) scrollTo(0, 0);
     for (const tab of TABS) {
       $(tab).hidden = tab !== name;
       $(`tab-${tab}`).setAttribute("aria-selected", String(tab === name));
@@ -81,13 +84,13 @@ async function main() {
     if (name === "analyse") (await analysis()).show();
     else if (analyse) analyse.hide();
     if (name === "blind") {
-      const { BlindView } = await import("./blind.js");
+      const { BlindView } = await reached(import("./blind.js"));
       blind ??= new BlindView(notify);
       blind.show();
     }
     if (name === "watch") {
       if (!watch) {
-        const { WatchView } = await import("./watch.js");
+        const { WatchView } = await reached(import("./watch.js"));
         watch = new WatchView(playAgainst, notify);
       }
       await watch.show(run);

@@ -20,8 +20,13 @@ export function pgnOf(state, entries) {
     ["TimeControl", clock ? `${clock.seconds}+${clock.increment}` : ""],
     ["Termination", state.reason],
   ];
+  return pgnText(tags, [...words(state.start, entries), state.result]);
+}
+
+/** A game from its tags, of which empty ones are left out, and the words of its moves. */
+export function pgnText(tags, list) {
   const head = tags.filter(([, text]) => text).map(([name, text]) => `[${name} "${plain(text)}"]`);
-  return `${head.join("\n")}\n\n${wrapped([...words(state.start, entries), state.result])}\n`;
+  return `${head.join("\n")}\n\n${wrapped(list)}\n`;
 }
 
 function words(start, entries) {

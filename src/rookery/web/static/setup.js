@@ -52,6 +52,7 @@ export class Setup {
     seat.querySelector(".facts").textContent = sentence(player.words);
     const select = field(seat, "level");
     select.replaceChildren(...player.levels.map((level) => option(level.id, level.title)));
+    select.closest("label").hidden = player.levels.length < 2;
     select.value = player.levels.some((level) => level.id === kept) ? kept : player.default;
   }
 

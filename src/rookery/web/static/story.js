@@ -75,7 +75,7 @@ function worth(found) {
 function gate([, generation, score, games, old, , rejected]) {
   const result = `scored ${score} % in ${games} games against generation ${old}`;
   if (rejected) return `Generation ${generation} ${result}: not clearly better, so it was thrown away, and generation ${old} goes on playing. That is normal: not every lesson helps.`;
-  return `Generation ${generation} ${result}: it is better, and plays the games to learn from now on.`;
+  return `Generation ${generation} ${result}: from now on it plays the games to learn from.`;
 }
 
 function sentence(opponent, row) {

@@ -57,6 +57,11 @@ export class MoveTree {
     return parent;
   }
 
+  /** Whether a node belongs to the main line. */
+  isMain(index) {
+    return index === 0 || this.mainLine.includes(index);
+  }
+
   /** Make the variation through a node the main line where it leaves. */
   promote(index) {
     for (let at = index; at > 0; at = this.nodes[at].parent) {
@@ -70,7 +75,7 @@ export class MoveTree {
 
   /** The tree as PGN movetext. */
   movetext() {
-    const words = [];
+    const words = this.nodes[0].comment ? [commented(this.nodes[0])] : [];
     const write = (first, numbered) => {
       let at = first;
       let fresh = numbered;
@@ -79,10 +84,10 @@ export class MoveTree {
         const before = this.nodes[node.parent].fen.split(" ");
         if (before[1] === "w") words.push(`${before[5]}.`);
         else if (fresh) words.push(`${before[5]}...`);
-        words.push(node.san);
+        words.push(node.san + node.nags);
         fresh = false;
         if (node.comment) {
-          words.push(`{${node.comment.replaceAll("}", ")")}}`);
+          words.push(commented(node));
           fresh = true;
         }
         const siblings = this.children[node.parent];
@@ -100,4 +105,8 @@ export class MoveTree {
     write(this.children[0][0], true);
     return words.join(" ").replaceAll("( ", "(").replaceAll(" )", ")");
   }
+}
+
+function commented(node) {
+  return `{${node.comment.replaceAll("}", ")")}}`;
 }

@@ -11,6 +11,7 @@ const $ = (id) => document.getElementById(id);
 const EVERY = 1000; // milliseconds
 const FRAME = 200; // milliseconds for a position of a game that is stepped through
 const SHOWN_BOARDS = 12;
+const ENDINGS = { ply_cap: "longest game allowed" };
 const UNBOUNDED = 4000; // where an Elo interval without an end is cut off
 
 export class WatchView {
@@ -166,9 +167,8 @@ export class WatchView {
     head.append(...["Iteration", "Opponent", "Won", "Drawn", "Lost", "Score", "Elo difference"].map((t) => cell("th", t)));
     const rows = ratings.slice(-12).reverse().map((row) => {
       const line = document.createElement("tr");
-      const elo = (row.elo ?? null) === null ? "" : `${signed(row.elo)} [${bound(row.elo_low)}, ${bound(row.elo_high)}]`;
       const score = row.score === null ? "" : `${(100 * row.score).toFixed(1)} %`;
-      line.append(...[row.iteration, row.opponent, row.wins, row.draws, row.losses, score, elo].map((t) => cell("td", t ?? "")));
+      line.append(...[row.iteration, row.opponent, row.wins, row.draws, row.losses, score, difference(row)].map((t) => cell("td", t ?? "")));
       return line;
     });
     $("ratings").replaceChildren(...(rows.length ? [head, ...rows] : []));
@@ -224,7 +224,7 @@ function shares(element, counts) {
       const fill = document.createElement("span");
       fill.className = "fill";
       fill.style.width = `${(100 * count) / total}%`;
-      return [cell("span", name.replaceAll("_", " ")), fill, cell("span", `${Math.round((100 * count) / total)} %`)];
+      return [cell("span", ENDINGS[name] || name.replaceAll("_", " ")), fill, cell("span", `${Math.round((100 * count) / total)} %`)];
     }),
   );
 }
@@ -233,6 +233,10 @@ function signed(number) {
   return number === null ? "" : (number >= 0 ? "+" : "−") + Math.abs(Math.round(number));
 }
 
-function bound(number) {
-  return number === null || Math.abs(number) >= UNBOUNDED ? "no bound" : signed(number);
+/** An Elo difference with its interval; only the known end if every game was won or lost. */
+function difference({ elo, elo_low: low, elo_high: high }) {
+  if ((elo ?? null) === null) return "";
+  const known = (end) => end !== null && Math.abs(end) < UNBOUNDED;
+  if (known(low) && known(high)) return `${signed(elo)} [${signed(low)}, ${signed(high)}]`;
+  return known(low) ? `above ${signed(low)}` : known(high) ? `below ${signed(high)}` : "";
 }

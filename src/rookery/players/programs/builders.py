@@ -7,8 +7,8 @@ from typing import Any
 
 from rookery.engines.find import find_fairy_stockfish, find_stockfish
 from rookery.engines.process import ProcessLimits
+from rookery.players.programs.uci_engine import UciPlayer, UciSettings
 from rookery.players.spec import PlayerSpec, SpecError
-from rookery.players.uci_engine import UciPlayer, UciSettings
 
 MEBIBYTE = 1 << 20
 

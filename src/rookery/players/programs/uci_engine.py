@@ -9,7 +9,6 @@ rest of a flood) is dropped before `readyok` and cannot be mistaken for the answ
 
 from __future__ import annotations
 
-import contextlib
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,6 +21,7 @@ from rookery.engines.faults import EngineFault
 from rookery.engines.label_engine import position_command
 from rookery.engines.process import EngineProcess, ProcessLimits
 from rookery.players.base import Capabilities, Decision, Limits
+from rookery.players.programs.program import Program
 
 MATE_VALUE = 1.0
 
@@ -53,16 +53,16 @@ class _Answer:
     details: dict[str, object] = field(default_factory=dict)
 
 
-class UciPlayer:
+class UciPlayer(Program):
     """A player that is an engine process."""
 
     def __init__(self, name: str, settings: UciSettings) -> None:
         """Start nothing yet."""
+        super().__init__(settings.command, settings.process)
         self.name = name
         self.settings = settings
         self.engine_name = ""  # reported by the engine
         self.stray_moves = 0  # bestmove lines without a search
-        self._process: EngineProcess | None = None
         self._offered: dict[str, str] = {}
         self._fresh = False
         self._chess960 = False  # the engine's UCI_Chess960
@@ -107,30 +107,7 @@ class UciPlayer:
         answer.details["engine"] = self.engine_name
         return Decision(answer.move, answer.value, answer.line, details=answer.details)
 
-    def close(self) -> None:
-        """End the engine and its descendants."""
-        if self._process is not None:
-            self._process.close()
-            self._process = None
-
     # Conversation
-
-    def _running(self) -> EngineProcess:
-        if self._process is None:
-            self._process = EngineProcess(self.settings.command, self.settings.process)
-            with self._closed_on_fault():
-                self._handshake(self._process)
-            self._fresh = True
-        return self._process
-
-    @contextlib.contextmanager
-    def _closed_on_fault(self) -> Iterator[None]:
-        """End the engine if an exception leaves the block: its state is then unknown."""
-        try:
-            yield
-        except BaseException:
-            self.close()
-            raise
 
     def _handshake(self, process: EngineProcess) -> None:
         self._offered = {}
@@ -148,6 +125,7 @@ class UciPlayer:
             if name.lower() == "uci_chess960":
                 self._chess960 = value.lower() == "true"
         self._synchronise(process)
+        self._fresh = True
 
     def _set_option(self, process: EngineProcess, name: str, value: str) -> None:
         offer = self._offered.get(name.lower())

@@ -22,10 +22,10 @@ from typing import Any
 
 from rookery.engines.find import find_classic_engine
 from rookery.engines.process import ProcessLimits
-from rookery.players.engines import MEBIBYTE, program_of, settings_of
+from rookery.players.programs.builders import MEBIBYTE, program_of, settings_of
+from rookery.players.programs.uci_engine import UciPlayer
+from rookery.players.programs.xboard_engine import Pace, XboardPlayer, XboardSettings
 from rookery.players.spec import PlayerSpec, SpecError
-from rookery.players.uci_engine import UciPlayer
-from rookery.players.xboard_engine import Pace, XboardPlayer, XboardSettings
 
 LONG = 1000  # times the time for a move: never the reason to stop
 FAIRYMAX_SHARE = 0.3  # of the time, after which it begins no new iteration

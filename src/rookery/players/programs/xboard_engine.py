@@ -10,9 +10,8 @@ Each `go` is preceded by a `ping`: what the engine printed earlier is dropped be
 
 from __future__ import annotations
 
-import contextlib
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import chess
@@ -22,6 +21,7 @@ from rookery._core import STARTING_FEN, Game
 from rookery.engines.faults import EngineFault
 from rookery.engines.process import EngineProcess, ProcessLimits
 from rookery.players.base import Capabilities, Decision, Limits, require_board
+from rookery.players.programs.program import Program
 
 DEFAULT_SECONDS = 0.1  # a move, without any limit
 CLOCK_SHARE, INCREMENT_SHARE = 1 / 40, 0.8  # of a clock, for one move
@@ -49,15 +49,15 @@ class XboardSettings:
     process: ProcessLimits = field(default_factory=ProcessLimits)
 
 
-class XboardPlayer:
+class XboardPlayer(Program):
     """A player that is an engine process."""
 
     def __init__(self, name: str, settings: XboardSettings) -> None:
         """Start nothing yet."""
+        super().__init__(settings.command, settings.process)
         self.name = name
         self.settings = settings
         self.engine_name = ""  # reported by the engine
-        self._process: EngineProcess | None = None
         self._features: dict[str, str] = {}
         self._start = ""  # FEN where the game on the engine's board began; "": there is none
         self._moves: list[str] = []  # on the engine's board
@@ -94,26 +94,8 @@ class XboardPlayer:
 
     def close(self) -> None:
         """End the engine and its descendants."""
-        if self._process is not None:
-            self._process.close()
-            self._process = None
+        super().close()
         self._start = ""
-
-    def _running(self) -> EngineProcess:
-        if self._process is None:
-            self._process = EngineProcess(self.settings.command, self.settings.process)
-            with self._closed_on_fault():
-                self._handshake(self._process)
-        return self._process
-
-    @contextlib.contextmanager
-    def _closed_on_fault(self) -> Iterator[None]:
-        """End the engine if an exception leaves the block: its state is then unknown."""
-        try:
-            yield
-        except BaseException:
-            self.close()
-            raise
 
     def _handshake(self, process: EngineProcess) -> None:
         """Read the features; an engine without `ping` cannot be synchronised and is refused."""
