@@ -90,6 +90,17 @@ def test_a_reviewed_game_teaches(page: Page) -> None:
     assert page.find("#play").is_displayed()
 
 
+def test_buttons_stay_where_they_are_while_the_engine_thinks(page: Page) -> None:
+    page.open("#analyse")
+    top = "return document.querySelector('#tree-promote').getBoundingClientRect().top"
+    page.until(lambda: len(page.all("#engine-list li")) == 2, "two lines")
+    full = page.script(top)
+    empty = page.script(f"document.querySelector('#engine-list').replaceChildren(); {top}")
+    assert empty == full, "room for the lines is kept while there are none"
+    page.until(lambda: len(page.all("#engine-list li")) == 2, "two lines again")
+    assert page.script(top) == full
+
+
 def test_free_moves_make_variations(page: Page) -> None:
     page.open("#analyse")
     for move in ("e2e4", "e7e5", "g1f3"):

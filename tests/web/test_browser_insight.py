@@ -55,7 +55,7 @@ def test_two_networks_side_by_side_with_heat_on_the_board(page: Page) -> None:
     first, second = page.texts("#insight-columns h3")
     assert first.startswith("alphazero") and second.startswith("ppo")
     assert page.text("#insight-columns section table td") == "Nxd5"
-    assert coloured(page, "heat-5"), "the queen's square is hot"
+    page.until(lambda: coloured(page, "heat-5"), "the queen's square is hot")
     page.script("document.querySelector('[name=insight-shown][value=pieces]').click()")
     page.until(lambda: coloured(page, "worth-"), "pieces are coloured")
     page.until(lambda: not coloured(page, "heat-"), "no heat is left")
@@ -137,7 +137,7 @@ def test_by_keyboard_alone(page: Page) -> None:
 
 def test_on_a_phone(phone: Page) -> None:
     look(phone, EVEN)
-    assert coloured(phone, "heat-")
+    phone.until(lambda: coloured(phone, "heat-"), "the board is coloured")
     phone.script("document.querySelector('#insight-tree-show').click()")
     phone.until(lambda: phone.all("#insight-tree summary"), "the tree is there")
     phone.script("document.querySelector('#insight-tree details').open = true")

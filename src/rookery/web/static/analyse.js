@@ -179,7 +179,9 @@ export class AnalyseView {
   }
 
   think() {
-    this.send({ type: "think", lines: $("engine-on").checked ? Number($("engine-lines").value) : 0 });
+    const lines = $("engine-on").checked ? Number($("engine-lines").value) : 0;
+    $("engine-list").style.setProperty("--lines", lines);
+    this.send({ type: "think", lines });
     if (!$("engine-on").checked) showLines(this, null);
     localStorage.setItem("rookery-engine", $("engine-on").checked ? $("engine-lines").value : "0");
   }
