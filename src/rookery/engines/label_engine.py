@@ -78,6 +78,11 @@ class LabelEngine:
             raise EngineFault("error", f"{self._name} gave no move for {game.fen()!r}")
         return sorted(found.values(), key=lambda ranked: -ranked.centipawns)
 
+    @property
+    def stopped(self) -> bool:
+        """Whether we have killed it, as Ctrl-C does."""
+        return self._process.stopped
+
     def close(self) -> None:
         """End the process."""
         self._process.close()
@@ -116,7 +121,8 @@ class SteadyEngine:
     def ask(self, work: Callable[[LabelEngine], Answer]) -> Answer:
         """The result of `work`, which is repeated from its beginning if the engine fails.
 
-        Raises the fault of an engine that has never worked, and of any after ATTEMPTS attempts.
+        Raises the fault of an engine that has never worked or that we have killed, and of any
+        after ATTEMPTS attempts.
         """
         for attempt in range(1, ATTEMPTS + 1):
             try:
@@ -126,8 +132,9 @@ class SteadyEngine:
                 self._worked = True
                 return answer
             except EngineFault as fault:
+                stopped = self._engine is not None and self._engine.stopped
                 self.close()
-                if attempt == ATTEMPTS or not self._worked:
+                if stopped or attempt == ATTEMPTS or not self._worked:
                     raise
                 self._log(f"{self._arguments[0][0]}: {fault}; it is started anew")
         raise AssertionError("unreachable")

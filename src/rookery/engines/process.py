@@ -66,6 +66,7 @@ class EngineProcess:
         self._printed = 0
         self._ended = False
         self._closed = False
+        self.stopped = False  # by `kill`: its end is no fault of the program
         self._owner = (os.getpid(), threading.get_ident())
         memory = min(self.limits.memory_bytes or 0, sys.maxsize)  # beyond it there is no limit
         variables = {**os.environ, **(environment or {})}
@@ -140,6 +141,7 @@ class EngineProcess:
 
         The waiting thread sees the end of the output and still has to `close`.
         """
+        self.stopped = True
         self._pipes.kill()
 
     def belongs_to(self, threads: Container[int] | None) -> bool:
