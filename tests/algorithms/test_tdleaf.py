@@ -274,7 +274,8 @@ def test_a_resumed_run_is_the_same_and_plays(recipe: str, tmp_path: Path) -> Non
     settings += ["tdleaf.window=40", "tdleaf.learning_rate=1e-3", "tdleaf.max_plies=20"]
     settings += ["tdleaf.win_value=0.5", "tdleaf.result_share=0.3", "tdleaf.roots=true"]
     settings += ["tdleaf.mirror=true", "tdleaf.random_start=0.2"]
-    settings.append("tdleaf.final_learning_rate=1e-3")  # no schedule: budgets differ
+    # No schedules: budgets differ.
+    settings += ["tdleaf.final_learning_rate=1e-3", "tdleaf.final_result_share=0.3"]
     straight, split = tmp_path / "straight", tmp_path / "split"
     start(recipe, str(straight), "6it", 2, None, settings, QuietView())
     start(recipe, str(split), "2it", 2, None, settings, QuietView())
@@ -286,6 +287,18 @@ def test_a_resumed_run_is_the_same_and_plays(recipe: str, tmp_path: Path) -> Non
     player.close()
     with pytest.raises(SpecError, match="simulations"):
         make_player(f"{straight},simulations=5")
+
+
+def test_the_share_of_the_result_changes_over_the_run(tmp_path: Path) -> None:
+    settings = [*TINY, "tdleaf.depth=1", "tdleaf.win_value=0.01"]
+    settings += ["tdleaf.result_share=0.5", "tdleaf.plies=12"]
+    ends = {"none": [], "same": ["tdleaf.final_result_share=0.5"]}
+    ends["other"] = ["tdleaf.final_result_share=0.1"]
+    for name, more in ends.items():
+        start("tdleaf", str(tmp_path / name), "6it", 2, None, settings + more, QuietView())
+    states = {name: final_state(tmp_path / name) for name in ends}
+    assert states["none"] == states["same"]
+    assert states["none"] != states["other"]
 
 
 def test_material_is_learnt(tmp_path: Path) -> None:

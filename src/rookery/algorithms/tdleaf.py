@@ -117,7 +117,16 @@ class TdLeafTrainer(Trainer):
     @property
     def _rate(self) -> float:
         settings = self.context.recipe.tdleaf
-        start, end = settings.learning_rate, settings.final_learning_rate
+        return self._between(settings.learning_rate, settings.final_learning_rate)
+
+    @property
+    def _result_share(self) -> float:
+        settings = self.context.recipe.tdleaf
+        end = settings.final_result_share
+        return settings.result_share if end is None else self._between(settings.result_share, end)
+
+    def _between(self, start: float, end: float) -> float:
+        """The value at this point of the run of what changes linearly."""
         return start + (end - start) * self.context.progress
 
     def iterate(self) -> Metrics:
@@ -173,6 +182,7 @@ class TdLeafTrainer(Trainer):
             places = np.concatenate([places, quiet])
         if self._by_material:
             return positions, material_values(positions)
+        self.open.share = self._result_share
         positions, goals = self.open.add(played, positions, wanted.T.ravel()[places], places)
         return positions, np.where(white_to_move(positions), goals, -goals)
 

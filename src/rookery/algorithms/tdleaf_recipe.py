@@ -50,6 +50,8 @@ class TdLeafSettings(Section):
     result_share: float = Field(default=0.0, ge=0, le=1)
     """Share of the game's result in the targets of all its leaves, which wait for it; where a
     random move or a cut-off comes first, they are learnt without it."""
+    final_result_share: float | None = Field(default=None, gt=0, le=1)
+    """The same at the end of the run, linear in between; none: it stays."""
     roots: bool = False
     """Learn the searched positions, too, towards the targets of their leaves, where they are
     quiet."""

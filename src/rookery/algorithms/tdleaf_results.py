@@ -28,7 +28,7 @@ class OpenGames:
         """Begin with none.
 
         Args:
-            share: Of the result in the targets; 0: nothing waits.
+            share: Of the result in the targets, which may change; 0: nothing waits.
         """
         self.share = share
         self.positions: Samples = np.zeros((0, 32), dtype=np.uint8)
