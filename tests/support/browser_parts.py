@@ -77,6 +77,15 @@ def _chromium() -> webdriver.Chrome:
     return chromium
 
 
+# Whether an element stays where it is for two frames: a click on one that moves is lost.
+STILL = """
+const [selector, done] = arguments;
+const place = () => JSON.stringify(document.querySelector(selector)?.getBoundingClientRect());
+const before = place();
+requestAnimationFrame(() => requestAnimationFrame(() => done(place() === before)));
+"""
+
+
 class Page:
     """The page as a visitor uses it."""
 
@@ -127,7 +136,10 @@ class Page:
         return list(self.script(script, selector))
 
     def click(self, selector: str) -> None:
-        """Click the first element that matches."""
+        """Click the first element that matches, once it no longer moves."""
+        self.until(
+            lambda: self.driver.execute_async_script(STILL, selector), f"{selector} is still"
+        )
         self.find(selector).click()
 
     def until(self, condition: Callable[[], object], what: str) -> None:

@@ -76,7 +76,7 @@ def study(groups: Sequence[Group], colours: Sequence[tuple[str, int]]) -> str:
     order = [name for name in PUBLISHED if name in experiments]
     parts = [paragraph(NOTE)]
     for name in order:
-        parts += [f"<h3>{name.capitalize()}</h3>", paragraph(PUBLISHED[name])]
+        parts += [f"<h3>{name[0].upper()}{name[1:]}</h3>", paragraph(PUBLISHED[name])]
         # The first arm, which plays no match, leads.
         ordered = sorted(experiments[name].items(), key=lambda arm: "against" in arm[1][0])
         parts += [_charts(ordered), _table(ordered)]
