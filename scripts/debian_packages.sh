@@ -14,6 +14,7 @@ packages=(
     stockfish                # opponent, and the peer of the perft benchmark
     gnuchess phalanx         # opponents of the outside scale of ratings
     hoichess fairymax        # the same
+    fairy-stockfish          # opponent on small boards
     gnuchess-book            # Polyglot opening book
     gaviotatb                # Gaviota tablebases of up to three pieces
     polyglot xboard xvfb     # test our UCI engine in other programs
