@@ -344,9 +344,11 @@ NOT_FUZZED = ("human",)  # reads the standard input that belongs to UCI
 # the absurd limits of the fuzz allow.
 BOUNDED = {
     **{name: f"{name},nodes=100" for name in ("stockfish", "fairy-stockfish")},
-    "sunfish": "sunfish,nodes=5",  # the slowest of all
+    "sunfish": "sunfish,nodes=5",
     **{name: f"{name},movetime=0.002" for name in ("gnuchess", "phalanx", "hoichess", "fairymax")},
 }
+# Programs, and others of which a search takes milliseconds, get a tenth of the lines.
+SLOW = (*BOUNDED, "uci", "solver")
 
 
 def all_players() -> list[str]:
@@ -388,7 +390,8 @@ def main() -> int:
     total, number = Report(), 0
     while total.lines < args.lines and not total.problems:
         command = commands[number % len(commands)]
-        size = min(args.session, args.lines - total.lines)
+        slow = command[-1].partition(",")[0] in SLOW
+        size = min(args.session // (10 if slow else 1), args.lines - total.lines)
         total.add(session(command, size, args.seed + number))
         number += 1
         print(
