@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from rookery._core import Game, PyramidNet, sunfish_moves
+from rookery.data.kpk_levels import kpk_squares
 from rookery.nets import make_network
 from rookery.papers.kanis2016.dqn import (
     DQNTrainer,
@@ -17,6 +18,7 @@ from rookery.papers.kanis2016.dqn import (
     choose_actions,
 )
 from rookery.papers.kanis2016.recipe import DQNSettings, WorldSettings
+from rookery.papers.kanis2016.torch_net import TorchNet
 from rookery.papers.kanis2016.worlds import ACTIONS, make_world, won_starts
 from rookery.players.base import Decision
 from rookery.players.registry import make_player
@@ -193,6 +195,35 @@ def test_the_native_network_learns_as_torch_does(
     assert (network.flat() == native.get()).all()
 
 
+def test_torch_learns_as_the_native_network_does() -> None:
+    network = make_network("pyramid", "kpk3", "kpk", {}, torch.Generator().manual_seed(1))
+    native, other = PyramidNet(network.sizes.hidden, 10, False), TorchNet(network)
+    native.set("weights", network.flat())
+    rng = np.random.default_rng(2)
+    for _ in range(5):
+        squares, actions = rng.integers(0, 64, (131, 3)), rng.integers(0, 10, 131)
+        targets, weights = rng.normal(0, 3, 131).astype(np.float32), rng.random(131)
+        batch = (squares, actions, targets, weights.astype(np.float32), 1e-2, True)
+        loss, errors = native.learn(*batch)
+        found, others = other.learn(*batch)
+        assert found == pytest.approx(loss, rel=1e-4) and others == pytest.approx(errors, abs=1e-4)
+    for part in ("weights", "first_moments", "second_moments"):
+        assert other.get(part) == pytest.approx(native.get(part), abs=2e-4)
+
+
+def test_convolutions_read_the_planes_that_players_send() -> None:
+    sizes = {"hidden": [16], "convolutions": [4, 5]}
+    network = make_network("pyramid", "kpk3", "kpk", sizes, torch.Generator().manual_seed(1))
+    game = Game("8/8/8/4k3/8/4K3/4P3/8 w - - 0 1")
+    planes = torch.from_numpy(game.encode("kpk3")).reshape(1, 3, 8, 8)
+    for layer in network.convolutions:
+        planes = torch.relu(layer(planes))
+    hidden = planes.flatten(1) @ network.rows.weight + network.bias
+    expected = network.layers(hidden)
+    found, _ = network.dense(torch.from_numpy(game.encode("kpk3")).unsqueeze(0))
+    assert torch.allclose(found, expected, atol=1e-6)
+
+
 def test_the_native_network_refuses_what_does_not_fit() -> None:
     native = PyramidNet([16], 10)
     squares, column = np.zeros((2, 3), dtype=np.int64), np.zeros(2, dtype=np.int64)
@@ -238,6 +269,24 @@ def test_a_king_goes_around_another() -> None:
     own, other = world.squares[:, 0], world.squares[:, 2]
     apart = np.maximum(np.abs(own // 8 - other // 8), np.abs(own % 8 - other % 8))
     assert (apart > 1).all() and (own < 56).all()
+
+
+def test_the_first_steps_start_where_they_are_told() -> None:
+    world = make_world(WorldSettings(name="king", king_squares=["e1"], forward=1.0, move=0), 3, 1)
+    assert (world.squares[:, 0] == 4).all()
+    assert world.step(np.array([0, 2, 7])).rewards.tolist() == [1.0, 0.0, 1.0]  # e2, f1, d2
+    settings = WorldSettings(name="king-pawn", pawn_squares=["d7", "e7"])
+    assert set(make_world(settings, 200, 1).squares[:, 1].tolist()) == {51, 52}
+
+
+def test_an_ending_starts_from_its_level() -> None:
+    world = make_world(WorldSettings(level="hard"), 500, 1)
+    hard = {tuple(squares) for squares in kpk_squares("hard").tolist()}
+    assert {tuple(squares) for squares in world.squares.tolist()} <= hard
+    for _ in range(30):
+        ended = world.step(world.legal.argmax(1)).ended
+        assert {tuple(squares) for squares in world.squares[ended].tolist()} <= hard
+    assert 0.3 < world.promising.mean() < 0.5  # 40 % of them are won
 
 
 def test_a_pawn_is_done_on_the_seventh_rank_beside_its_king() -> None:
@@ -444,6 +493,7 @@ def test_the_smoke_version_wins_most_of_a_fixed_sample() -> None:
 SWITCHES: list[dict[str, Any]] = [
     {},
     {"dqn.prioritised": 0.6, "dqn.double": True, "dqn.steps": 3, "dqn.loss": "huber"},
+    {"network.convolutions": [4]},
 ]
 
 
@@ -470,5 +520,13 @@ def test_impossible_settings_are_refused() -> None:
         load_recipe("kpk-paper", {"dqn.replay": 10})
     with pytest.raises(RecipeError, match="no opponent"):
         load_recipe("kpk-king", {"world.opponent": "greedy"})
+    with pytest.raises(RecipeError, match="a1 to h8"):
+        load_recipe("kpk-king", {"world.king_squares": ["i1"]})
+    with pytest.raises(RecipeError, match="a2 to h7"):
+        load_recipe("kpk-king-pawn", {"world.pawn_squares": ["e8"]})
+    with pytest.raises(RecipeError, match="no levels"):
+        load_recipe("kpk-king", {"world.level": "hard"})
+    with pytest.raises(RecipeError, match=r"world\.level"):
+        load_recipe("kpk-paper", {"world.king_squares": ["e1"]})
     with pytest.raises(RecipeError, match="shares"):
         load_recipe("kpk-paper", {"world.shares": [1.0]})

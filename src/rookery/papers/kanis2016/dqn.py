@@ -12,7 +12,8 @@ illegal moves instead of the paper's penalty.
 
 The paper learns from 32 moves after each move of a single game. We play `games` games in parallel
 and learn from `games` x 32 moves after each round, in `updates` steps: the same replay ratio with
-fewer, larger minibatches. The network and Adam are native (`core/nets/pyramid_net.h`), and the
+fewer, larger minibatches. The network and Adam are native (`core/nets/pyramid_net.h`; with
+convolutions they are torch's, `torch_net.py`), and the
 target network's value of s' is stored with each move, since it changes only with that network.
 """
 
@@ -31,6 +32,7 @@ from rookery._core import PyramidNet
 from rookery.nets import ActionValueNetwork, make_network
 from rookery.papers.kanis2016.pyramid import Pyramid
 from rookery.papers.kanis2016.recipe import DQNRecipe, DQNSettings
+from rookery.papers.kanis2016.torch_net import TorchNet
 from rookery.papers.kanis2016.worlds import ACTIONS, World, make_world
 from rookery.runs.state import State
 from rookery.training.trainer import Context, MatchScore, Metrics, Trainer
@@ -194,9 +196,14 @@ class Learner:
     def __init__(self, network: Pyramid, settings: DQNSettings) -> None:
         """Start from the weights of `network`, which `publish` updates."""
         self.settings, self.network, sizes = settings, network, network.sizes
-        self.net = PyramidNet(sizes.hidden, ACTIONS, sizes.dueling)
-        self.target = PyramidNet(sizes.hidden, ACTIONS, sizes.dueling)
-        self.net.set("weights", network.flat())
+        self.net: PyramidNet | TorchNet
+        self.target: PyramidNet | TorchNet
+        if sizes.convolutions:
+            self.net, self.target = TorchNet(network), TorchNet(network)
+        else:
+            self.net = PyramidNet(sizes.hidden, ACTIONS, sizes.dueling)
+            self.target = PyramidNet(sizes.hidden, ACTIONS, sizes.dueling)
+            self.net.set("weights", network.flat())
         self.copy()
 
     def copy(self) -> None:

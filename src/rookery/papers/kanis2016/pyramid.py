@@ -7,7 +7,8 @@ rows and subtracts a constant: the same as the full product, at a fraction of it
     kpk3 [B, 3, 8, 8] = squares [B, 3] --rows--> [128] --> [64] --> [32] --> Q values [B, 10]
 
 With `dueling` (Wang et al. 2016) the last layer outputs a state value and advantages. Without
-hidden layers this is the linear network of section 4.1.1.
+hidden layers this is the linear network of section 4.1.1. With `convolutions`, which the paper
+proposes in its discussion, layers of 3x3 filters read the planes first.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import torch
 from numpy.typing import NDArray
 from pydantic import Field
 from torch import Tensor, nn
+from torch.nn import functional
 
 from rookery.base.section import Section
 from rookery.encodings import ACTIONS
@@ -35,6 +37,8 @@ class PyramidSizes(Section):
     """Widths of the hidden layers; none: a linear network."""
     dueling: bool = False
     """Q = value + advantage - mean advantage, instead of Q alone."""
+    convolutions: list[Width] = Field(default=[], max_length=8)
+    """Filters of layers of 3x3 convolutions before the hidden layers; learnt by torch, slower."""
 
 
 class Pyramid(nn.Module):
@@ -54,7 +58,11 @@ class Pyramid(nn.Module):
         self.sizes = sizes
         outputs = ACTIONS[actions].count + int(sizes.dueling)
         first, *others = [*sizes.hidden, outputs]
-        self.rows = nn.EmbeddingBag(PIECES * SQUARES, first, mode="sum")
+        filters = [PIECES, *sizes.convolutions]
+        self.convolutions = nn.ModuleList(
+            nn.Conv2d(one, following, 3, padding=1) for one, following in pairwise(filters)
+        )
+        self.rows = nn.EmbeddingBag(filters[-1] * SQUARES, first, mode="sum")
         self.bias = nn.Parameter(torch.zeros(first))
         layers: list[nn.Module] = []
         for width, following in pairwise([first, *others]):
@@ -66,26 +74,32 @@ class Pyramid(nn.Module):
     def initialise(self, generator: torch.Generator | None = None) -> None:
         """Draw new weights (Glorot uniform, Lasagne's default)."""
         with torch.no_grad():
-            bound = (6 / (PIECES * SQUARES + self.rows.embedding_dim)) ** 0.5
+            bound = (6 / (self.rows.num_embeddings + self.rows.embedding_dim)) ** 0.5
             self.rows.weight.uniform_(-bound, bound, generator=generator)
             self.bias.zero_()
-            for layer in self.layers:
-                if isinstance(layer, nn.Linear):
-                    bound = (6 / (layer.in_features + layer.out_features)) ** 0.5
-                    layer.weight.uniform_(-bound, bound, generator=generator)
-                    layer.bias.zero_()
+            for name, weights in self.named_parameters():
+                if name.startswith(("layers.", "convolutions.")):
+                    if name.endswith("bias"):
+                        weights.zero_()
+                        continue
+                    outputs, inputs = weights.shape[:2]
+                    area = weights[0, 0].numel()  # 1, or the 9 squares of a filter
+                    bound = (6 / (area * (inputs + outputs))) ** 0.5
+                    weights.uniform_(-bound, bound, generator=generator)
 
     def flat(self) -> NDArray[np.float32]:
         """All weights concatenated, in the order of `core/nets/pyramid_net.h`."""
-        return nn.utils.parameters_to_vector(self._ordered()).detach().numpy()
+        return nn.utils.parameters_to_vector(self.ordered()).detach().numpy()
 
     def load_flat(self, values: NDArray[np.float32]) -> None:
         """Set the weights from such a vector."""
         # A copy: torch makes the parameters views of the vector.
-        nn.utils.vector_to_parameters(torch.from_numpy(values.copy()), self._ordered())
+        nn.utils.vector_to_parameters(torch.from_numpy(values.copy()), self.ordered())
 
-    def _ordered(self) -> list[Tensor]:
-        return [self.rows.weight, self.bias, *self.layers.parameters()]
+    def ordered(self) -> list[Tensor]:
+        """The weights in the order of `flat`."""
+        first = [*self.convolutions.parameters(), self.rows.weight, self.bias]
+        return [*first, *self.layers.parameters()]
 
     def action_values(
         self, observations: Tensor, legal: Tensor, rows: Tensor
@@ -113,6 +127,12 @@ class Pyramid(nn.Module):
         return found
 
     def _first(self, squares: Tensor) -> Tensor:
+        if self.convolutions:
+            planes = functional.one_hot(squares, SQUARES).to(self.bias.dtype) - 1 / SQUARES
+            planes = planes.reshape(-1, PIECES, 8, 8)
+            for layer in self.convolutions:
+                planes = functional.relu(layer(planes))
+            return planes.flatten(1) @ self.rows.weight + self.bias
         # A plane is 63/64 on its square and -1/64 elsewhere: the row of the square minus the mean.
         hidden = self.rows(squares + self.starts) + self.bias
         first: Tensor = hidden - self.rows.weight.sum(0) / SQUARES

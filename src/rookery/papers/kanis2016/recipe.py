@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
+import chess
 from pydantic import Field, model_validator
 
 from rookery.base.section import Section
@@ -70,9 +71,17 @@ class WorldSettings(Section):
     for later runs."""
     blocker: bool = False
     """In `king`: the other king is on a random square and does not move."""
+    king_squares: list[str] = Field(default=[], max_length=64)
+    """In `king` and `king-pawn`: squares on which the king starts, such as ["e1"]; empty: any."""
+    pawn_squares: list[str] = Field(default=[], max_length=48)
+    """In `king-pawn`: squares on which the pawn starts; empty: any."""
+    level: Literal["", "all", "easy", "intermediate", "hard"] = ""
+    """In `kpk`: start from the positions of one level (data/kpk_levels.py); empty: from any."""
     win: float = 10.0
     draw: float = -10.0
     move: float = -1.0
+    forward: float = 0.0
+    """In `king`: reward of a step towards the last rank."""
     illegal: float = -10.0
     max_moves: int = Field(default=0, ge=0)
     """Games are cut off without a result after this many moves of the agent; 0: never."""
@@ -103,6 +112,15 @@ class DQNRecipe(Recipe):
             raise ValueError("dqn.replay_start must not be above dqn.replay")
         if self.world.name != "kpk" and self.world.opponent != "random":
             raise ValueError(f"the world {self.world.name!r} has no opponent")
+        if self.world.name == "kpk" and (self.world.king_squares or self.world.pawn_squares):
+            raise ValueError("the world 'kpk' starts anywhere or from a level (world.level)")
+        if self.world.name != "kpk" and self.world.level:
+            raise ValueError(f"the world {self.world.name!r} has no levels")
+        for name, first, last in (("king", 0, 63), ("pawn", 8, 55)):
+            for square in getattr(self.world, f"{name}_squares"):
+                if square not in chess.SQUARE_NAMES[first : last + 1]:
+                    ranks = "a1 to h8" if name == "king" else "a2 to h7"
+                    raise ValueError(f"world.{name}_squares: {square!r} is not one of {ranks}")
         shares = self.world.shares
         if shares and (len(shares) != len(self.world.opponents) or min(shares) <= 0):
             raise ValueError("world.shares must be one number above 0 for each of world.opponents")

@@ -10,12 +10,14 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cache
-from typing import Protocol
+from typing import Any, Protocol
 
+import chess
 import numpy as np
 from numpy.typing import NDArray
 
 from rookery._core import NOT_WON, EndingStates, Game, VectorGames, bot_names
+from rookery.data.kpk_levels import kpk_squares
 from rookery.papers.kanis2016.recipe import WorldSettings
 from rookery.players.base import Player, capabilities_of
 from rookery.players.remembered import RememberedPlayer
@@ -23,6 +25,7 @@ from rookery.runs.state import State
 
 ACTIONS = 10
 STEPS = ((1, 0), (1, 1), (0, 1), (-1, 1), (-1, 0), (-1, -1), (0, -1), (1, -1))  # rank, file
+FORWARD = (0, 1, 7)  # the steps that gain a rank
 PASS = -1  # not an action: the game does not move
 UNASKED = -2  # the opponent's reply is not known yet
 
@@ -82,8 +85,8 @@ class PawnEnding(World):
             "kpk",
             seed,
             claims="off",
-            material="KPvK",
             promotion_wins=True,
+            **starts_of(settings.level),
             win=settings.win,
             loss=settings.draw,
             draw=settings.draw,
@@ -195,6 +198,20 @@ class PawnEnding(World):
             self._player = None
 
 
+def starts_of(level: str) -> dict[str, Any]:
+    """Options of `VectorGames`: random positions of the ending, or those of a level."""
+    if not level:
+        return {"material": "KPvK"}
+    fens = []
+    for king, pawn, weak in kpk_squares(level).tolist():
+        board = chess.Board(None)
+        board.set_piece_at(king, chess.Piece(chess.KING, chess.WHITE))
+        board.set_piece_at(pawn, chess.Piece(chess.PAWN, chess.WHITE))
+        board.set_piece_at(weak, chess.Piece(chess.KING, chess.BLACK))
+        fens.append(board.fen())
+    return {"start_fens": fens}
+
+
 def make_opponent(name: str, remember: bool) -> Player:
     """Make the bare king's player; answers of engines with fixed nodes or depth can be cached."""
     from rookery.papers.kanis2016.sunfish import NativeSunfish
@@ -233,7 +250,7 @@ class Grid(World):
 
     `king`: bring the king to the last rank; with `blocker`, around the other king. The pawn's plane
     is constant. `king-pawn`: bring the pawn to the seventh rank, with the king next to the
-    promotion square.
+    promotion square. Both may start on given squares, as the paper's first steps did.
     """
 
     def __init__(self, settings: WorldSettings, count: int, seed: int) -> None:
@@ -241,6 +258,8 @@ class Grid(World):
         self._settings = settings
         self._rng = np.random.default_rng(seed)
         self._pawn = settings.name == "king-pawn"
+        self._kings = squares_named(settings.king_squares, range(64))
+        self._pawns = squares_named(settings.pawn_squares, range(8, 56))
         self.squares = np.zeros((count, 3), dtype=np.int64)
         self._moves = np.zeros(count, dtype=np.int64)
         self.promising = np.ones(count, dtype=np.bool_)
@@ -252,9 +271,9 @@ class Grid(World):
         while len(open_ones):
             count = len(open_ones)
             fresh = np.zeros((count, 3), dtype=np.int64)
-            fresh[:, 0] = self._rng.integers(0, 64, count)
+            fresh[:, 0] = self._rng.choice(self._kings, count)
             if self._pawn:
-                fresh[:, 1] = self._rng.integers(8, 56, count)
+                fresh[:, 1] = self._rng.choice(self._pawns, count)
             if self._settings.blocker:
                 fresh[:, 2] = self._rng.integers(0, 64, count)
             self.squares[open_ones] = fresh
@@ -308,6 +327,8 @@ class Grid(World):
         won = legal & self._reached(self.squares)
         settings = self._settings
         rewards = np.where(legal, settings.move, settings.illegal) + settings.win * won
+        if settings.forward:
+            rewards += settings.forward * (legal & np.isin(actions, FORWARD))
         self._moves += 1
         cut = ~won & (self._moves >= settings.max_moves) & (settings.max_moves > 0)
         self._begin(won | cut)
@@ -325,6 +346,11 @@ class Grid(World):
         self._moves = np.array(state.value("moves"), dtype=np.int64)
         state.get_generator("grid", self._rng)
         self.legal = self._find_legal()
+
+
+def squares_named(names: list[str], otherwise: range) -> NDArray[np.int64]:
+    """Numbers of the squares, or all of `otherwise` if there are no names."""
+    return np.array([chess.parse_square(name) for name in names] or otherwise, dtype=np.int64)
 
 
 def _steps(one: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.int64]:
