@@ -15,7 +15,8 @@ from rookery import Game
 from rookery.algorithms import engine_learning
 from rookery.algorithms.engine import EngineTrainer, of_generation
 from rookery.algorithms.engine_learning import Candidate, Window, widen
-from rookery.nets.model_file import load_model
+from rookery.nets.evaluator import read_model
+from rookery.nets.model_file import load_model, parse_model
 from rookery.players.registry import make_player
 from rookery.rating.runs import checkpoint_players
 from rookery.runs.state import State
@@ -254,6 +255,36 @@ def test_windows_write_the_same_shards_however_often_they_are_saved(
 
 def test_schedules_repeat_their_last_entry() -> None:
     assert [of_generation([5, 6, 7], g) for g in (1, 2, 3, 4, 99)] == [5, 6, 7, 7, 7]
+
+
+def test_a_run_continues_from_a_network(run: Path, tmp_path: Path) -> None:
+    first = trainer(tmp_path / "second", f"initial={run}", "play.most_positions=300")
+    origin, data = read_model(str(run))
+    again, earlier = first.model().state_dict(), parse_model(data, origin)[0].state_dict()
+    assert all(torch.equal(again[name], earlier[name]) for name in earlier)
+    # What the schedules give to young networks is over: the last values hold at once.
+    values = first.iterate().values
+    assert (values["generation"], values["nodes"]) == (1, 12)
+    while first.phase == "play":
+        first.iterate()
+    assert first.candidate is not None and first.candidate.learner.hidden == 32
+    assert first.window.count(1) >= 300
+    first.close()
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        ("initial=alphazero", "alphazero is a network of family 'squares', not 'nnue'"),
+        ("initial=rookery", "rookery has 8 buckets; learn.buckets is 4"),
+        ("initial=nowhere", "nowhere is not a model file, run folder or shipped network"),
+    ],
+)
+def test_networks_that_cannot_be_continued_are_refused(
+    change: str, text: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ValueError, match=text):
+        trainer(tmp_path / "run", change, "learn.buckets=4")
 
 
 def test_recipes_that_make_no_sense_are_refused() -> None:

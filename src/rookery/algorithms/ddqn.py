@@ -68,7 +68,10 @@ class DdqnTrainer(Trainer):
         self.memory = Memory(context.folder / "replay", learn.memory, keep, context.log)
         self._copy_weights()
         self.collector: Collector[TransitionOrder, TransitionHarvest] = make_collector(
-            "transitions", "threads", self._plan(), Hooks(context.log, pool=context.pool)
+            "transitions",
+            "threads",
+            self._plan(),
+            Hooks(context.log, context.check_stop, pool=context.pool),
         )
 
     def iterate(self) -> Metrics:
@@ -78,6 +81,7 @@ class DdqnTrainer(Trainer):
         if self.context.iteration and self.context.iteration % learn.copy_every == 0:
             self._update_target()
         metrics, new = self._play()
+        self.context.check_stop()
         played = time.perf_counter()
         loss, drawn = self._learn(int(self.memory.priorities[new].astype(bool).sum()))
         learnt = time.perf_counter()

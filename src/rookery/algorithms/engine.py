@@ -1,4 +1,4 @@
-"""The engine's NNUE network, learnt from random weights by self-play alone.
+"""The engine's NNUE network, learnt by self-play alone, from random weights or from a network.
 
 A generation has three phases, split into iterations of a few seconds:
 
@@ -34,6 +34,7 @@ from rookery.algorithms.engine_learning import (
     Window,
     new_weights,
     nnue_network,
+    read_weights,
     tensors_of,
     widen,
 )
@@ -75,14 +76,12 @@ class EngineTrainer(Trainer):
     """Play, learn, gate; see `rookery.training.trainer.Trainer`."""
 
     def __init__(self, context: Context[EngineRecipe]) -> None:
-        """Begin with random weights."""
+        """Begin with random weights, or with those of `initial`."""
         self.context = context
-        learn = context.recipe.learn
         self.generation = 1
         self.phase = "play"
         self.games = 0  # played so far
-        generator = context.torch_generator("weights")
-        self.newest = new_weights(learn.hidden[0], learn.buckets, generator)
+        self.newest = self._first_weights()
         self.newest_generation = 0
         self.anchor: NnueWeights | None = None
         self.total_elo = 0.0  # sum of the gains measured by the gates
@@ -101,6 +100,17 @@ class EngineTrainer(Trainer):
             "pairs", "threads", pairs, hooks
         )
         self._learning: tuple[Samples, Samples] | None = None
+
+    def _first_weights(self) -> NnueWeights:
+        recipe = self.context.recipe
+        if recipe.initial:
+            return read_weights(recipe.initial, recipe.learn.buckets)
+        generator = self.context.torch_generator("weights")
+        return new_weights(recipe.learn.hidden[0], recipe.learn.buckets, generator)
+
+    def _scheduled(self, values: Sequence[Item]) -> Item:
+        """The value of a schedule for this generation: the last one after `initial`."""
+        return values[-1] if self.context.recipe.initial else of_generation(values, self.generation)
 
     def iterate(self) -> Metrics:
         """Continue the current phase."""
@@ -125,10 +135,10 @@ class EngineTrainer(Trainer):
 
     def _play(self) -> Metrics:
         play = self.context.recipe.play
-        nodes = of_generation(play.nodes, self.generation)
+        nodes = self._scheduled(play.nodes)
         weights, last = weights_of(self.model()), self.games + play.games - 1
         piece = Piece(weights.digest, self.context.seed("games"), self.games, last)
-        order = DataOrder(piece, nodes, self.generation >= play.adjudicate_from)
+        order = DataOrder(piece, nodes, self._adjudicates())
         played = self.collector.begin(weights, order)()
         self.games += play.games
         samples = played.samples
@@ -157,8 +167,15 @@ class EngineTrainer(Trainer):
         self.finished = self.finished and late  # the budget may have been extended
         self.final = late and not self.finished and self.context.progress < LEARNING_ENDS
 
+    def _adjudicates(self) -> bool:
+        """Whether the newest network knows enough for clear games to be cut short."""
+        recipe = self.context.recipe
+        return bool(recipe.initial) or self.generation >= recipe.play.adjudicate_from
+
     def _positions_wanted(self) -> float:
         play = self.context.recipe.play
+        if self.context.recipe.initial:
+            return play.most_positions
         grown = play.first_positions * play.growth ** (self.generation - 1)
         return min(grown, play.most_positions)
 
@@ -168,7 +185,7 @@ class EngineTrainer(Trainer):
         learn = self.context.recipe.learn
         self.phase = "learn"
         self.window.drop_before(self.generation - math.ceil(learn.window * self.generation) + 1)
-        width = max(of_generation(learn.hidden, self.generation), self._width())
+        width = max(self._scheduled(learn.hidden), self._width())
         generator = self.context.torch_generator("widen", self.generation)
         self.candidate = Candidate(
             widen(self.newest, width, generator),
@@ -187,7 +204,7 @@ class EngineTrainer(Trainer):
             self._learning = self.window.split()
         samples, test = self._learning
         candidate, place = self.candidate, self.candidate.place
-        wdl = of_generation(learn.wdl, self.generation)
+        wdl = self._scheduled(learn.wdl)
         size = min(learn.minibatch, max(SMALLEST_MINIBATCH, len(samples) // learn.least_steps))
         seed = self.context.seed("order", self.generation, place.finished)
         started = place.passes

@@ -19,7 +19,9 @@ from numpy.typing import NDArray
 from rookery._core import NnueLearner
 from rookery.base.scales import SCORE_SCALE, expected_of_logits, expected_of_scores
 from rookery.nets import ValueNetwork, make_network
+from rookery.nets.evaluator import read_model
 from rookery.nets.model_arrays import NNUE_TENSORS
+from rookery.nets.model_file import parse_model
 from rookery.runs.positions import PositionFormat, Samples, fields, results
 from rookery.runs.replay import Replay
 from rookery.runs.state import State
@@ -39,6 +41,23 @@ def new_weights(hidden: int, buckets: int, generator: torch.Generator) -> NnueWe
     sizes = {"hidden": hidden, "buckets": buckets}
     network = make_network("nnue", "nnue768", "none", sizes, generator)
     return {name: tensor.numpy().copy() for name, tensor in network.state_dict().items()}
+
+
+def read_weights(source: str, buckets: int) -> NnueWeights:
+    """The weights of a model file, run folder or shipped network.
+
+    Raises:
+        ValueError: It is no engine network, or has another number of buckets.
+    """
+    origin, data = read_model(source)
+    network, _ = parse_model(data, origin)
+    if network.family != "nnue":
+        raise ValueError(f"initial: {origin} is a network of family {network.family!r}, not 'nnue'")
+    weights = {name: tensor.numpy().copy() for name, tensor in network.state_dict().items()}
+    found = len(weights["output_bias"])
+    if found != buckets:
+        raise ValueError(f"initial: {origin} has {found} buckets; learn.buckets is {buckets}")
+    return weights
 
 
 def nnue_network(weights: Mapping[str, NDArray[np.float32]]) -> ValueNetwork:

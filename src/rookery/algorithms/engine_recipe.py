@@ -1,6 +1,7 @@
 """Settings of an engine run, as in `recipes/engine.toml`.
 
-Lists have a value per generation; the last value holds for all later generations.
+Lists have a value per generation; the last value holds for all later generations. With initial
+weights it holds from the first generation on: what young networks need, these no longer do.
 """
 
 from __future__ import annotations
@@ -106,6 +107,8 @@ class EngineRecipe(Recipe):
     learn: LearnSettings = LearnSettings()
     gate: GateSettings = GateSettings()
     evaluation: EvaluationSettings = EvaluationSettings()
+    initial: str = ""
+    """A model file, run folder or shipped network to continue from; empty: random weights."""
 
     @model_validator(mode="after")
     def _check(self) -> EngineRecipe:

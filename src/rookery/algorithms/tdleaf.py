@@ -107,7 +107,7 @@ class TdLeafTrainer(Trainer):
             "leaves",
             "threads",
             LeafPlan({**options, "nodes": MOST_NODES}, context.workers),
-            Hooks(context.log, pool=context.pool),
+            Hooks(context.log, context.check_stop, pool=context.pool),
         )
 
     @property
@@ -230,6 +230,7 @@ class TdLeafTrainer(Trainer):
         """Indices below `count`: as many as `passes` over the new leaves have."""
         settings = self.context.recipe.tdleaf
         for _ in range(settings.passes):
+            self.context.check_stop()
             whole = new == count
             order = self.rng.permutation(count) if whole else self.rng.integers(count, size=new)
             for first in range(0, len(order), settings.minibatch):
