@@ -1,25 +1,29 @@
 """Make the tables and plot of docs/results.md about the ten versions of Salisch 2023.
 
     python benchmarks/ppo_versions.py runs/ppo-v* --svg docs/images/ppo-versions.svg
+    python benchmarks/ppo_versions.py runs/ppo-v6-seed2 --earlier docs/results.md
 
 Prints Markdown: every run of every version with its evaluations, and the paper's claims over the
-seeds. The plot has one panel per version: a line for each run, rings for the paper. `rookery
-report` shows the same runs in full.
+seeds. The plot has one panel per version: a line for each run, rings for the paper. `--earlier`
+adds the runs of a table that was printed before, whose folders may be gone. Runs without
+evaluations count for the training time only. `rookery report` shows the same runs in full.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from rookery.papers.salisch2023.claims import rows
+from rookery.papers.salisch2023.claims import Curve, rows
 from rookery.papers.salisch2023.report import (
     CHANGES,
     OPPONENT,
     PUBLISHED,
     VERSION,
-    curves,
+    minutes,
     published,
 )
 from rookery.report.chart import HEIGHT, WIDTH, Series, line_chart
@@ -40,65 +44,127 @@ svg { background: #fff; color: #0072b2 }
 .dot.dashed { fill: #fff; stroke: currentColor; stroke-width: 1.5 }
 .s0 { color: #0072b2 } .s1 { color: #009e73 } .s2 { color: #cc79a7 } .s9 { color: #d55e00 }
 """
+EVERY = 100  # iterations between evaluations
+LINE = re.compile(
+    r"\| (?P<version>10|[1-9])(?:, `(?P<changes>[^`]*)`)? \| (?P<seed>\d+) \| [^|]* \| "
+    r"(?P<gains>[-+]\d+(?:, [-+]\d+)*) \| (?P<last>\+\d+ =\d+ -\d+) \| (?P<minutes>\d+) \|"
+)
 
 
-def versions_table(versions: Sequence[tuple[Group, int]]) -> str:
+@dataclass(frozen=True)
+class Line:
+    """A run as a line of the table."""
+
+    version: int
+    changes: str
+    seed: int
+    curve: Curve  # iteration -> wins minus losses in 1000 games
+    last: str  # evaluation
+    minutes: float
+
+    @property
+    def key(self) -> tuple[int, str, int]:
+        """What tells runs apart, in the order of the table."""
+        return self.version, self.changes, self.seed
+
+
+def lines_of(versions: Sequence[tuple[Group, int]]) -> Iterator[Line]:
+    """The runs with evaluations."""
+    for group, number in versions:
+        for run in group.runs:
+            found = [row for row in run.against(OPPONENT) if row.get("iteration")]
+            if found:
+                yield _line(number, group.changes, run, found)
+
+
+def _line(version: int, changes: str, run: RunData, found: list[dict[str, object]]) -> Line:
+    last = found[-1]
+    return Line(
+        version,
+        changes,
+        int(run.recipe.get("run.seed", 0)),
+        {int(str(row["iteration"])): net_wins(row) for row in found},
+        f"+{last['wins']} ={last['draws']} -{last['losses']}",
+        run.seconds / 60,
+    )
+
+
+def lines_in(text: str) -> Iterator[Line]:
+    """The lines of a table that was printed before."""
+    for found in LINE.finditer(text):
+        gains = [float(gain) for gain in found["gains"].split(", ")]
+        curve = {EVERY * (place + 1): gain for place, gain in enumerate(gains)}
+        yield Line(
+            int(found["version"]),
+            found["changes"] or "",
+            int(found["seed"]),
+            curve,
+            found["last"],
+            float(found["minutes"]),
+        )
+
+
+def versions_table(lines: Sequence[Line]) -> str:
     """Markdown, one line for each run."""
-    lines = [
-        "| version | seed | paper: best | ours after 100, 200, ... iterations | last evaluation | "
+    text = [
+        "| version | seed | paper's best | ours after 100, 200, ... iterations | last evaluation | "
         "minutes |",
         "|---|---|---|---|---|---|",
     ]
-    for group, number in versions:
-        value, at = published(number)
-        for index, run in enumerate(sorted(group.runs, key=seed)):
-            found = run.against(OPPONENT)
-            gains = ", ".join(f"{net_wins(row):+.0f}" for row in found)
-            last = found[-1]
-            lines.append(
-                f"| {number}{f', `{group.changes}`' if group.changes else ''} | {seed(run)} | "
-                f"{paper(value, at) if index == 0 and not group.changes else ''} | {gains} | "
-                f"+{last['wins']} ={last['draws']} -{last['losses']} | {run.seconds / 60:.0f} |"
-            )
-    return "\n".join(lines)
+    named: set[int] = set()
+    for line in lines:
+        best = "" if line.version in named or line.changes else paper(line.version)
+        named.add(line.version)
+        gains = ", ".join(f"{gain:+.0f}" for gain in line.curve.values())
+        text.append(
+            f"| {line.version}{f', `{line.changes}`' if line.changes else ''} | {line.seed} | "
+            f"{best} | {gains} | {line.last} | {line.minutes:.0f} |"
+        )
+    return "\n".join(text)
 
 
-def seed(run: RunData) -> str:
-    """Return the seed of a run."""
-    return str(run.recipe.get("run.seed", ""))
-
-
-def paper(value: int, at: int) -> str:
+def paper(version: int) -> str:
     """Return the paper's best value."""
+    value, at = published(version)
     return f"{value:+d} at {at}" if at else f"at most {value:+d}"
 
 
-def claims_table(versions: Sequence[tuple[Group, int]]) -> str:
+def claims_table(lines: Sequence[Line], versions: Sequence[tuple[Group, int]]) -> str:
     """Markdown, one line for each claim."""
+    curves: dict[int, list[Curve]] = {}
+    for line in lines:
+        if not line.changes:
+            curves.setdefault(line.version, []).append(line.curve)
     heads = ["claim", "versions", "runs", "checkpoints", "difference", "our runs say"]
-    lines = [heads, ["---"] * len(heads), *rows(curves(versions))]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+    table = [heads, ["---"] * len(heads), *rows(curves, minutes(versions))]
+    return "\n".join("| " + " | ".join(line) + " |" for line in table)
 
 
-def picture(versions: Sequence[tuple[Group, int]]) -> str:
+def picture(lines: Sequence[Line]) -> str:
     """Draw one panel per version; all but the first share a scale."""
     wide, high = SCALE * WIDTH, SCALE * HEIGHT
-    plain = [(group, number) for group, number in versions if not group.changes]
+    numbers = sorted({line.version for line in lines})
     panels = []
-    for place, (group, number) in enumerate(plain):
-        lines = []
-        for colour, run in enumerate(sorted(group.runs, key=seed)):
-            points = [(float(row["iteration"]), net_wins(row)) for row in run.against(OPPONENT)]
-            lines.append(Series(f"seed {seed(run)}", points, colour, marked=True))
+    for place, number in enumerate(numbers):
+        own = [line for line in lines if line.version == number and not line.changes]
+        drawn = [
+            Series(
+                f"seed {line.seed}",
+                [(float(at), gain) for at, gain in line.curve.items()],
+                colour,
+                marked=True,
+            )
+            for colour, line in enumerate(own)
+        ]
         known = [(float(x), float(y)) for x, y in PUBLISHED.get(number, {}).items()]
-        lines.append(Series("paper", known, 9, marked=True, style="dashed"))
+        drawn.append(Series("paper", known, 9, marked=True, style="dashed"))
         title = f"Version {number}: {CHANGES[number]}"
         axis = [0.0] if number == 1 else [-60.0, 140.0]
-        panel = line_chart(title, lines, "iterations", include=axis)
+        panel = line_chart(title, drawn, "iterations", include=axis)
         corner = f'x="{place % COLUMNS * wide:.0f}" y="{place // COLUMNS * high:.0f}"'
         size = f'width="{wide:.0f}" height="{high:.0f}"'
         panels.append(panel.replace("<svg ", f"<svg {corner} {size} ", 1))
-    total = f"{COLUMNS * wide:.0f} {(len(plain) + COLUMNS - 1) // COLUMNS * high:.0f}"
+    total = f"{COLUMNS * wide:.0f} {(len(numbers) + COLUMNS - 1) // COLUMNS * high:.0f}"
     head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {total}">'
     return f"{head}<style>{STYLE}</style>{''.join(panels)}</svg>\n"
 
@@ -108,19 +174,25 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("runs", nargs="+", type=Path, help="run folders of ppo-v1 ... ppo-v10")
+    parser.add_argument("runs", nargs="*", type=Path, help="run folders of ppo-v1 ... ppo-v10")
+    parser.add_argument("--earlier", type=Path, help="file with a table printed before")
     parser.add_argument("--svg", type=Path, help="file for the plot")
     options = parser.parse_args()
-    evaluated = [run for run in read_runs(options.runs) if run.against(OPPONENT)]
     versions = [
         (group, int(found[1]))
-        for group in group_runs(evaluated)
+        for group in group_runs(read_runs(options.runs) if options.runs else [])
         if (found := VERSION.fullmatch(group.recipe))
     ]
-    versions.sort(key=lambda pair: (pair[1], pair[0].changes))
-    print(versions_table(versions), claims_table(versions), sep="\n\n")
+    known = (
+        {line.key: line for line in lines_in(options.earlier.read_text())}
+        if options.earlier
+        else {}
+    )
+    known |= {line.key: line for line in lines_of(versions)}
+    lines = [known[key] for key in sorted(known)]
+    print(versions_table(lines), claims_table(lines, versions), sep="\n\n")
     if options.svg:
-        options.svg.write_text(picture(versions))
+        options.svg.write_text(picture(lines))
 
 
 if __name__ == "__main__":

@@ -13,8 +13,12 @@ from pathlib import Path
 import pytest
 import torch
 
+from rookery.base.registry import load
+from rookery.runs.algorithms import ALGORITHMS
 from rookery.runs.checkpoint import MODEL, STATE, VALUES, Checkpoints
+from rookery.training.recipe import load_recipe, parse_changes, read_recipe, recipe_model
 from rookery.training.session import start
+from rookery.training.trainer import Abandoned, Context
 from support.runs import Child, QuietView, rows, run_to_end
 from support.tiny_recipes import algorithms, tiny_recipe
 from worker_chaos import workers
@@ -55,6 +59,29 @@ def test_saving_and_evaluating_change_nothing(algorithm: str, tmp_path: Path) ->
     for name, content in seldom.items():
         assert often[name] == content, f"{name} depends on how often the run is saved"
         assert evaluated[name] == content, f"{name} depends on the evaluations"
+
+
+# The engine's iterations are pieces of a phase and take a few seconds, so none is given up.
+@pytest.mark.parametrize("algorithm", [name for name in algorithms() if name != "engine"])
+def test_a_long_iteration_is_given_up_when_asked(algorithm: str, tmp_path: Path) -> None:
+    (tmp_path / "replay").mkdir()
+    tiny, asked = tiny_recipe(algorithm, tmp_path), [False]
+    name, content = read_recipe(tiny.recipe)
+    changes = parse_changes(tiny.settings, recipe_model(content, name))
+    context = Context(load_recipe(tiny.recipe, changes), tmp_path, stopping=lambda: asked[0])
+    make = load(ALGORITHMS.find(algorithm).trainer)
+    trainer, state = make(context), None
+    for context.iteration in range(tiny.iterations):  # so in each phase of the algorithm
+        asked[0] = True
+        with pytest.raises(Abandoned):
+            trainer.iterate()
+        trainer.close()
+        asked[0], trainer = False, make(context)
+        if state is not None:
+            trainer.load_state(state)
+        trainer.iterate()
+        state = trainer.state()
+    trainer.close()
 
 
 @pytest.mark.parametrize("algorithm", algorithms())

@@ -90,6 +90,7 @@ class BlindTrainer(Trainer):
         )
         sums = np.zeros(3)
         for _ in range(settings.steps):
+            self.context.check_stop()
             index = np.sort(self.rng.integers(len(data), size=settings.minibatch))
             sums += self._imitation_step(data, index)
         means = sums / settings.steps
@@ -154,6 +155,7 @@ class BlindTrainer(Trainer):
         )
         sums, steps = np.zeros(4), 0
         for _ in range(settings.passes):
+            self.context.check_stop()
             order = self.rng.permutation(len(batch))
             terms, count = self.update.learn(batch, order, settings.minibatch, weights)
             sums, steps = sums + terms, steps + count

@@ -145,6 +145,7 @@ class DdqnPaperTrainer(Trainer):
         game, rewards, total = Game(), [], 0
         plies = agent.max_plies if moves is None else min(len(moves), agent.max_plies)
         while game.ply < plies and game.outcome(claim_draw=moves is None) is None:
+            self.context.check_stop()
             seed = int(self.rng.integers(1 << 62))
             line, value, leaves = search.search(game, agent.depth, self.epsilon, seed)
             rewards.append(

@@ -82,7 +82,7 @@ def study(groups: Sequence[Group], colours: Sequence[tuple[str, int]]) -> str:
         _by_colour(versions),
         "<h3>Training time (figure 4.20)</h3>",
         wide(_time(versions)),
-        claims.section(curves(versions)),
+        claims.section(curves(versions), minutes(versions)),
     ]
     return section("Salisch 2023: ten versions of PPO", "".join(parts))
 
@@ -123,15 +123,28 @@ def _by_checkpoint(versions: Sequence[tuple[Group, int]]) -> str:
     return line_chart(title, lines, "iterations", include=[0.0])
 
 
+def minutes(versions: Sequence[tuple[Group, int]]) -> dict[int, list[float]]:
+    """Minutes of training per 1000 iterations by version, without variants of the algorithm."""
+    found: dict[int, list[float]] = {}
+    for group, number in versions:
+        if all(change.startswith("run.") for change in group.changes.split(", ") if change):
+            found.setdefault(number, []).extend(_minutes(group))
+    return found
+
+
+def _minutes(group: Group) -> list[float]:
+    done = [(run.seconds, number_of(run.last.get("iteration"))) for run in group.runs]
+    return [seconds / 60 * 1000 / count for seconds, count in done if count]
+
+
 def _time(versions: Sequence[tuple[Group, int]]) -> str:
     bars = []
     for group, number in versions:
-        done = [(run.seconds, number_of(run.last.get("iteration"))) for run in group.runs]
-        minutes = [seconds / 60 * 1000 / count for seconds, count in done if count]
-        if not minutes:
+        times = _minutes(group)
+        if not times:
             continue
-        note = f"({len(minutes)} runs)" if len(minutes) > 1 else ""
-        bars.append(Bar(group.label, mean(minutes), min(minutes), max(minutes), number - 1, note))
+        note = f"({len(times)} runs)" if len(times) > 1 else ""
+        bars.append(Bar(group.label, mean(times), min(times), max(times), number - 1, note))
     return bar_chart("Figure 4.20: minutes of training per 1000 iterations", bars)
 
 
