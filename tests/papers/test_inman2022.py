@@ -116,9 +116,14 @@ def test_a_resumed_run_agrees(tmp_path: Path, source: str) -> None:
 def test_unusable_games_are_skipped(tmp_path: Path) -> None:
     path = tmp_path / "games.pgn"
     path.write_text(PGN + '[Event "bad"]\n\n1. e4 e5 2. Ke3 *\n\n' + PGN)
-    games = read_games(DataSettings(pgn=[str(path)]))
+    lines: list[str] = []
+    games = read_games(DataSettings(pgn=[str(path)]), lines.append)
     assert [len(game) for game in games] == [7, 7]
-    assert len(read_games(DataSettings(pgn=[str(path)], games=1))) == 1
+    assert len(read_games(DataSettings(pgn=[str(path)], games=1), lines.append)) == 1
+    assert [line[line.index(":") :] for line in lines] == [
+        ": 2; unusable and left out: 1",
+        ": 1; unusable and left out: 0",
+    ]
 
 
 def test_files_without_games_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

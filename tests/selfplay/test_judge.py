@@ -114,3 +114,9 @@ def test_a_missing_stockfish_is_told_at_the_start(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr("rookery.selfplay.judge.find_stockfish", lambda: None)
     with pytest.raises(JudgeError, match=r"judge\.every=0"):
         Judge(JudgePlan("stockfish", 100, 6.5), print)
+
+
+@pytest.mark.parametrize("engine", ["/nowhere/engine --quiet", "", "."])
+def test_a_missing_engine_is_told_at_the_start(engine: str) -> None:
+    with pytest.raises(JudgeError, match="is no program"):
+        Judge(JudgePlan(engine, 100, 6.5), print)

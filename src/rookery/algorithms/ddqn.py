@@ -9,7 +9,8 @@ Silver, 2016). This is the same method with everything that made it stronger:
     judge   the target network, an older copy, gives that leaf its value: one network chooses the
             line, the other judges its end, so that errors are not chosen for being high
     return  values along a game are mixed by lambda, up to the next random move
-    learn   positions are drawn from the memory by their last error (prioritised replay)
+    learn   positions are drawn from the memory, all alike or by their last error (prioritised
+            replay)
 
 A game's result enters only as the reward of its last move. `rookery.papers.inman2022` is the
 published version.

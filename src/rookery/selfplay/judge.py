@@ -9,6 +9,7 @@ sees the same ones.
 from __future__ import annotations
 
 import shlex
+import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -47,6 +48,11 @@ class Judge:
                     "judge.engine=COMMAND, or play without early stops with --set judge.every=0"
                 )
             command = [found]
+        elif not command or shutil.which(command[0]) is None:
+            raise JudgeError(
+                f"judge.engine {plan.engine!r} is no program; name a UCI engine with --set "
+                "judge.engine=COMMAND, or play without early stops with --set judge.every=0"
+            )
         self._engine = SteadyEngine(command, plan.nodes, 1, log)
 
     def settle(self, play: SelfPlay) -> None:

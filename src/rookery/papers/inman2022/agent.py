@@ -13,6 +13,7 @@ memory. Tests let nothing but the network judge leaves, unlike the paper's code.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -37,8 +38,11 @@ Planes = NDArray[np.uint8]  # [N, P, 8, 8]
 SEARCH_UNIT = 2.0 * SCORE_SCALE  # centipawns of a value of 1 in an unbounded search
 
 
-def read_games(settings: DataSettings) -> list[list[str]]:
-    """Moves of the games in PGN files that begin at the start position and can be replayed."""
+def read_games(settings: DataSettings, report: Callable[[str], object]) -> list[list[str]]:
+    """Moves of the games in PGN files that begin at the start position and can be replayed.
+
+    `report` gets a line with their number and that of the games left out.
+    """
     games: list[list[str]] = []
     skipped = 0
     for game in read_pgn_files(map(Path, settings.pgn)):
@@ -52,6 +56,7 @@ def read_games(settings: DataSettings) -> list[list[str]]:
     if not games:
         files = ", ".join(map(repr, settings.pgn))
         raise ValueError(f"data.pgn: no game of standard chess in {files} ({skipped} unusable)")
+    report(f"games read from PGN: {len(games)}; unusable and left out: {skipped}")
     return games
 
 
@@ -91,7 +96,9 @@ class DdqnPaperTrainer(Trainer):
         self.optimizer = torch.optim.AdamW(
             self.online.parameters(), agent.learning_rate, weight_decay=agent.weight_decay
         )
-        self.games = read_games(context.recipe.data) if agent.source != "self-play" else []
+        self.games: list[list[str]] = []
+        if agent.source != "self-play":
+            self.games = read_games(context.recipe.data, context.log)
         self.memory = Memory(agent.memory, self.shape)
         self.epsilon = agent.epsilon
         self.rng = context.generator("episodes")
