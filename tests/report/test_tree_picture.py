@@ -15,7 +15,7 @@ from rookery.cli import main
 from rookery.nets import make_network
 from rookery.nets.model_file import describe, save_model
 from rookery.report.planes import planes_svg
-from rookery.report.policy import plane_names
+from rookery.report.policy import CELL, plane_names
 from rookery.report.tree import most_visited, place, tree_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -108,11 +108,17 @@ def test_the_policy_is_drawn_before_and_after_masking(tmp_path: Path) -> None:
     assert len(names) == 73 and names[0] == "N 1" and names[56] == "jump 2N1E"
     texts = [text.text for text in ElementTree.parse(policy).getroot().iter(f"{SVG}text")]
     assert [texts.count(name) for name in names] == [2] * 73  # each board has its label
-    lit = [len(list(board)) - 2 for board in boards]  # title and background
+    lit = [squares_lit(board) for board in boards]
     assert sum(lit[:73]) > 1000  # an untrained network would play anything
     assert 0 < sum(lit[73:]) <= 20  # of which twenty moves are legal
     # Every pawn may go one step north, no piece seven.
     assert lit[73] == 8 and lit[73 + 6] == 0
+    assert policy.stat().st_size < 200_000  # equally bright neighbours are one rectangle
+
+
+def squares_lit(board: ElementTree.Element) -> int:
+    """Squares of a board's bright rectangles, each `CELL` high."""
+    return sum(int(rect.get("width", 0)) // CELL for rect in list(board)[2:])
 
 
 def test_the_input_planes_are_drawn(tmp_path: Path) -> None:
