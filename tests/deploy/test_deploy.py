@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 import re
 import shlex
+import subprocess
+import sys
 from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
@@ -94,11 +96,29 @@ def test_compose_starts_a_head_two_workers_and_the_page() -> None:
     assert all(each["image"] == "rookery" for each in services.values())
 
 
+def test_the_page_is_served_before_the_first_run(tmp_path: Path) -> None:
+    content = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
+    words = shlex.split(content["services"]["page"]["command"])[1:]
+    words[words.index("--host") + 1], words[words.index("--port") + 1] = "127.0.0.1", "0"
+    page = subprocess.Popen(
+        [sys.executable, "-m", "rookery.cli", *words, "--games", str(tmp_path / "games")],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert page.stdout is not None
+        assert page.stdout.readline().startswith("Rookery is at http://127.0.0.1:")
+    finally:
+        page.terminate()
+        page.wait(20)
+
+
 def test_every_rookery_command_in_the_files_exists() -> None:
     text = "".join(path.read_text() for path in [DEPLOY / "compose.yaml", *MANIFESTS])
     joined = re.sub(r"\\\n#?\s*", "", text)
-    found = re.findall(r"rookery (train|resume|watch|doctor)( [^\n'|&#]*)?", joined)
-    assert {command for command, _ in found} >= {"train", "resume", "watch"}
+    found = re.findall(r"rookery (train|resume|play|watch|doctor)( [^\n'|&#]*)?", joined)
+    assert {command for command, _ in found} >= {"train", "resume", "play"}
     for command, words in found:
         make_parser([command]).parse_args([command, *shlex.split(words)])
 

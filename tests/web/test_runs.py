@@ -17,7 +17,7 @@ pytest.importorskip("websockets")
 
 from rookery.runs.live import LIVE, MOST_BOARDS, MOST_FRAMES, read_live, write_live
 from rookery.runs.lock import FolderLock
-from rookery.runs.nodes import NODES, write_nodes
+from rookery.runs.nodes import NODES, nodes_text, nodes_timing, write_nodes
 from rookery.runs.reader import GrowingRows
 from rookery.training.ratings import rating_text
 from rookery.web.runs import MOST_POINTS, Runs
@@ -133,6 +133,19 @@ def test_the_page_is_told_about_the_nodes_of_a_cluster(tmp_path: Path) -> None:
     stored = json.loads((run / NODES).read_text())
     (run / NODES).write_text(json.dumps({**stored, "time": stored["time"] - 3600}))
     assert Runs(tmp_path).read("first")["cluster"] is None  # the trainer has gone
+
+
+def test_timing_has_the_figures_of_a_cluster() -> None:
+    def node(speed: float, refused: str = "") -> dict[str, object]:
+        return {"positions_per_second": speed, "refused": refused}
+
+    nodes = [node(100.0), node(200.0), node(0.0), node(900.0, "another version")]
+    status = {"slots": 3, "pieces": 8, "under_way": 5, "retries": 1, "nodes": nodes}
+    found = nodes_timing(status)
+    assert (found["cluster_nodes"], found["cluster_slots"], found["cluster_retries"]) == (3, 3, 1)
+    assert found["cluster_node_positions_per_second"] == 150.0  # of those that have played
+    assert "150 positions/s a node" in nodes_text(status)
+    assert nodes_timing({**status, "nodes": []})["cluster_node_positions_per_second"] == 0
 
 
 def test_runs_over_http(tmp_path: Path) -> None:

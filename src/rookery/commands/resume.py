@@ -19,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--budget", metavar="B", help="new total (3h, 2000it) or extension (+1h, +100it)"
     )
-    add_settings(parser)
+    add_settings(parser, "; default: the run's own, if it has one; '': this machine plays")
     parser.add_argument(
         "--accept-changes",
         action="store_true",

@@ -55,8 +55,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
-def add_settings(parser: argparse.ArgumentParser) -> None:
-    """Add the options that `train` and `resume` share."""
+def add_settings(parser: argparse.ArgumentParser, cluster: str = "") -> None:
+    """Add the options that `train` and `resume` share; `cluster` is a note to that option."""
     parser.add_argument(
         "--set",
         metavar="KEY=VALUE",
@@ -69,7 +69,8 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--cluster",
         metavar="ADDRESS",
-        help="Ray cluster that plays the games: auto, local or HOST:PORT (docs/cluster.md)",
+        help=f"Ray cluster that plays the games: auto, local or HOST:PORT{cluster} "
+        "(docs/cluster.md)",
     )
 
 

@@ -47,9 +47,8 @@ def nodes_text(status: Mapping[str, Any]) -> str:
         f"{status.get('under_way', 0)} pieces under way",
         f"{status.get('pieces', 0):,} done",
     ]
-    speeds = [node["positions_per_second"] for node in usable if node["positions_per_second"]]
-    if speeds:
-        parts.append(f"{sum(speeds) / len(speeds):,.0f} positions/s a node")
+    if speed := _node_speed(status):
+        parts.append(f"{speed:,.0f} positions/s a node")
     parts += [
         f"{status[key]} {what}"
         for key, what in (("retries", "retries"), ("copies", "copies"), ("disputes", "disputes"))
@@ -64,4 +63,12 @@ def nodes_timing(status: Mapping[str, Any]) -> dict[str, float]:
     keys = ("pieces", "under_way", "retries", "copies", "checked", "disputes", "reconnections")
     usable = sum(not node["refused"] for node in status["nodes"])
     found = {f"cluster_{key}": float(status.get(key, 0)) for key in keys}
+    found["cluster_node_positions_per_second"] = round(_node_speed(status), 1)
     return {"cluster_nodes": float(usable), "cluster_slots": float(status["slots"]), **found}
+
+
+def _node_speed(status: Mapping[str, Any]) -> float:
+    """Mean positions per second of the nodes that have played any; 0 without one."""
+    usable = (node for node in status["nodes"] if not node["refused"])
+    speeds = [node["positions_per_second"] for node in usable if node["positions_per_second"]]
+    return sum(speeds) / len(speeds) if speeds else 0.0
