@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import time
 from collections.abc import Iterator
 
 import chess
@@ -160,6 +161,31 @@ def test_what_the_engine_thinks(page: Page) -> None:
     page.until(lambda: not page.all("#board svg.cg-shapes line"), "arrows are gone")
     page.click("#take-back")
     page.wait_for_moves(0)
+
+
+def test_in_a_serious_game_thoughts_wait_for_its_end(page: Page) -> None:
+    page.open()
+    page.new_game("slow")
+    page.click("#thoughts-shown")
+    page.click_move("e2e4")
+    page.until(lambda: "thinks" in page.text("#status"), "the opponent thinks")
+    time.sleep(0.5)  # its thoughts have arrived
+    assert page.text("#thought-facts") == "A serious game: you see it when the game is over."
+    assert not page.all("#notes tbody tr") and not page.all("#board svg.cg-shapes line")
+    assert page.find("#value").get_attribute("aria-label") == "Value unknown"
+    page.open_tab()  # the browser remembers it
+    page.new_game("slow")
+    assert not page.find("#thoughts-shown").is_selected()
+    page.click("#hint")  # what is asked for is shown
+    page.until(lambda: "Hint from" in page.text("#thought-facts"), "a hint is shown")
+    page.click_move("e2e4")
+    page.until(lambda: "A serious game" in page.text("#thought-facts"), "nothing else is")
+    page.click("#resign")
+    page.click("#resign")
+    page.until(lambda: page.text("#status").startswith("0-1"), "the game is over")
+    page.find("body").send_keys("\ue012")  # back to the position of the hint
+    page.until(lambda: "depth" in page.text("#thought-facts"), "and everything can be seen")
+    page.click("#thoughts-shown")
 
 
 def test_keyboard_and_screen_reader(page: Page) -> None:

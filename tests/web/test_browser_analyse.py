@@ -137,6 +137,21 @@ def test_free_moves_make_variations(page: Page) -> None:
     page.click("#engine-on")
 
 
+def test_clocks_in_comments_are_not_shown(page: Page) -> None:
+    """Games of lichess.org have one after every move; they stay in the copied game."""
+    page.open("#analyse")
+    page.script("navigator.clipboard.writeText = async (text) => { window.copied = text; }")
+    load(
+        page, "1. e4 {[%clk 0:05:00]} e5 {[%clk 0:04:58] quick} 2. Nf3 {[%eval 0.3]} *"
+    )
+    page.until(lambda: len(page.all("#tree button")) == 3, "the game is loaded")
+    assert page.texts("#tree .comment") == ["quick"]
+    assert page.texts("#tree .number") == ["1.", "2."]
+    page.click("#analysis-copy")
+    page.until(lambda: page.script("return window.copied"), "it is copied")
+    assert "{[%clk 0:04:58] quick}" in str(page.script("return window.copied"))
+
+
 def test_a_game_is_copied_as_it_came(page: Page) -> None:
     """Names, result, comments, signs and variations."""
     page.open("#analyse")

@@ -86,6 +86,22 @@ def page(runs: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]
             yield found
 
 
+# The longest vertical line of the chart's colour, in pixels.
+TALLEST = """
+const canvas = document.querySelector("#strength-chart canvas");
+const { width, height } = canvas;
+const { data } = canvas.getContext("2d").getImageData(0, 0, width, height);
+let most = 0;
+for (let x = 0; x < width; x++)
+  for (let y = 0, run = 0; y < height; y++) {
+    const [red, green, blue, alpha] = data.slice(4 * (y * width + x), 4 * (y * width + x) + 4);
+    run = alpha > 100 && green > red + 30 && green > blue ? run + 1 : 0;
+    most = Math.max(most, run);
+  }
+return most;
+"""
+
+
 def test_watching_a_run(page: Page, runs: Path) -> None:
     boards = []
     for number in range(6):
@@ -104,6 +120,7 @@ def test_watching_a_run(page: Page, runs: Path) -> None:
     assert "training makes this smaller" in page.text("#curves")
     page.until(lambda: page.all("#rating-chart .uplot canvas"), "scores are drawn")
     page.until(lambda: page.all("#strength-chart .uplot canvas"), "strength over minutes is drawn")
+    page.until(lambda: page.script(TALLEST) > 20, "and its intervals as bars")
     assert "above +50" in page.text("#ratings") and "+90 [+45, +180]" in page.text("#ratings")
     assert "checkmate" in page.text("#endings") and "70 %" in page.text("#endings")
     assert "iteration 120" in page.text("#run-facts")
@@ -231,8 +248,10 @@ def test_the_demo_tells_its_end_by_itself(page: Page, runs: Path) -> None:
     (run / "checkpoints").mkdir()
     for name in ("model.safetensors", "start.safetensors"):
         shutil.copy(model, run / name)
-    page.first.update({"run": "story", "stage": "measure"})  # type: ignore[attr-defined]
+    page.first.update({"run": "story", "stage": "train", "note": "Training."})  # type: ignore[attr-defined]
     page.open("#watch/story")
+    page.until(lambda: "its network is being saved" in page.text("#story"), "training has ended")
+    page.first["stage"] = "measure"  # type: ignore[attr-defined]
     page.until(lambda: "Now it is measured" in page.text("#story"), "it is being measured")
     assert not page.all("#story-actions button")
     match = {"games": 40, "wins": 30, "draws": 2, "losses": 8}
@@ -242,10 +261,11 @@ def test_the_demo_tells_its_end_by_itself(page: Page, runs: Path) -> None:
     ]
     demo = {"budget": "5m", "nodes": 1000, "matches": matches}
     (run / "demo.json").write_text(json.dumps(demo))
-    page.first["stage"] = "done"  # type: ignore[attr-defined]
+    page.first.update({"stage": "done", "note": "Trained. Play it!"})  # type: ignore[attr-defined]
     page.until(lambda: page.all("#story-actions button"), "the end is told without reloading")
     assert "78 % against greedy-safe (before training: 5 %)" in page.text("#story-lines")
     assert "rookery resume" in page.text("#story-actions code")
+    assert page.text("#note") == "Trained. Play it!"
     assert page.texts("#checkpoints button")[-1] == "before training · not rated"
     page.click("#story-actions .primary")
     page.until(lambda: page.text("#bar-top .name").startswith("story: latest"), "the game begins")

@@ -505,6 +505,25 @@ def test_only_measured_ratings_are_shown(tmp_path: Path) -> None:
     assert engine.level("9").title == f"level 9 of 20 (about {level_parameters(9).elo} Elo)"
 
 
+def test_the_network_before_training_is_offered_once(tmp_path: Path) -> None:
+    """As `rookery demo` keeps it, which also measures it; not as checkpoint 0 without a rating."""
+    run = run_with(tmp_path / "demo", "engine", "nnue", "nnue768", "none", {"hidden": 16})
+    for step in (0, 1):
+        (run / "checkpoints" / f"{step:08d}").mkdir()
+        shutil.copy(run / "model.safetensors", run / "checkpoints" / f"{step:08d}")
+    titles = [choice.title for choice in run_choices(run)]
+    assert titles[1:] == [
+        "demo: after 1 iteration (not rated)", "demo: before training (not rated)",
+    ]  # fmt: skip
+    shutil.copy(run / "model.safetensors", run / "start.safetensors")
+    match = {"when": "before", "against": "greedy-safe", "games": 40}
+    match |= {"elo": -300.0, "elo_low": -400.0, "elo_high": -200.0}
+    (run / "demo.json").write_text(json.dumps({"matches": [match]}))
+    found = {choice.id: choice for choice in run_choices(run)}
+    assert list(found) == ["run:demo", "run:demo@1", "run:demo@start"]
+    assert found["run:demo@start"].title.startswith("demo: before training (about ")
+
+
 def test_a_network_that_knows_an_ending_starts_there(tmp_path: Path) -> None:
     sizes = {"endings": ["KRvK"], "hidden": 8, "width": 8, "moves": 23, "goal": "mate"}
     run = run_with(tmp_path / "rooks", "endgame", "endgame", "planes12", "az4672", sizes)

@@ -373,8 +373,9 @@ class Server:
         """Return one run."""
         name = request.path_params["name"]
         run = await asyncio.to_thread(self.runs.read, name)
-        stage = self.start.get("stage") if self.start.get("run") == name else None
-        return JSONResponse({**run, "stage": stage, "more": self._more is not None})
+        demo = self.start if self.start.get("run") == name else {}
+        told = {key: demo.get(key) for key in ("stage", "note")}
+        return JSONResponse({**run, **told, "more": self._more is not None})
 
     async def train_on(self, request: Request) -> Response:
         """Let a demo that is over train on."""

@@ -230,11 +230,14 @@ def run_choices(run: Path) -> list[Choice]:
     files = {}  # by the part of the id after the run's name
     if _is_plain_file(run / "model.safetensors"):
         files[""] = ("latest network", run / "model.safetensors")
+    started = _is_plain_file(run / START)
     for step in thinned(checkpoint_steps(run), MOST_CHECKPOINTS):
+        if started and not step:
+            continue  # the same network
         path = run / "checkpoints" / f"{step:08d}" / "model.safetensors"
-        files[f"@{step}"] = (f"after {step} iterations", path)
-    if _is_plain_file(run / START):
-        files["@start"] = ("before training", run / START)
+        files[f"@{step}"] = (_when_made(step), path)
+    if started:
+        files["@start"] = (_when_made(0), run / START)
     if not files:
         return []
     first = next(iter(files.values()))[1]
@@ -252,6 +255,12 @@ def run_choices(run: Path) -> list[Choice]:
         )
         for part, (title, path) in files.items()
     ]
+
+
+def _when_made(step: int) -> str:
+    if not step:
+        return "before training"
+    return f"after {step} iteration{'' if step == 1 else 's'}"
 
 
 def choice_ratings(run: Path) -> dict[str, NetworkRating]:

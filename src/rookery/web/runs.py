@@ -152,11 +152,11 @@ def networks(run: Path, timing: list[dict[str, Any]]) -> list[dict[str, Any]]:
     seconds = {row.get("iteration"): number(row.get("seconds")) for row in timing}
     newest = max(checkpoint_steps(run), default=max((key for key in seconds if key), default=None))
     found = []
-    started, finished = (run / START).is_file(), (run / MODEL).is_file()
+    finished = (run / MODEL).is_file()
     for choice in run_choices(run):
         part = choice.id.rpartition("@")[2] if "@" in choice.id else ""
-        if (started and part == "0") or (finished and part == str(newest)):
-            continue  # the same network as "before training", or as the newest
+        if finished and part == str(newest):
+            continue  # the same network as the newest
         step = newest if not part else int(part) if part.isdigit() else None
         found.append(
             {

@@ -13,7 +13,7 @@ const MEANINGS = {
   [RESULTS]: "How its games of training end. Ever more draws can mean that it stops learning.",
   losses: "How far it is from what it should have said; training makes this smaller.",
   speed: "Positions per second that it learns from.",
-  strength: "Elo on the ladder of known opponents, with the 95 % interval of each measurement. Where it won or lost every game, only one end is known.",
+  strength: "Elo on the ladder of known opponents, with the 95 % interval of each measurement. Where it won or lost every game, only one end is known: an arrow.",
 };
 const TITLES = {
   "losses: train": "Loss on what it learns from",
@@ -142,6 +142,37 @@ function fit(plot, element) {
   if (width && Math.abs(width - plot.width) > 2) plot.setSize({ width, height: plot.height });
 }
 
+/** Bars from the low to the high end of each measurement; an arrow where that end is not known. */
+function drawIntervals(plot) {
+  const { ctx: pen, bbox } = plot;
+  const pixels = devicePixelRatio;
+  const [minutes, elos, lows, highs] = plot.data;
+  const cap = 4 * pixels;
+  const place = (value) => plot.valToPos(value, "y", true);
+  pen.save();
+  pen.strokeStyle = COLORS[0];
+  pen.lineWidth = 1.5 * pixels;
+  minutes.forEach((minute, index) => {
+    const [low, high] = [lows[index], highs[index]];
+    const known = [elos[index], low, high].filter((value) => value !== null);
+    if (!known.length) return;
+    const x = plot.valToPos(minute, "x", true);
+    const line = (...points) => {
+      pen.beginPath();
+      points.forEach(([px, py], number) => (number ? pen.lineTo(px, py) : pen.moveTo(px, py)));
+      pen.stroke();
+    };
+    const bottom = low === null ? bbox.top + bbox.height : place(low);
+    const top = high === null ? bbox.top : place(high);
+    line([x, bottom], [x, top]);
+    for (const [value, end, inward] of [[low, bottom, -1], [high, top, 1]]) {
+      const open = value === null ? 2 * cap * inward : 0;
+      line([x - cap, end + open], [x, end], [x + cap, end + open]);
+    }
+  });
+  pen.restore();
+}
+
 function options(element, names, range, x, interval) {
   const style = getComputedStyle(document.documentElement);
   const probe = document.createElement("span");
@@ -158,9 +189,9 @@ function options(element, names, range, x, interval) {
   const series = names.map((name, index) => ({
     label: name,
     value,
-    spanGaps: !interval || index === 0,
+    spanGaps: !interval, // no line across a measurement without an estimate
     ...(interval
-      ? { stroke: COLORS[0], width: index ? 1 : 2, dash: index ? [4, 4] : undefined, points: { show: true, size: index ? 4 : 7 } }
+      ? { stroke: COLORS[0], width: index ? 0 : 2, paths: index ? () => null : undefined, points: { show: !index, size: 7 } }
       : { stroke: COLORS[index % COLORS.length], width: 1.5 }),
   }));
   return {
@@ -170,7 +201,7 @@ function options(element, names, range, x, interval) {
     cursor: { drag: { x: false, y: false } },
     scales: { x: { time: false }, y: range ? { range } : {} },
     axes: [{ ...axis, values }, { ...axis, values, size: 56 }],
-    bands: interval ? [{ series: [3, 2], fill: "#3a7d6b33" }] : undefined,
+    hooks: interval ? { draw: [drawIntervals] } : {},
     series: [{ label: x, value }, ...series],
   };
 }

@@ -10,6 +10,7 @@ import { showResult, showThought } from "./thought.js";
 
 const $ = (id) => document.getElementById(id);
 const KEPT = "rookery-game"; // of this tab, so that reloading finds the game again
+const SERIOUS = "rookery-serious"; // of this browser: thoughts wait until the game is over
 const SURE = 3000; // milliseconds in which a second click resigns
 
 export class GameView {
@@ -173,6 +174,12 @@ export class GameView {
     on("download", () => this.download());
     $("pace").onchange = () => this.send({ type: "pace", seconds: Number($("pace").value) });
     $("arrows").onchange = () => this.renderThought();
+    $("thoughts-shown").checked = !localStorage.getItem(SERIOUS);
+    $("thoughts-shown").onchange = () => {
+      if ($("thoughts-shown").checked) localStorage.removeItem(SERIOUS);
+      else localStorage.setItem(SERIOUS, "1");
+      this.renderThought();
+    };
     $("move-form").onsubmit = (event) => {
       event.preventDefault();
       const text = $("move-text").value.trim();
@@ -356,10 +363,15 @@ export class GameView {
   /** The thought about the position on show, or else about the one before. */
   renderThought() {
     if (!this.state) return;
-    const own = this.thoughts.get(this.shownFen);
+    const serious = !$("thoughts-shown").checked && this.state.result === "*" && this.state.people.length > 0;
+    const thoughtOf = (fen) => {
+      const found = this.thoughts.get(fen);
+      return serious && found?.kind !== "hint" ? undefined : found; // a hint was asked for
+    };
+    const own = thoughtOf(this.shownFen);
     const before = this.ply > 1 ? this.entries[this.ply - 2].fen : this.state.start;
-    const thought = own || this.thoughts.get(before) || null;
-    showThought(thought);
+    const thought = own || thoughtOf(before) || null;
+    showThought(thought, serious ? "A serious game: you see it when the game is over." : "Nothing yet.");
     if (this.state.result !== "*" && this.ply === this.entries.length) showResult(this.state.result);
     this.board.arrows(own && $("arrows").checked ? arrowsOf(own) : []);
   }

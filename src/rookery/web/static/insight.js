@@ -158,7 +158,7 @@ function fill(select, networks, value, optional) {
 
 /** A version of the newest run says how long it has been trained. */
 function label({ name, seconds }) {
-  return seconds ? name.replace(/after \d+ iterations/, `after ${duration(seconds)}`) : name;
+  return seconds ? name.replace(/after \d+ iterations?/, `after ${duration(seconds)}`) : name;
 }
 
 function column(view, network, fen) {

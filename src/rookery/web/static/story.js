@@ -20,6 +20,10 @@ export function showStory(run, play) {
 
 function story(run) {
   if (run.stage === "measure") return ["Training is over. Now it is measured: matches before against after."];
+  if (run.stage === "train" && !run.active) {
+    if (!run.iteration) return ["Training begins in a moment."];
+    return [run.demo.matches?.length ? "The trainer starts, or saves what it has learnt." : "Training is over; its network is being saved."];
+  }
   const done = run.stage === "done" || (!run.active && run.demo.matches?.length);
   return done ? outcome(run.demo) : run.active ? progress(run) : [];
 }

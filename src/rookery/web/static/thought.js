@@ -4,18 +4,18 @@ import { numbered } from "./moves.js";
 
 const $ = (id) => document.getElementById(id);
 
-/** Show a thought; null empties the panel. */
-export function showThought(thought) {
-  showFacts(thought);
+/** Show a thought; null empties the panel, but for the text `otherwise`. */
+export function showThought(thought, otherwise) {
+  showFacts(thought, otherwise);
   showValue(thought && thought.lines.length ? thought.lines[0] : null);
   showChances(thought && thought.lines.length ? thought.lines[0].wdl : null);
   showLines(thought ? thought.lines : [], thought);
   showNotes(thought ? thought.notes : []);
 }
 
-function showFacts(thought) {
+function showFacts(thought, otherwise) {
   if (!thought) {
-    $("thought-facts").textContent = "Nothing yet.";
+    $("thought-facts").textContent = otherwise;
     return;
   }
   const facts = [thought.kind === "hint" ? `Hint from ${thought.who}` : thought.who];

@@ -7,7 +7,7 @@
 export function showTree(place, tree, current, go, mark = () => null) {
   const root = document.createElement("div");
   root.className = "line main";
-  if (tree.nodes[0].comment) root.append(comment(tree.nodes[0].comment));
+  if (readable(tree.nodes[0])) root.append(comment(readable(tree.nodes[0])));
   // Variations wait in a list instead of being drawn recursively: they may be nested deeply.
   const waiting = [[tree.children[0][0], root, true]];
   while (waiting.length) {
@@ -28,8 +28,8 @@ function drawLine(tree, first, element, fresh, current, go, mark, waiting) {
     else if (numbered) element.append(number(`${before[5]}…`));
     element.append(moveButton(node, at, current, go, mark(at)));
     numbered = false;
-    if (node.comment) {
-      element.append(comment(node.comment));
+    if (readable(node)) {
+      element.append(comment(readable(node)));
       numbered = true;
     }
     const siblings = tree.children[node.parent];
@@ -66,6 +66,11 @@ function number(text) {
   element.className = "number";
   element.textContent = text;
   return element;
+}
+
+/** A comment without what programs write for programs, such as clocks: [%clk 0:05:00]. */
+function readable(node) {
+  return node.comment.replace(/\[%[^\]]*\]/g, "").trim();
 }
 
 function comment(text) {

@@ -90,6 +90,7 @@ export class WatchView {
     if (run.seconds) facts.push(duration(run.seconds) + (run.budget ? ` of ${run.budget}` : ""));
     if (run.speed) facts.push(`${Math.round(run.speed).toLocaleString("en")} positions/s`);
     $("run-facts").textContent = facts.join(" · ");
+    if (run.note) $("note").textContent = run.note; // of a demo, which goes on while the page is open
     showStory(run, this.play);
     this.renderBoards(run);
     shares($("results"), run.results);
@@ -105,7 +106,7 @@ export class WatchView {
   renderCluster(cluster) {
     $("cluster").hidden = !cluster;
     if (!cluster) return;
-    const counts = { slots: "cores", under_way: "pieces under way", pieces: "pieces done", retries: "retries" };
+    const counts = { slots: "cores", under_way: "pieces under way", pieces: "pieces done", retries: "retries", copies: "copies" };
     $("cluster-facts").textContent = Object.entries(counts)
       .map(([key, what]) => `${(cluster[key] ?? 0).toLocaleString("en")} ${what}`)
       .join(" · ");
@@ -175,13 +176,14 @@ export class WatchView {
   }
 
   renderCheckpoints(run) {
-    const ids = run.networks.map((network) => [network.id, networkName(network)]);
+    const ids = run.networks.map((network) => [network.id, networkName(network), network.rating?.conditions ?? ""]);
     const key = JSON.stringify(ids);
     if ($("checkpoints").dataset.key === key) return;
     $("checkpoints").dataset.key = key;
     $("checkpoints").replaceChildren(
-      ...ids.map(([id, text]) => {
+      ...ids.map(([id, text, conditions]) => {
         const button = cell("button", text);
+        button.title = conditions;
         button.dataset.player = id;
         button.onclick = () => this.play({ color: "white", player: id });
         return button;
@@ -198,7 +200,7 @@ function tableRow(kind, texts) {
 
 /** A network by its time of training and its measured rating. */
 function networkName(network) {
-  const when = !network.step ? "before training" : `after ${network.seconds ? duration(network.seconds) : `${network.step} iterations`}`;
+  const when = !network.step ? "before training" : `after ${network.seconds ? duration(network.seconds) : `${network.step} iteration${network.step === 1 ? "" : "s"}`}`;
   const name = network.newest ? `newest, ${when}` : when;
   return network.ending ? name : `${name} · ${network.rating ? network.rating.text : "not rated"}`;
 }
