@@ -117,6 +117,20 @@ def test_keyboard_alone(page: Page) -> None:
     assert page.text("#blind-status") == "You lost: resignation."
 
 
+@pytest.mark.parametrize(("color", "corner"), [("white", "a1"), ("black", "h8")])
+def test_the_board_has_coordinates(page: Page, color: str, corner: str) -> None:
+    """On each side, since squares are typed; the corner is at the lower left."""
+    begin(page, color)
+    files, ranks = (page.texts(f"#blind-{name} span") for name in ("files", "ranks"))
+    assert (files[0] + ranks[-1], len(files), len(ranks)) == (corner, 8, 8)
+    middle = "const r = document.querySelector(arguments[0]).getBoundingClientRect(); return "
+    square = f'[data-square="{corner}"]'
+    for mark, axis in (("files", "x + r.width / 2"), ("ranks", "y + r.height / 2")):
+        child = "first" if mark == "files" else "last"
+        beside = page.script(f"{middle}r.{axis}", f"#blind-{mark} span:{child}-child")
+        assert abs(beside - page.script(f"{middle}r.{axis}", f"#blind-board {square}")) < 2
+
+
 def test_a_phone_shows_the_whole_board(phone: Page) -> None:
     begin(phone)
     turn(phone, "e7", "g1f3")

@@ -159,12 +159,15 @@ export class BlindView {
     const view = { ...(state?.view ?? empty) };
     if (!$("blind-heat").checked) view.others = certain(view);
     const targets = (state?.requests ?? []).filter((move) => this.chosen && move.startsWith(this.chosen));
+    const flipped = state ? !state.white : false;
+    label($("blind-files"), "abcdefgh", flipped);
+    label($("blind-ranks"), "87654321", flipped);
     const board = $("blind-board");
     const had = focus || (board.contains(document.activeElement) ? document.activeElement.dataset.square : "");
     drawBoard(board, {
       pieces: view.own,
       view,
-      flipped: state ? !state.white : false,
+      flipped,
       pictures: true,
       make: (square) => this.cell(square, view, phase, targets),
     });
@@ -204,6 +207,12 @@ export class BlindView {
     const column = (at % 8) + (Math.abs(by) === 1 ? by : 0);
     if (column >= 0 && column < 8) cells[at + by]?.focus();
   }
+}
+
+/** The names of files or ranks beside the board. */
+function label(place, names, flipped) {
+  const list = flipped ? [...names].reverse() : [...names];
+  place.replaceChildren(...list.map((name) => Object.assign(document.createElement("span"), { textContent: name })));
 }
 
 /** Only what was seen this turn. */
