@@ -109,6 +109,8 @@ def main() -> None:
     parser.add_argument("--table", action="store_true", help="train nothing")
     parser.add_argument("--prefix", nargs="*", default=[], help="words before each command")
     args = parser.parse_args()
+    if not args.pgn.is_file():
+        parser.error(f"--pgn {args.pgn}: there is no such file")
     args.out.mkdir(parents=True, exist_ok=True)
     for seed in range(1, args.seeds + 1):
         for setting in SETTINGS:
@@ -118,6 +120,8 @@ def main() -> None:
             if words:
                 subprocess.run([*args.prefix, *words], check=True)
     folders = sorted(path for path in args.out.iterdir() if (path / "recipe.toml").is_file())
+    if not folders:
+        parser.error(f"--out {args.out}: there are no runs")
     print_table(folders)
     print_agreement(folders, test_positions(args.pgn))
 
