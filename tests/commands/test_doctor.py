@@ -5,6 +5,7 @@ import json
 import pytest
 
 from rookery import doctor
+from rookery.cluster.doctor import report_cluster
 from rookery.data import books, tablebases
 from rookery.engines import find
 
@@ -61,3 +62,11 @@ def test_a_broken_book_is_a_problem(tmp_path, monkeypatch) -> None:
     result = doctor.examine()
     assert "bad.bin" in result["problems"][0]
     assert "Problems" in doctor.report(result)
+
+
+def test_a_cluster_is_counted_in_words() -> None:
+    node = {"name": "host/1", "slots": 1, "facts": {}, "refused": "", "kernel": ""}
+    found = {"address": "local", "nodes": [node], "cores": 1}
+    assert report_cluster(found).splitlines()[0] == "Cluster local: 1 node, 1 core"
+    two = {**found, "nodes": [node, node], "cores": 8}
+    assert report_cluster(two).splitlines()[0] == "Cluster local: 2 nodes, 8 cores"

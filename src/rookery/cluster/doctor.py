@@ -39,7 +39,9 @@ def examine_cluster(address: str) -> dict[str, Any]:
 
 def report_cluster(found: dict[str, Any]) -> str:
     """Format the result of `examine_cluster` as text."""
-    lines = [f"Cluster {found['address']}: {len(found['nodes'])} nodes, {found['cores']} cores"]
+    counts = ((len(found["nodes"]), "node"), (found["cores"], "core"))
+    sizes = ", ".join(f"{count} {what}{'' if count == 1 else 's'}" for count, what in counts)
+    lines = [f"Cluster {found['address']}: {sizes}"]
     for each in found["nodes"]:
         facts = each["facts"]
         has = (
