@@ -43,7 +43,7 @@ def save(page: Page, path: Path) -> None:
 
 def show_game(page: Page) -> None:
     """Play a move against the shipped engine and ask for a hint to show its lines."""
-    page.driver.set_window_size(1280, 1000)
+    page.driver.set_window_size(1280, 1050)
     page.open()
     page.new_game("rookery", level="second", position=OPENING, moves=12)
     page.click_move("f1e1")
