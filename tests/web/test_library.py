@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import io
 import json
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ pytest.importorskip("uvicorn")
 pytest.importorskip("websockets")
 
 from rookery.web.games.library import Library
+from rookery.web.games.table_json import date_of_record
 from support.web_parts import Client, Seat, eventually, server
 
 
@@ -46,6 +48,8 @@ def test_a_game_goes_on_with_the_next_server(tmp_path: Path, games: Path) -> Non
         seat.until(2)
         moves = [entry["uci"] for entry in seat.entries]
         seat.close()
+    (path,) = games.glob("*/*.json")  # as if it had begun long ago
+    path.write_text(json.dumps({**json.loads(path.read_text()), "date": "2026.01.02"}))
     with server(tmp_path, games=games) as running:
         again = Client(running)
         again.cookies = {"rookery_visitor": client.cookies["rookery_visitor"]}
@@ -58,6 +62,7 @@ def test_a_game_goes_on_with_the_next_server(tmp_path: Path, games: Path) -> Non
         assert [entry["uci"] for entry in resumed.entries] == moves
         assert state["black"] == "greedy-safe, every fifth move at random"
         assert state["clock"]["white"] <= 300.0 and state["people"] == ["white"]
+        assert state["date"] == "2026.01.02"
         resumed.move(
             str(next(iter(state["dests"])) + state["dests"][next(iter(state["dests"]))][0])
         )
@@ -69,6 +74,7 @@ def test_a_game_goes_on_with_the_next_server(tmp_path: Path, games: Path) -> Non
         game = chess.pgn.read_game(io.StringIO(text))
         assert game is not None and game.headers["Termination"] == "White resigned"
         assert game.headers["TimeControl"] == "300+0"
+        assert game.headers["Date"] == "2026.01.02"
         all_games = again.ask("GET", "/api/library/pgn")[2].decode()
         assert all_games.count("[Event ") == 1
         assert again.ask("DELETE", f"/api/library/{seat.game}")[0] == 204
@@ -86,6 +92,12 @@ def test_a_page_gives_its_game_to_a_server_that_does_not_know_it(client: Client)
     assert Seat(client, over).state()["reason"] == "White resigned"
     for bad in ([*moves, "e1e8"], "e2e4", [1], ["e2e4"] * 3000):
         assert client.ask("POST", "/api/games", {"color": "both", "moves": bad})[0] == 400
+
+
+def test_the_date_of_older_files_is_that_of_their_last_change() -> None:
+    changed = datetime.datetime(2026, 5, 6, 12).timestamp()
+    for record in ({}, {"date": "yesterday"}, {"date": 7}):
+        assert date_of_record({**record, "changed": changed}) == datetime.date(2026, 5, 6)
 
 
 def test_games_belong_to_their_visitor(client: Client, games: Path) -> None:

@@ -15,7 +15,7 @@ from rookery.web.games.library import Keeper, Library
 from rookery.web.games.records import game_of_moves, game_of_pgn, read_fen
 from rookery.web.games.seats import Seat
 from rookery.web.games.table import Table
-from rookery.web.games.table_json import record_of
+from rookery.web.games.table_json import date_of_record, record_of
 from rookery.web.games.thinking import Searches
 from rookery.web.transport.quota import Clamps, QuotaError, Quotas
 
@@ -85,7 +85,7 @@ class Rooms:
         record = self.library.read(visitor, wanted)
         content = {"fen": record["start"], "moves": record["moves"], "clock": record.get("clock")}
         table = self._table(session, visitor, record["wishes"], content)
-        table.id = record["id"]
+        table.id, table.date = record["id"], date_of_record(record)
         table.end_as(record["result"], record["reason"])
         return self._place(table)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import datetime
 import secrets
 import time
 from collections.abc import Callable, Mapping
@@ -51,6 +52,7 @@ class Table:
     changed: Callable[[Table], None] = lambda table: None  # told after every change
     id: str = field(default_factory=lambda: secrets.token_urlsafe(12))
     used: float = field(default_factory=time.monotonic)
+    date: datetime.date = field(default_factory=datetime.date.today)  # on which it began
 
     def __post_init__(self) -> None:
         """Continue from the moves already played."""

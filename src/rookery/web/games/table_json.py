@@ -24,6 +24,7 @@ def state_of(table: Table, base: int = 0) -> dict[str, Any]:
         "board": game.board,
         "promotions": find_board(game.board).promotions,
         "start": game.start_fen,
+        "date": pgn_date(table.date),
         "base": base,
         "entries": [entry.to_json() for entry in table.entries[base:]],
         "fen": game.fen(),
@@ -52,6 +53,7 @@ def record_of(table: Table) -> dict[str, Any]:
     return {
         "id": table.id,
         "changed": time.time(),
+        "date": pgn_date(table.date),
         "white": table.seats[True].name,
         "black": table.seats[False].name,
         "color": str(table.wishes.get("color", "")),
@@ -63,6 +65,19 @@ def record_of(table: Table) -> dict[str, Any]:
         "reason": table.reason,
         "clock": table.clock.to_json() if table.clock else None,
     }
+
+
+def pgn_date(date: datetime.date) -> str:
+    """Return a date as PGN has it."""
+    return date.strftime("%Y.%m.%d")
+
+
+def date_of_record(record: dict[str, Any]) -> datetime.date:
+    """Return the day on which a kept game began; older files only know when it last changed."""
+    try:
+        return datetime.datetime.strptime(record["date"], "%Y.%m.%d").date()
+    except (KeyError, TypeError, ValueError):
+        return datetime.date.fromtimestamp(record["changed"])
 
 
 def pgn_of_record(record: dict[str, Any]) -> str:
@@ -77,7 +92,7 @@ def pgn_of_record(record: dict[str, Any]) -> str:
         start=record["start"],
         headers={
             "Event": "Rookery game",
-            "Date": datetime.date.fromtimestamp(record["changed"]).strftime("%Y.%m.%d"),
+            "Date": pgn_date(date_of_record(record)),
             "Round": "-",
             "TimeControl": control,
             "Termination": record["reason"],

@@ -9,7 +9,7 @@ export function pgnOf(state, entries) {
   const tags = [
     ["Event", "Rookery game"],
     ["Site", "?"],
-    ["Date", new Date().toLocaleDateString("en-CA").replaceAll("-", ".")],
+    ["Date", state.date],
     ["Round", "-"],
     ["White", state.white],
     ["Black", state.black],
