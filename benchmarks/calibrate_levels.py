@@ -5,7 +5,7 @@
     python benchmarks/calibrate_levels.py --levels "" --skills 0,0.25,0.5,0.75,1 --write
 
 The tables are LEVELS of players/levels.py, which belongs to one network, and ELO_OF_SKILL of
-players/beginner.py, which needs none and is measured only if --skills names some.
+players/beginners, which needs none and is measured only if --skills names some.
 
 Each level climbs the ladder of `rookery rate`, but only the rungs with fixed nodes, depths and
 shares of random moves: neither they nor the levels depend on the load of the machine, so the games
@@ -32,8 +32,9 @@ import numpy as np
 from rookery.arena.limits import MatchLimits
 from rookery.commands.rate import usable_rungs
 from rookery.nets.evaluator import read_model
-from rookery.players import beginner, levels
-from rookery.players.beginner import elo_of_skill
+from rookery.players import levels
+from rookery.players.beginners import player as beginner
+from rookery.players.beginners.player import elo_of_skill
 from rookery.players.levels import LEVELS
 from rookery.players.registry import make_player
 from rookery.rating.batches import BatchFile

@@ -28,24 +28,24 @@ import numpy as np
 
 from rookery import Game
 from rookery.arena.elo import wilson_interval
-from rookery.players.beginner import VALUES
+from rookery.players.beginners.view import WORTH
 from rookery.players.registry import make_player
 
 Position = tuple[list[str], str]  # the moves before, the person's move
 
 
-def positions(path: Path, below: int, skip: int) -> Iterator[Position]:
-    """All positions of a PGN file in which a weak enough person moved."""
+def games_of(path: Path, below: int, skip: int) -> Iterator[list[Position]]:
+    """Of each game of a PGN file the positions in which a weak enough person moved."""
     with gzip.open(path, "rt") if path.suffix == ".gz" else path.open() as file:
         while (game := chess.pgn.read_game(file)) is not None:
             if game.headers.get("Variant", "Standard") != "Standard" or "FEN" in game.headers:
                 continue
             elos = [game.headers.get(f"{side}Elo", "") for side in ("White", "Black")]
+            weak = [elo.isdigit() and int(elo) < below for elo in elos]
             moves = [move.uci() for move in game.mainline_moves()]
-            for ply in range(skip, len(moves)):
-                elo = elos[ply % 2]
-                if elo.isdigit() and int(elo) < below:
-                    yield moves[:ply], moves[ply]
+            found = [(moves[:ply], moves[ply]) for ply in range(skip, len(moves)) if weak[ply % 2]]
+            if found:
+                yield found
 
 
 def hangs(game: Game, move: str) -> bool:
@@ -54,8 +54,8 @@ def hangs(game: Game, move: str) -> bool:
     side = board.turn
     board.push_uci(move)
     for taking in board.generate_legal_captures():
-        victim = VALUES[board.piece_type_at(taking.to_square) or chess.PAWN]
-        taker = VALUES[board.piece_type_at(taking.from_square) or chess.PAWN]
+        victim = WORTH[board.piece_type_at(taking.to_square) or chess.PAWN]
+        taker = WORTH[board.piece_type_at(taking.from_square) or chess.PAWN]
         defended = board.is_attacked_by(side, taking.to_square)
         if victim >= 3 and (victim > taker if defended else True):
             return True
@@ -110,9 +110,15 @@ def main() -> int:
     parser.add_argument("--below", type=int, default=1100, help="rating of the people (1100)")
     parser.add_argument("--skip", type=int, default=8, help="plies of each game left out (8)")
     parser.add_argument("--positions", type=int, default=2000, help="sample size (2000)")
+    parser.add_argument(
+        "--held-out",
+        action="store_true",
+        help="only the games that benchmarks/fit_beginner.py does not learn from",
+    )
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
-    found = [each for path in args.files for each in positions(path, args.below, args.skip)]
+    games = [game for path in args.files for game in games_of(path, args.below, args.skip)]
+    found = [position for game in (games[1::2] if args.held_out else games) for position in game]
     rng = np.random.default_rng(args.seed)
     chosen = rng.choice(len(found), min(args.positions, len(found)), replace=False)
     sample = [found[index] for index in sorted(chosen)]

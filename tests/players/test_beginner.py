@@ -7,14 +7,15 @@ import numpy as np
 import pytest
 
 from rookery import Game
-from rookery.players.beginner import (
+from rookery.players.beginners.habits import GAINS, LOSSES, WEIGHTS
+from rookery.players.beginners.player import (
     ELO_OF_SKILL,
-    VALUES,
     BeginnerPlayer,
     elo_of_skill,
     habits_of,
     skill_of_elo,
 )
+from rookery.players.beginners.view import WORTH, View
 from rookery.players.registry import make_player
 from rookery.players.spec import SpecError
 
@@ -38,9 +39,9 @@ def hangs(game: Game, move: str) -> bool:
     side, taken = board.turn, board.piece_type_at(chess.parse_square(move[2:4]))
     board.push_uci(move)
     square = chess.parse_square(move[2:4])
-    value = VALUES[board.piece_type_at(square) or 0]
+    value = WORTH[board.piece_type_at(square) or 0]
     exposed = board.is_attacked_by(not side, square) and not board.is_attacked_by(side, square)
-    return exposed and value > VALUES[taken or 0] and board.piece_type_at(square) != chess.KING
+    return exposed and value > WORTH[taken or 0] and board.piece_type_at(square) != chess.KING
 
 
 def test_it_never_leaves_the_legal_moves_and_repeats_itself() -> None:
@@ -77,15 +78,50 @@ def share(skill: float, fen: str, move: str) -> float:
     return sum(player.choose(game, rng).move == move for rng in rngs) / 200
 
 
-def test_near_things_are_seen_more_often_than_far_ones() -> None:
-    # A rook takes a hanging rook next to it, or at the other end of the rank.
-    near = share(0.3, "4k3/8/8/8/Rr6/8/8/K7 w - - 0 1", "a4b4")
-    far = share(0.3, "4k3/8/8/8/R6r/8/8/K7 w - - 0 1", "a4h4")
-    assert near > far + 0.05
-    # Over the whole board a rook sees more than a bishop.
-    file = share(0.3, "4r3/7k/8/8/8/8/8/K3R3 w - - 0 1", "e1e8")
-    diagonal = share(0.3, "7r/k7/8/8/8/8/8/B1K5 w - - 0 1", "a1h8")
-    assert file > diagonal > 0.02
+def seen(fen: str, move: str, past: tuple[str, ...] = ()) -> dict[str, float]:
+    """The features of a move that are not 0."""
+    board = chess.Board(fen)
+    for each in past:
+        board.push_uci(each)
+    row = View(board, board.move_stack[-2:]).features([chess.Move.from_uci(move)])[0]
+    return {name: float(value) for name, value in zip(WEIGHTS, row, strict=True) if value}
+
+
+def test_what_can_be_won_and_lost_is_counted_in_pawns() -> None:
+    rook = "4k3/8/8/3p4/8/3r4/8/3RK2R w K - 0 1"
+    taking = seen(rook, "d1d3")
+    assert (taking["take"], taking["gain"]) == (1, 5)
+    # The rook on d1 can be taken by a rook and is defended: nothing is lost by castling away.
+    assert "loss" not in seen(rook, "e1g1") and seen(rook, "e1g1")["castle"] == 1
+    # A queen that moves next to a pawn's diagonal, or that is left there.
+    queen = "4k3/8/2p5/8/8/3Q4/P7/4K3 w - - 0 1"
+    assert seen(queen, "d3d5")["moved_loss"] == 9
+    left = seen("4k3/8/2p5/3Q4/8/8/P7/4K3 w - - 0 1", "a2a3")
+    assert left["loss"] == 9 and "moved_loss" not in left and "loss_to_last" not in left
+    attacked = "4k3/2p5/8/3Q4/8/P7/8/4K3 b - - 0 1"
+    assert seen(attacked, "a3a4", ("c7c6",))["loss_to_last"] == 9
+    # Taking a defended pawn with the queen wins one and loses nine.
+    bad = seen("4k3/8/2p5/3p4/8/8/8/3QK3 w - - 0 1", "d1d5")
+    assert bad["bad_take"] == 8 and "gain" not in bad
+
+
+def test_the_look_of_a_move_is_the_same_for_both_sides() -> None:
+    white = "r1bqkbnr/pppp1ppp/2n5/4p3/2B1P3/5Q2/PPPP1PPP/RNB1K1NR w KQkq - 4 4"
+    for move in chess.Board(white).legal_moves:
+        mirrored = chess.Move(
+            chess.square_mirror(move.from_square), chess.square_mirror(move.to_square)
+        )
+        black = chess.Board(white).mirror().fen()
+        assert seen(white, move.uci()) == seen(black, mirrored.uci())
+    assert seen(white, "f3f7")["mate"] == 1
+    assert seen(white, "g1h3")["knight_on_edge"] == 1 == seen(white, "g1h3")["knight_out"]
+
+
+def test_a_weaker_one_heeds_less_of_what_it_could_win_and_lose() -> None:
+    assert set(WEIGHTS) > GAINS | LOSSES
+    weak, strong = (dict(zip(WEIGHTS, habits_of(s).weights(), strict=True)) for s in (0.1, 0.9))
+    for name in GAINS | LOSSES:
+        assert abs(weak[name]) < abs(strong[name])
 
 
 def test_a_mate_is_usually_seen_by_the_better_one() -> None:

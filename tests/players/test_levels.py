@@ -19,8 +19,9 @@ from rookery.arena.limits import Adjudication
 from rookery.arena.match import MatchSettings, run_match
 from rookery.nets import make_network
 from rookery.nets.model_file import describe, save_model
-from rookery.players import beginner, levels
+from rookery.players import levels
 from rookery.players.base import Player
+from rookery.players.beginners import player as beginner
 from rookery.players.levels import (
     HIGHEST_ELO,
     LEVELS,

@@ -1,6 +1,6 @@
 """Opponents with a name: our engine at strengths from a beginner's to its own.
 
-Each is a level of `rookery.players.levels`, and the weakest ones are `rookery.players.beginner`,
+Each is a level of `rookery.players.levels`, and the weakest ones are `rookery.players.beginners`,
 which needs no network. Their Elo is measured (docs/results.md), that of the levels with one network
 only. A character takes its time over a move, as a person would, if the game asks for that.
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from rookery.players.beginner import skill_of_elo
+from rookery.players.beginners.player import skill_of_elo
 from rookery.players.levels import level_parameters
 from rookery.players.offered_levels import Level, Levels
 

@@ -83,7 +83,7 @@ KINDS = Registry(
         PlayerKind(
             "beginner",
             "overlooks what people overlook, one move ahead",
-            "rookery.players.beginner:beginner_player",
+            "rookery.players.beginners.player:beginner_player",
             (Option("skill", kinds.probability, "0 (sees little) to 1 (0.5)"),),
             levels=levels.BEGINNER,
         ),
