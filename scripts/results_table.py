@@ -28,6 +28,7 @@ DETAILS = {  # section with commands and conditions, by algorithm
     "tdleaf": "td-leaf",
 }
 FAMILIES = {  # the same for recipes whose names begin so
+    "alphazero-paper": "vanhoutte-2022-at-the-size-of-a-cpu",
     "ppo-v": "the-ten-versions-of-salisch-2023",
     "pepper": "deep-pepper",
     "giraffe": "giraffe",
