@@ -91,7 +91,7 @@ class EngineTrainer(Trainer):
         self.candidate: Candidate | None = None
         keep = context.recipe.run.keep_checkpoints
         self.window = Window(context.folder / "replay", keep, context.log)
-        hooks = Hooks(context.log, pool=context.pool)
+        hooks = Hooks(context.log, context.check_stop, pool=context.pool)
         self.collector: Collector[DataOrder, DataHarvest] = make_collector(
             "data", "threads", self._plan(), hooks
         )
