@@ -122,6 +122,19 @@ def test_a_match_on_a_cluster_is_that_of_one_machine(
     assert "--cluster plays without clocks, but rookery thinks" in capsys.readouterr().err
 
 
+def test_a_rating_on_a_cluster_is_that_of_one_machine(
+    cluster: LoopbackCluster, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # The ladder's rungs up to greedy-safe have no clocks, so their games depend on nothing else.
+    words = ["rate", "greedy-safe", "--games", "24", "--seed", "3", "--start", "greedy-safe"]
+    found = []
+    for more in ([], ["--cluster", cluster.address]):
+        assert main([*words, "--no-outside", "--concurrency", "1", "--json", *more]) == 0
+        summary = json.loads(capsys.readouterr().out)
+        found.append({key: summary[key] for key in ("elo", "elo_low", "elo_high", "opponents")})
+    assert found[0] == found[1] and found[0]["opponents"]
+
+
 def test_doctor_lists_the_nodes(
     cluster: LoopbackCluster, capsys: pytest.CaptureFixture[str]
 ) -> None:
