@@ -211,6 +211,63 @@ def test_a_mistake_is_explained_in_one_line(
     assert says in text and text.count("\n") == 1
 
 
+def small_files(race: Path, folder: Path) -> Path:
+    """What of a race travels to another machine: everything but the runs."""
+    shutil.copytree(race, folder, ignore=shutil.ignore_patterns("*-seed1"))
+    return folder
+
+
+def ratings(race: Path) -> dict[tuple[str, str], tuple[float, int]]:
+    """Elo and games of each checkpoint by way."""
+    points = gather(Race.open(race), ANCHORS).points
+    return {(p.entrant.name, p.way): (p.estimate.elo, p.games) for p in points}
+
+
+def test_a_race_keeps_its_results_without_its_networks(played: Path, tmp_path: Path) -> None:
+    elsewhere = small_files(played, tmp_path / "elsewhere")
+    assert ratings(elsewhere) == ratings(played)
+    before = (elsewhere / "pool-bare.jsonl").read_bytes()
+    assert main(words(elsewhere)) == 0  # there is nothing to train, and nobody to play
+    assert (elsewhere / "pool-bare.jsonl").read_bytes() == before
+    assert json.loads((elsewhere / "results.json").read_text())["runs_finished"] == 2
+
+
+def test_races_of_two_machines_are_joined(
+    played: Path, trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    here, there = tmp_path / "here", small_files(played, tmp_path / "there")
+    shutil.copytree(trained, here)
+    shutil.rmtree(here / "alphazero-seed1")
+    (here / "parts" / "alphazero-seed1.json").unlink()
+    (here / "entrants.jsonl").unlink()
+    assert main(words(here, "--join", str(there), "--stage", "page", methods=("ppo",))) == 0
+    assert "alphazero-seed1" in capsys.readouterr().err
+    assert ratings(here) == ratings(played)
+    assert {each.here for each in Race.open(here).entrants() if each.method == "ppo"} == {True}
+    # Once more changes nothing.
+    assert main(words(here, "--join", str(there), "--stage", "page")) == 0
+    assert ratings(here) == ratings(played)
+    # The same run with other networks, or other conditions, cannot be joined.
+    entrants = there / "entrants.jsonl"
+    entrants.write_text(entrants.read_text().replace("ppo-seed1@00000000", "ppo-seed1@99999999"))
+    assert main(words(here, "--join", str(there))) == 1
+    assert "ppo-seed1 is in" in capsys.readouterr().err
+    settings = there / "race.json"
+    settings.write_text(settings.read_text().replace('"budget": 2.0', '"budget": 3.0'))
+    assert main(words(here, "--join", str(there))) == 1
+    assert "budget: 2.0 -> 3.0" in capsys.readouterr().err
+
+
+def test_only_some_seeds_are_trained(trained: Path, tmp_path: Path) -> None:
+    out = tmp_path / "race"
+    shutil.copytree(trained, out)
+    asked = words(out, "--stage", "train", methods=("ppo",))
+    asked[asked.index("--seeds") + 1] = "3"
+    assert main([*asked, "--only-seeds", "3"]) == 0
+    assert (out / "ppo-seed3").is_dir() and not (out / "ppo-seed2").exists()
+    assert main([*asked, "--only-seeds", "4"]) == 1
+
+
 @needs_stockfish
 def test_labels_count_as_time(tmp_path: Path) -> None:
     settings = [word for each in TINY_RECIPES["supervised"].settings for word in

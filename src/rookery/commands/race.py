@@ -3,7 +3,8 @@
 Train every method with the same processor time on one core, rate the checkpoints in one pool of
 games for each way of playing (bare: the network alone, fixed: a fixed number of evaluations, timed:
 a fixed time), test what they can do, and write one page. The same command resumes a race that was
-stopped or killed. --stage and --for run it in parts; a partial race has a page, too.
+stopped or killed. --stage and --for run it in parts; a partial race has a page, too. --join adds
+what was trained and played on another machine.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from typing import TYPE_CHECKING
 from rookery.commands._common import check_numbers, print_result
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from rookery.race.plan import Race, RaceSettings
     from rookery.race.pool import PoolSettings
     from rookery.race.results import Results
@@ -31,6 +34,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--budget", default="30m", metavar="B", help="processor time of each run, such as 30m"
     )
     parser.add_argument("--seeds", type=int, default=3, metavar="N", help="runs of each method")
+    parser.add_argument(
+        "--only-seeds",
+        default="",
+        metavar="N,...",
+        help="seeds to train now, such as 2,3; default: all",
+    )
     parser.add_argument(
         "--methods",
         default="",
@@ -80,6 +89,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         dest="settings",
         help="change a recipe; repeatable",
     )
+    parser.add_argument(
+        "--join",
+        metavar="DIR",
+        action="append",
+        default=[],
+        help="add the complete runs and games of this race, made elsewhere; repeatable",
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
@@ -95,6 +111,8 @@ def run(args: argparse.Namespace) -> int:
     from rookery.race.plan import Race
     from rookery.race.train import Stopped
 
+    for other in args.join:
+        _join(Path(args.out), Path(other))
     race = Race.open(Path(args.out), settings_of(args))
     complete = True
     stop = _stopper(args.limit)
@@ -108,6 +126,24 @@ def run(args: argparse.Namespace) -> int:
         print("stopped; the same command continues the race", file=sys.stderr)
         raise
     return _finish(race, args, complete, "page" in stages)
+
+
+def _join(out: Path, other: Path) -> None:
+    from rookery.race.join import join
+
+    added = join(out, other)
+    print(f"{other}: {', '.join(added) or 'no new run'}", file=sys.stderr)
+
+
+def _seeds(args: argparse.Namespace) -> list[int]:
+    """The seeds to train now; none: all."""
+    words = [word for word in args.only_seeds.split(",") if word]
+    if not all(word.isdigit() and 1 <= int(word) <= args.seeds for word in words):
+        raise ValueError(
+            f"--only-seeds {args.only_seeds!r} is not a list of seeds from 1 to {args.seeds}; "
+            "--seeds says how many there are"
+        )
+    return [int(word) for word in words]
 
 
 def settings_of(args: argparse.Namespace) -> RaceSettings:
@@ -165,7 +201,7 @@ def _do(stage: str, race: Race, args: argparse.Namespace, stop: Callable[[], boo
         print(text, file=sys.stderr, flush=True)
 
     if stage == "train":
-        train_all(race, settings_of(args).methods, stop, report, make_view)
+        train_all(race, settings_of(args).methods, stop, report, make_view, _seeds(args))
         return True
     if stage == "skills":
         return ask_all(race, stop, report)

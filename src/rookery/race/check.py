@@ -50,7 +50,7 @@ def check_some(
     journal = _journal(race.folder)
     ladder = [Rung(player, elo, 0.0, False, False) for player, elo in rungs.items()]
     for entrant in _chosen(race, count):
-        if any(each.player == entrant.name for each in journal.rows):
+        if not entrant.here or any(each.player == entrant.name for each in journal.rows):
             continue
         if stop():
             return False

@@ -3,6 +3,7 @@
 RACE/race.json             the settings
 RACE/METHOD-seedN/         the run of a method
 RACE/parts/METHOD-seedN*   its labels and first network, if it has them, and what they cost
+RACE/entrants.jsonl        the checkpoints of complete runs, also of those trained elsewhere
 RACE/pool-WAY.jsonl        the games, a line per colour-swapped pair
 RACE/skills.jsonl          answers to the positions
 RACE/checks.jsonl          games of `rookery rate` for comparison
@@ -24,6 +25,7 @@ from rookery.runs.checkpoint import Checkpoint, CheckpointError, Checkpoints, fo
 from rookery.runs.reader import RECIPE
 
 SETTINGS = "race.json"
+ENTRANTS = "entrants.jsonl"
 # When checkpoints are rated, as shares of the budget: of 30 minutes after 1, 2, 4, 8, 15 and 30.
 POINTS = (1 / 30, 1 / 15, 2 / 15, 4 / 15, 1 / 2, 1.0)
 ROUNDING = 1.01  # times are written in whole seconds
@@ -141,6 +143,16 @@ class Entrant:
     games: int  # played to learn from
     path: str  # of the checkpoint
 
+    @property
+    def run(self) -> str:
+        """The name of its run."""
+        return f"{self.method}-seed{self.seed}"
+
+    @property
+    def here(self) -> bool:
+        """Whether its network is on this machine; only the games count of one that is not."""
+        return Path(self.path).is_dir()
+
 
 class Race:
     """A race folder."""
@@ -173,7 +185,32 @@ class Race:
 
     def entrants(self) -> list[Entrant]:
         """The checkpoints of all runs, one for each planned point that was reached."""
-        return [entrant for run in self.runs() if run.began() for entrant in self._of(run)]
+        elsewhere = self._remembered()
+        found = []
+        for run in self.runs():
+            found += self._of(run) if run.began() else elsewhere.get(run.name, [])
+        return found
+
+    def remember(self) -> list[Entrant]:
+        """Write down the checkpoints of all complete runs; the folders may go elsewhere then."""
+        complete = {run.name for run in self.runs() if run.spent().finished}
+        found = [entrant for entrant in self.entrants() if entrant.run in complete]
+        if found:
+            lines = [json.dumps(asdict(entrant)) + "\n" for entrant in found]
+            atomic_write(self.folder / ENTRANTS, "".join(lines))
+        return found
+
+    def _remembered(self) -> dict[str, list[Entrant]]:
+        """Of complete runs, by name."""
+        path = self.folder / ENTRANTS
+        found: dict[str, list[Entrant]] = {}
+        for line in path.read_text().splitlines() if path.exists() else ():
+            try:
+                entrant = Entrant(**json.loads(line))
+            except (ValueError, TypeError) as error:
+                raise ValueError(f"{path} is not of a race ({error})") from None
+            found.setdefault(entrant.run, []).append(entrant)
+        return found
 
     def player(self, entrant: Entrant, way: str) -> str:
         """The specification of a checkpoint as a player."""

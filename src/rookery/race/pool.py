@@ -80,6 +80,7 @@ class Pool:
         anchors: Mapping[str, float],
         journal: Path,
         settings: PoolSettings,
+        absent: frozenset[str] = frozenset(),
     ) -> None:
         """Read the journal.
 
@@ -89,8 +90,10 @@ class Pool:
             anchors: Ratings of the rungs by specification.
             journal: File of the pairs, kept from earlier sessions.
             settings: How much to play.
+            absent: Players whose networks are elsewhere: their games count, and they play no more.
         """
         self.way, self.players, self.anchors, self.settings = way, players, anchors, settings
+        self.absent = absent
         self._journal = RowJournal(journal, PairRow.parse, "first", "a pair of games")
         self._open = len(players)  # who needed more games at the last look
 
@@ -154,7 +157,7 @@ class Pool:
         }
         few = {name for name in self.players if played[name] < self.settings.games}
         # Without a chain of games to a rung there is no rating, however many games there are.
-        return wide & (few | set(self.players) - self._joined(rows))
+        return wide & (few | set(self.players) - self._joined(rows)) - self.absent
 
     def next_round(self, rows: Sequence[PairRow]) -> list[tuple[str, str]]:
         """The most informative pairs after those of `rows`; empty when everybody is done."""
@@ -166,6 +169,8 @@ class Pool:
         gain = information_gain(found)
         wanted = np.array([name in unfinished for name in found.names])
         gain[~(wanted[:, None] | wanted[None, :])] = 0.0
+        away = np.array([name in self.absent for name in found.names])
+        gain[away, :] = gain[:, away] = 0.0
         gain = np.triu(gain, 1)
         chosen: list[tuple[str, str]] = []
         while len(chosen) < ROUND and gain.max() > 0:
@@ -314,4 +319,6 @@ def race_pool(
     chosen = [each for run in runs.values() for each in run[::-1][:: EVERY[way]]]
     players = {each.name: race.player(each, way) for each in chosen}
     journal = race.folder / f"pool-{way}.jsonl"
-    return Pool(way, players, anchors, journal, settings), {each.name: each for each in chosen}
+    absent = frozenset(each.name for each in chosen if not each.here)
+    pool = Pool(way, players, anchors, journal, settings, absent)
+    return pool, {each.name: each for each in chosen}

@@ -112,7 +112,7 @@ def ask_all(race: Race, stop: Callable[[], bool], report: Callable[[str], None])
     """Ask every checkpoint what has not been asked yet; whether all was asked."""
     journal = skill_journal(race.folder)
     asked = {(row.player, row.skill) for row in journal.rows}
-    for entrant in race.entrants():
+    for entrant in filter(lambda each: each.here, race.entrants()):
         for skill in SKILLS:
             if (entrant.name, skill.name) in asked:
                 continue
@@ -133,7 +133,7 @@ def skill_journal(folder: Path) -> RowJournal[SkillRow]:
 
 def _measure_costs(race: Race, journal: RowJournal[SkillRow], stop: Callable[[], bool]) -> bool:
     """What a move of each run's newest checkpoint costs; whether all was measured."""
-    newest = {(each.method, each.seed): each for each in race.entrants()}
+    newest = {(each.method, each.seed): each for each in race.entrants() if each.here}
     asked = {(row.player, row.skill) for row in journal.rows}
     for entrant in newest.values():
         for way in WAYS:

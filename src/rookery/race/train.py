@@ -38,10 +38,11 @@ def train_all(
     stop: Callable[[], bool],
     report: Callable[[str], None],
     make_view: Callable[[], View],
+    seeds: Sequence[int] = (),
 ) -> None:
-    """Train every run of these methods that is not complete; raises `Stopped`."""
+    """Train every run of these methods and seeds that is not complete; raises `Stopped`."""
     for run in race.runs(methods):
-        if run.spent().finished:
+        if run.spent().finished or (seeds and run.seed not in seeds):
             continue
         report(f"{run.name}: {duration(race.settings.budget)} of processor time")
         train_run(race, run, stop, report, make_view)
@@ -72,6 +73,7 @@ def train_run(
     settings += [f"run.milestones={kept}", *race.settings.changes_of(method.name)]
     _session(method.recipe, run.folder, left, run.seed, settings, stop, make_view)
     run.write_spent(replace(run.spent(), finished=True))
+    race.remember()
 
 
 def _session(
