@@ -233,6 +233,13 @@ def test_what_happens_is_told_in_plain_words(page: Page, runs: Path) -> None:
     assert (
         "Generation 5 scored 48.5 % in 240 games against generation 4: not clearly better" in story
     )
+    # When the trainer has gone, the page says what is there and how to go on.
+    page.until(lambda: "Nobody is training it now" in page.text("#story"), "the story of its end")
+    story = page.text("#story-lines")
+    assert "learnt from 9 positions" in story and "outgrown a player" in story
+    assert "Generation 5" not in story
+    assert page.text("#story-actions button") == "Beat it"
+    assert "rookery resume" in page.text("#story-actions code")
 
 
 def test_the_demo_tells_its_end_by_itself(page: Page, runs: Path) -> None:

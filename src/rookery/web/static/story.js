@@ -25,7 +25,14 @@ function story(run) {
     return [run.demo.matches?.length ? "The trainer starts, or saves what it has learnt." : "Training is over; its network is being saved."];
   }
   const done = run.stage === "done" || (!run.active && run.demo.matches?.length);
-  return done ? outcome(run.demo) : run.active ? progress(run) : [];
+  if (done) return outcome(run.demo);
+  if (run.active) return progress(run);
+  return rests(run) ? [`Nobody is training it now. It has learnt from ${run.samples.toLocaleString("en")} positions.`, ...reached(run)] : [];
+}
+
+/** Whether a run that is no demo has stopped, at its end or before. */
+function rests(run) {
+  return !run.active && !run.stage && run.iteration > 0;
 }
 
 /** What a demo measured, in sentences. */
@@ -49,14 +56,17 @@ function percent(row) {
   return `${Math.round(100 * row.score)} %`;
 }
 
-/** What a running training has reached, by its last evaluations. */
-function progress(run) {
+/** What the last evaluations say, and what pieces are worth to it. */
+function reached(run) {
   const last = new Map(run.ratings.map((row) => [row.opponent, row]));
-  const lines = [run.selfTaught ? "It plays against itself and learns from the results; nobody shows it how to play." : `${run.summary}.`];
-  for (const [opponent, row] of last) {
-    if (row.score !== null) lines.push(sentence(opponent, row));
-  }
+  const lines = [...last].filter(([, row]) => row.score !== null).map(([opponent, row]) => sentence(opponent, row));
   if (run.worth && run.iteration) lines.push(worth(run.worth));
+  return lines;
+}
+
+/** What a running training is doing and has reached. */
+function progress(run) {
+  const lines = [run.selfTaught ? "It plays against itself and learns from the results; nobody shows it how to play." : `${run.summary}.`, ...reached(run)];
   const test = run.log.map((text) => GATE.exec(text)).filter(Boolean).pop();
   if (test) lines.push(gate(test));
   return lines;
@@ -94,7 +104,7 @@ function sentence(opponent, row) {
 }
 
 function actions(run, play) {
-  if (run.stage !== "done" && !(!run.active && run.demo.matches?.length)) return [];
+  if (run.stage !== "done" && !rests(run) && !(!run.active && run.demo.matches?.length)) return [];
   const newest = `run:${run.name}`;
   const found = [];
   if (run.hasModel) found.push(action("Beat it", () => play({ color: "white", player: newest }), "primary"));
@@ -108,7 +118,7 @@ function actions(run, play) {
   }
   const command = document.createElement("p");
   command.className = "facts";
-  command.append("Train on: ", cell("code", `rookery resume ${run.path} --budget +5m`));
+  command.append("Train on: ", cell("code", `rookery resume ${run.path} --budget +${rests(run) ? "1h" : "5m"}`));
   return [...found, command];
 }
 
