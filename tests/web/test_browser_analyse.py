@@ -141,9 +141,7 @@ def test_clocks_in_comments_are_not_shown(page: Page) -> None:
     """Games of lichess.org have one after every move; they stay in the copied game."""
     page.open("#analyse")
     page.script("navigator.clipboard.writeText = async (text) => { window.copied = text; }")
-    load(
-        page, "1. e4 {[%clk 0:05:00]} e5 {[%clk 0:04:58] quick} 2. Nf3 {[%eval 0.3]} *"
-    )
+    load(page, "1. e4 {[%clk 0:05:00]} e5 {[%clk 0:04:58] quick} 2. Nf3 {[%eval 0.3]} *")
     page.until(lambda: len(page.all("#tree button")) == 3, "the game is loaded")
     assert page.texts("#tree .comment") == ["quick"]
     assert page.texts("#tree .number") == ["1.", "2."]
