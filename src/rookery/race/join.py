@@ -7,13 +7,11 @@ every pool holds the same rungs at their ratings.
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict
 from pathlib import Path
 
 from rookery.base.storage import atomic_write
 from rookery.race.methods import WAYS
-from rookery.race.plan import ENTRANTS, Entrant, Race
+from rookery.race.plan import Entrant, Race
 
 JOURNALS = (*(f"pool-{way}.jsonl" for way in WAYS), "skills.jsonl", "checks.jsonl")
 
@@ -28,7 +26,7 @@ def join(folder: Path, other: Path) -> list[str]:
     ours = Race.open(folder, theirs.settings)
     mine = ours.entrants()
     added: dict[str, list[Entrant]] = {}
-    for entrant in theirs.remember():
+    for entrant in theirs.complete():
         added.setdefault(entrant.run, []).append(entrant)
     for name in {entrant.run for entrant in mine} & set(added):
         here = {entrant.name for entrant in mine if entrant.run == name}
@@ -40,7 +38,7 @@ def join(folder: Path, other: Path) -> list[str]:
             places[run.name].write_spent(run.spent())
     rows = [each for each in mine if places[each.run].spent().finished]
     rows += [each for found in added.values() for each in found]
-    atomic_write(folder / ENTRANTS, "".join(json.dumps(asdict(each)) + "\n" for each in rows))
+    ours.remember(rows)
     for name in JOURNALS:
         _append(folder / name, other / name)
     return sorted(added)

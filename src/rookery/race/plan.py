@@ -191,14 +191,15 @@ class Race:
             found += self._of(run) if run.began() else elsewhere.get(run.name, [])
         return found
 
-    def remember(self) -> list[Entrant]:
-        """Write down the checkpoints of all complete runs; the folders may go elsewhere then."""
-        complete = {run.name for run in self.runs() if run.spent().finished}
-        found = [entrant for entrant in self.entrants() if entrant.run in complete]
-        if found:
-            lines = [json.dumps(asdict(entrant)) + "\n" for entrant in found]
-            atomic_write(self.folder / ENTRANTS, "".join(lines))
-        return found
+    def complete(self) -> list[Entrant]:
+        """The checkpoints of all complete runs."""
+        finished = {run.name for run in self.runs() if run.spent().finished}
+        return [entrant for entrant in self.entrants() if entrant.run in finished]
+
+    def remember(self, entrants: Sequence[Entrant]) -> None:
+        """Write down the checkpoints of complete runs; their folders may go elsewhere then."""
+        lines = [json.dumps(asdict(entrant)) + "\n" for entrant in entrants]
+        atomic_write(self.folder / ENTRANTS, "".join(lines))
 
     def _remembered(self) -> dict[str, list[Entrant]]:
         """Of complete runs, by name."""

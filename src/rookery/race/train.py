@@ -73,7 +73,7 @@ def train_run(
     settings += [f"run.milestones={kept}", *race.settings.changes_of(method.name)]
     _session(method.recipe, run.folder, left, run.seed, settings, stop, make_view)
     run.write_spent(replace(run.spent(), finished=True))
-    race.remember()
+    race.remember(race.complete())
 
 
 def _session(
