@@ -154,15 +154,17 @@ def planes19(board: chess.Board) -> Array:
 def planes119(board: chess.Board) -> Array:
     """Eight positions of history, from the mover's point of view, as in AlphaZero."""
     planes = np.zeros((119, 8, 8), np.float32)
-    past = board.copy()
+    mover, undone = board.turn, []
     for age in range(8):
         base = 14 * age
-        planes[base : base + 12] = piece_planes(past, board.turn, board.turn)
-        planes[base + 12] = float(past.is_repetition(2))
-        planes[base + 13] = float(past.is_repetition(3))
-        if not past.move_stack:
+        planes[base : base + 12] = piece_planes(board, mover, mover)
+        planes[base + 12] = float(board.is_repetition(2))
+        planes[base + 13] = float(board.is_repetition(3))
+        if not board.move_stack:
             break
-        past.pop()
+        undone.append(board.pop())
+    for move in reversed(undone):  # much faster than a copy, which copies all moves
+        board.push(move)
     planes[112] = float(board.turn)
     planes[113] = board.fullmove_number / 100
     for index, flag in enumerate(castling_flags(board, board.turn)):
@@ -198,7 +200,7 @@ def planes22(board: chess.Board) -> Array:
     planes[18] = float(board.is_repetition(2))
     planes[19] = float(board.is_repetition(3))
     if board.move_stack:
-        before = board.copy()
+        before = board.copy(stack=1)
         move = before.pop()
         target = move.to_square
         if before.is_castling(move):  # python-chess may name the rook's square
