@@ -255,10 +255,16 @@ def test_a_run_without_anything_is_left_out(runs: list[Path], tmp_path: Path) ->
     empty = tmp_path / "empty"
     empty.mkdir()
     shutil.copy(runs[0] / "recipe.toml", empty)
+    other, file = tmp_path / "figures", tmp_path / "log.txt"
+    other.mkdir()
+    file.touch()
     reasons: list[str] = []
-    found = read_runs([empty, runs[0]], reasons.append)
+    found = read_runs([empty, other, file, runs[0]], reasons.append)
     assert [run.name for run in found] == ["one"]
-    assert len(reasons) == 1 and f"{empty} has nothing to report yet" in reasons[0]
+    assert len(reasons) == 3 and f"{empty} has nothing to report yet" in reasons[0]
+    assert all(f"{path} is not a run folder" in reasons[i] for i, path in ((1, other), (2, file)))
+    with pytest.raises(RunError, match="missing is not a run folder"):
+        read_runs([tmp_path / "missing", runs[0]], reasons.append)
     with pytest.raises(RunError, match="nothing to report yet"):
         read_runs([empty], reasons.append)
     with pytest.raises(RunError, match="nothing to report yet"):

@@ -9,7 +9,7 @@ from typing import Any
 
 from rookery.report.games import SampleGame, sample_games
 from rookery.runs.reader import number
-from rookery.training.folder import RunError, RunFolder
+from rookery.training.folder import RECIPE, RunError, RunFolder
 from rookery.training.recipe import flatten, recipe_model
 
 LOG_LINES = 40
@@ -54,20 +54,21 @@ class NothingYetError(RunError):
 def read_runs(paths: list[Path], left_out: Callable[[str], object] | None = None) -> list[RunData]:
     """Read runs; runs of the same name are told apart by their whole paths.
 
-    One that has nothing to show yet is an error, or is left out and `left_out` called with the
-    reason; an error if none remains.
+    One that has nothing to show yet, or a file or folder that is no run (runs/* names them too), is
+    an error, or is left out and `left_out` called with the reason; an error if none remains.
     """
     found: dict[Path, RunData] = {}
     reasons = []
     for path in paths:
         try:
             found[path] = read_run(path)
-        except NothingYetError as error:
-            if left_out is None:
+        except RunError as error:
+            no_run = path.exists() and not (path / RECIPE).is_file()
+            if left_out is None or not (no_run or isinstance(error, NothingYetError)):
                 raise
             reasons.append(str(error))
     if not found:
-        raise NothingYetError("; ".join(reasons))
+        raise RunError("; ".join(reasons))
     for reason in reasons:
         if left_out is not None:
             left_out(reason)
