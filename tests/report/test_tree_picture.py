@@ -7,6 +7,7 @@ import xml.etree.ElementTree as ElementTree
 from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from rookery import Game
@@ -14,6 +15,7 @@ from rookery._core import HashEvaluator, MctsSearch
 from rookery.cli import main
 from rookery.nets import make_network
 from rookery.nets.model_file import describe, save_model
+from rookery.players.registry import make_player
 from rookery.report.planes import planes_svg
 from rookery.report.policy import CELL, plane_names
 from rookery.report.tree import most_visited, place, tree_svg
@@ -70,6 +72,16 @@ def test_the_command_draws(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     ElementTree.parse(out)
     assert main(["tree", f"{model},simulations=5", "8/8 w", "--out", str(out)]) == 1
     assert "FEN" in capsys.readouterr().err
+
+
+def test_a_decided_search_goes_on_for_the_picture(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    decision = make_player("alphazero,simulations=20").choose(Game(), np.random.default_rng(0))
+    assert decision.details["ended"] == "decided" and decision.details["simulations"] < 20
+    words = ["tree", "alphazero,simulations=20", "--out", str(tmp_path / "tree.svg"), "--json"]
+    assert main(words) == 0
+    assert json.loads(capsys.readouterr().out)["simulations"] == 20
 
 
 def test_the_alpha_beta_tree_is_drawn(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

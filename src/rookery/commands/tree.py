@@ -60,7 +60,9 @@ def run(args: argparse.Namespace) -> int:
         engine = make_player(args.player)
         assert isinstance(engine, AlphaBetaPlayer)
         return draw_alphabeta(args, engine)
-    player = search_player(spec, parse_options(spec, TREE_SEARCH))
+    # All the simulations asked for, also when the move is decided sooner.
+    options = parse_options(spec, TREE_SEARCH) | {"stop_early": False}
+    player = search_player(spec, options)
     fen = STARTING_FEN if args.fen == "startpos" else args.fen
     game = Game(fen)
     decision = player.choose(game, np.random.default_rng(0))

@@ -49,6 +49,7 @@ class MctsSettings:
     gumbel: int = 0
     leaves: int = 0  # evaluated per batch; 0: chosen by the kind of evaluator
     megabytes: int = 256
+    stop_early: bool = True  # once no other move can get more visits: the same move, sooner
 
 
 DEFAULT_SIMULATIONS = 400
@@ -178,7 +179,12 @@ class MctsPlayer:
         # Unlimited if time is the limit, and until ponderhit.
         bound = UNLIMITED if simulations is None or pondering else simulations
         # Stopping early would change the visits that a temperature draws from.
-        stop_early = bound < UNLIMITED and lines == 1 and not self.search_settings.temperature
+        stop_early = (
+            self.search_settings.stop_early
+            and bound < UNLIMITED
+            and lines == 1
+            and not self.search_settings.temperature
+        )
         self.search.begin(bound, stop_early=stop_early, only=list(search_moves or []))
         began = clock = time.perf_counter()
         reported = began

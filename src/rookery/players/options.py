@@ -57,7 +57,9 @@ PLAIN = (
     ),
 )
 _SIMULATIONS = Option(
-    "simulations", kinds.whole(0, 100_000_000), "of a tree search a move (400); 0: the policy alone"
+    "simulations",
+    kinds.whole(0, 100_000_000),
+    "of a tree search a move, at most (400); 0: the policy alone",
 )
 _TEMPERATURE = Option(
     "temperature", kinds.number(0.0, 100.0), "0 (default): the most visited move; 1: by visits"
