@@ -22,6 +22,7 @@ class Algorithm:
     recipes: str = ""  # package whose .toml files are recipes; ours are in `rookery.recipes`
     report: str = ""  # study(groups, colours) -> HTML for the report; "": no such section
     devices: bool = False  # whether it learns on the device of `run.device`; otherwise on the CPU
+    whole_games: bool = True  # whether it plays chess from the start, so that it can be rated
 
 
 _ALGORITHMS = (
@@ -36,6 +37,7 @@ _ALGORITHMS = (
         "blind",
         "rookery.blind.train_recipe:BlindRecipe",
         "rookery.blind.train:BlindTrainer",
+        whole_games=False,
     ),
     Algorithm(
         "ddqn",
@@ -52,11 +54,13 @@ _ALGORITHMS = (
         "dqn",
         "rookery.papers.kanis2016.recipe:DQNRecipe",
         "rookery.papers.kanis2016.dqn:DQNTrainer",
+        whole_games=False,
     ),
     Algorithm(
         "endgame",
         "rookery.algorithms.endgame_recipe:EndgameRecipe",
         "rookery.algorithms.endgame:EndgameTrainer",
+        whole_games=False,
     ),
     Algorithm(
         "engine",
