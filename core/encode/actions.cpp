@@ -49,6 +49,32 @@ int az_action(const Position& position, Move move) {
     return from * AZ_PLANES + plane;
 }
 
+// The actions of all moves but castling and under-promotions, by origin + 64 * destination of the
+// board as it is, for White and for Black on the standard board.
+constexpr auto PLAIN_ACTIONS = [] {
+    std::array<std::array<std::int16_t, 64 * 64>, 2> actions{};
+    for (Square from = 0; from < 64; ++from)
+        for (Square to = 0; to < 64; ++to) {
+            const int action = from * AZ_PLANES + PLANES[std::size_t(from)][std::size_t(to)];
+            for (const Color us : {WHITE, BLACK})
+                actions[us][std::size_t(oriented(from, us) + 64 * oriented(to, us))] =
+                    std::int16_t(action);
+        }
+    return actions;
+}();
+
+void list_az_actions(const Position& position, LegalActions& legal) {
+    legal.count = legal.moves.size();
+    int* action = legal.actions;
+    const bool standard = position.rules == BoardRules();
+    const auto& plain = PLAIN_ACTIONS[position.side];
+    for (const Move move : legal.moves) {
+        const bool special = move.kind() == Move::CASTLING || move.kind() == Move::PROMOTION;
+        *action++ = special || !standard ? az_action(position, move)
+                                         : plain[std::size_t(move.from() | move.to() << 6)];
+    }
+}
+
 int kpk_action(const Position& position, Move move) {
     const Color view = pawn_side(position);
     const Square from = oriented(move.from(), view), to = oriented(move.to(), view);
@@ -103,7 +129,7 @@ void list_actions(ActionSpace space, const Position& position, const RepetitionK
         return;
     }
     generate_legal(position, legal.moves);
-    for (const Move move : legal.moves) legal.actions[legal.count++] = az_action(position, move);
+    list_az_actions(position, legal);
     if (space == ActionSpace::AZ4673 && can_claim_draw(position, keys))
         legal.actions[legal.count++] = CLAIM_DRAW_ACTION;
 }
