@@ -190,7 +190,7 @@ class Match:
         actions = dict(
             zip(self.game.legal_actions().tolist(), self.game.legal_moves(), strict=True)
         )
-        self.expect("legal actions", actions, legal_actions(self.board, "az4672"))
+        self.expect("legal actions", actions, legal_actions(self.board, "az4672", self.legal))
 
     def compare_rarely(self, count: int) -> None:
         """Compare what follows from the rest, by python-chess's own methods."""

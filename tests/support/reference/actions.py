@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import cache
+
 import chess
 
 DIRECTIONS = ((1, 0), (1, 1), (0, 1), (-1, 1), (-1, 0), (-1, -1), (0, -1), (1, -1))  # N to NW
@@ -23,11 +26,16 @@ def seen_by(square: int, viewer: bool) -> tuple[int, int]:
 
 def az4672(board: chess.Board, move: chess.Move) -> int:
     """Index of a legal move as python-chess names it (castling depends on `board.chess960`)."""
-    from_rank, from_file = seen_by(move.from_square, board.turn)
-    to_rank, to_file = seen_by(move.to_square, board.turn)
+    return _az4672(move.from_square, move.to_square, move.promotion, board.turn)
+
+
+@cache
+def _az4672(from_square: int, to_square: int, promotion: int | None, viewer: bool) -> int:
+    from_rank, from_file = seen_by(from_square, viewer)
+    to_rank, to_file = seen_by(to_square, viewer)
     ranks, files = to_rank - from_rank, to_file - from_file
-    if move.promotion in UNDER_PROMOTIONS:
-        plane = 64 + 3 * UNDER_PROMOTIONS.index(move.promotion) + files + 1
+    if promotion in UNDER_PROMOTIONS:
+        plane = 64 + 3 * UNDER_PROMOTIONS.index(promotion) + files + 1
     elif (ranks, files) in KNIGHT_JUMPS:
         plane = 56 + KNIGHT_JUMPS.index((ranks, files))
     else:
@@ -52,10 +60,15 @@ def kpk(board: chess.Board, move: chess.Move) -> int | None:
     return DIRECTIONS.index((ranks, files))
 
 
-def legal_actions(board: chess.Board, actions: str) -> dict[int, str]:
-    """Every legal action with its move in UCI notation ("" for the claim)."""
+def legal_actions(
+    board: chess.Board, actions: str, moves: Iterable[chess.Move] | None = None
+) -> dict[int, str]:
+    """Every legal action with its move in UCI notation ("" for the claim).
+
+    `moves` are the legal moves if they are known already.
+    """
     legal: dict[int, str] = {}
-    for move in board.legal_moves:
+    for move in board.legal_moves if moves is None else moves:
         index = kpk(board, move) if actions == "kpk" else az4672(board, move)
         if index is not None:
             assert index not in legal, f"two moves share action {index} in {board.fen()}"

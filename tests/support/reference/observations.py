@@ -22,7 +22,7 @@ LARGEST_COUNTS = {
     chess.QUEEN: 1,
     chess.KING: 1,
 }
-VALUES = {
+VALUES = {  # the cheapest first
     chess.PAWN: 1,
     chess.KNIGHT: 3,
     chess.BISHOP: 3,
@@ -233,8 +233,12 @@ def kpk3(board: chess.Board) -> Array:
 
 def lowest(board: chess.Board, color: bool, square: int) -> float:
     """Value / 10 of the cheapest piece of `color` that attacks `square`, 0 if none does."""
-    values = [VALUES[board.piece_type_at(s) or 0] for s in board.attackers(color, square)]
-    return min(values, default=0) / 10
+    attackers = board.attackers_mask(color, square)
+    if attackers:
+        for kind, value in VALUES.items():  # the cheapest first
+            if attackers & board.pieces_mask(kind, color):
+                return value / 10
+    return 0.0
 
 
 def slots(board: chess.Board, color: bool, kind: int, count: int) -> list[int | None]:
@@ -285,8 +289,8 @@ def safe_mobility(board: chess.Board, square: int) -> float:
     own_value = VALUES[board.piece_type_at(square) or 0]
     count = 0
     for target in board.attacks(square):
-        enemies = [VALUES[board.piece_type_at(s) or 0] for s in board.attackers(not color, target)]
-        if board.color_at(target) != color and min(enemies, default=99) >= own_value:
+        cheapest = lowest(board, not color, target) * 10 or 99
+        if board.color_at(target) != color and cheapest >= own_value:
             count += 1
     return count / 16
 
