@@ -23,6 +23,7 @@ from pathlib import Path
 
 from kill_loop import ending
 
+TRIAL = 50  # iterations, of which those of the trained run are estimated
 SETTINGS = (
     "tree.first_simulations=8", "tree.simulations=8", "selfplay.games=32", "selfplay.samples=400",
     "selfplay.max_plies=80", "replay.window=4000", "replay.first_window=1000", "gate.games=0",
@@ -92,8 +93,8 @@ def main() -> int:
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         trial = Path(folder) / "trial"
-        _, seconds = train(command(trial, 5, args.processes))
-        iterations = max(5, round(5 * args.seconds / seconds))
+        _, seconds = train(command(trial, TRIAL, args.processes))
+        iterations = max(TRIAL, round(TRIAL * args.seconds / seconds))
         fire, calm = Path(folder) / "fire", Path(folder) / "calm"
         kills, long = train(command(fire, iterations, args.processes), args.every, args.seed)
         _, short = train(command(calm, iterations, args.processes))

@@ -49,30 +49,40 @@ int az_action(const Position& position, Move move) {
     return from * AZ_PLANES + plane;
 }
 
-// The actions of all moves but castling and under-promotions, by origin + 64 * destination of the
+// The bits of a move: its two squares, and the one that promotions and castlings have in common.
+constexpr unsigned SQUARES_OF_MOVE = 64 * 64 - 1;
+constexpr unsigned NOT_PLAIN = (Move::PROMOTION & Move::CASTLING) << 14;
+static_assert(!(Move::EN_PASSANT & Move::PROMOTION));
+
+// The actions of all moves but castlings and promotions, by origin + 64 * destination of the
 // board as it is, for White and for Black on the standard board.
 constexpr auto PLAIN_ACTIONS = [] {
-    std::array<std::array<std::int16_t, 64 * 64>, 2> actions{};
+    std::array<std::array<std::int32_t, 64 * 64>, 2> actions{};
     for (Square from = 0; from < 64; ++from)
         for (Square to = 0; to < 64; ++to) {
             const int action = from * AZ_PLANES + PLANES[std::size_t(from)][std::size_t(to)];
             for (const Color us : {WHITE, BLACK})
                 actions[us][std::size_t(oriented(from, us) + 64 * oriented(to, us))] =
-                    std::int16_t(action);
+                    std::int32_t(action);
         }
     return actions;
 }();
 
 void list_az_actions(const Position& position, LegalActions& legal) {
     legal.count = legal.moves.size();
-    int* action = legal.actions;
+    const Move* const moves = legal.moves.begin();
     const bool standard = position.rules == BoardRules();
     const auto& plain = PLAIN_ACTIONS[position.side];
-    for (const Move move : legal.moves) {
-        const bool special = move.kind() == Move::CASTLING || move.kind() == Move::PROMOTION;
-        *action++ = special || !standard ? az_action(position, move)
-                                         : plain[std::size_t(move.from() | move.to() << 6)];
+    // First as if all were plain, without a branch for each; then the few others.
+    unsigned kinds = 0;
+    for (int i = 0; i < legal.count; ++i) {
+        legal.actions[i] = plain[moves[i].bits() & SQUARES_OF_MOVE];
+        kinds |= moves[i].bits();
     }
+    if (standard && !(kinds & NOT_PLAIN)) return;
+    for (int i = 0; i < legal.count; ++i)
+        if (!standard || moves[i].bits() & NOT_PLAIN)
+            legal.actions[i] = az_action(position, moves[i]);
 }
 
 int kpk_action(const Position& position, Move move) {

@@ -1,6 +1,7 @@
 #include "encode/encode.h"
 
 #include <algorithm>
+#include <array>
 #include <stdexcept>
 
 #include "encode/actions.h"
@@ -14,14 +15,27 @@ constexpr std::size_t SQUARES = 64;
 template <class T> void fill(T* out, std::size_t planes, T value) {
     std::fill(out, out + planes * SQUARES, value);
 }
-// Ones on the squares of a set in one side's view; the plane must be zero.
-template <class T> void mark(T* plane, Bitboard set, Color view, BoardRules rules) {
-    while (set) plane[rules.oriented(pop_square(set), view)] = T(1);
+// A rank's eight numbers, 0 or 1, by the set of its squares.
+constexpr auto RANKS = [] {
+    std::array<std::array<float, 8>, 256> ranks{};
+    for (std::size_t set = 0; set < 256; ++set)
+        for (std::size_t file = 0; file < 8; ++file) ranks[set][file] = float(set >> file & 1);
+    return ranks;
+}();
+// Ones on the squares of a set, zeros elsewhere. Floats are written a rank at a time; for bytes,
+// whose plane is one line of the cache, zeros first and then the ones are faster.
+void write_plane(float* out, Bitboard set) {
+    for (int rank = 0; rank < 8; ++rank, set >>= 8, out += 8)
+        std::copy_n(RANKS[set & 255].data(), 8, out);
 }
-// Six planes of one colour's pieces, P N B R Q K.
-template <class T> void mark_pieces(T* out, const Position& p, Color color, Color view) {
-    for (int type = PAWN; type <= KING; ++type)
-        mark(out + std::size_t(type) * SQUARES, p.pieces(color, PieceType(type)), view, p.rules);
+void write_plane(std::uint8_t* out, Bitboard set) {
+    fill(out, 1, std::uint8_t(0));
+    while (set) out[pop_square(set)] = 1;
+}
+// Six planes of one colour's pieces, P N B R Q K, in one side's view.
+template <class T> void write_pieces(T* out, const Position& p, Color color, Color view) {
+    for (int type = PAWN; type <= KING; ++type, out += SQUARES)
+        write_plane(out, p.rules.oriented(p.pieces(color, PieceType(type)), view));
 }
 
 bool has_right(const Position& p, Color color, bool kingside) {
@@ -29,6 +43,10 @@ bool has_right(const Position& p, Color color, bool kingside) {
 }
 // 0 none, 1 kingside, 2 queenside, 3 both.
 int rights_number(const Position& p, Color color) { return p.castling >> (2 * color) & 3; }
+
+Bitboard en_passant_set(const Position& p) {
+    return p.en_passant == NO_SQUARE ? 0 : bit(p.en_passant);
+}
 
 // Planes: own kingside, own queenside, opponent's kingside, opponent's queenside.
 template <class T> void fill_castling(T* out, const Position& p) {
@@ -38,14 +56,17 @@ template <class T> void fill_castling(T* out, const Position& p) {
             fill(out + SQUARES * plane++, 1, T(has_right(p, color, kingside)));
 }
 
-// 64 squares row by row from the mover's top left: 0 empty, 1-6 own, 7-12 opponent's.
+// The number of a piece in the view of White and of Black: 0 empty, 1-6 own, 7-12 opponent's.
+template <class T>
+constexpr std::array<std::array<T, NO_PIECE + 1>, 2> PIECE_NUMBERS = {{
+    {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 0},
+    {7, 8, 9, 10, 11, 12, 1, 2, 3, 4, 5, 6, 0},
+}};
+// 64 squares row by row from the mover's top left.
 template <class T> void encode_squares(const Position& p, T* out) {
-    for (Square square = 0; square < 64; ++square) {
-        const Piece piece = p.board[square];
-        T value = 0;
-        if (piece != NO_PIECE) value = T(1 + type_of(piece) + (color_of(piece) == p.side ? 0 : 6));
-        out[p.rules.oriented(square, p.side) ^ 56] = value;
-    }
+    const auto& numbers = PIECE_NUMBERS<T>[p.side];
+    for (Square square = 0; square < 64; ++square)
+        out[p.rules.oriented(square, p.side) ^ 56] = numbers[p.board[square]];
 }
 
 template <class T> void encode_vector66(const EncodeView& view, T* out) {
@@ -67,28 +88,27 @@ void encode_vector69(const EncodeView& view, float* out) {
 
 template <class T> void encode_planes19(const EncodeView& view, T* out) {
     const Position& p = view.now();
-    fill(out, 19, T(0));
     fill(out, 1, T(p.side == WHITE));
-    for (int i = 0; i < 4; ++i)
-        if (p.castling >> i & 1) fill(out + SQUARES * std::size_t(1 + i), 1, T(1));
-    if (can_claim_fifty_moves(p)) fill(out + SQUARES * 5, 1, T(1));
-    mark_pieces(out + SQUARES * 6, p, WHITE, WHITE);
-    mark_pieces(out + SQUARES * 12, p, BLACK, WHITE);
-    if (p.en_passant != NO_SQUARE) out[SQUARES * 18 + p.en_passant] = T(1);
+    for (std::size_t i = 0; i < 4; ++i) fill(out + SQUARES * (1 + i), 1, T(p.castling >> i & 1));
+    fill(out + SQUARES * 5, 1, T(can_claim_fifty_moves(p)));
+    write_pieces(out + SQUARES * 6, p, WHITE, WHITE);
+    write_pieces(out + SQUARES * 12, p, BLACK, WHITE);
+    write_plane(out + SQUARES * 18, en_passant_set(p));
 }
 
 void encode_planes119(const EncodeView& view, float* out) {
     const Position& p = view.now();
     const Color us = p.side;
-    fill(out, 119, 0.0f);
     for (int t = 0; t < view.count; ++t) {
         const Position& then = *view.positions[t];
         float* step = out + SQUARES * std::size_t(14 * t);
-        mark_pieces(step, then, us, us);
-        mark_pieces(step + SQUARES * 6, then, ~us, us);
-        if (then.repetitions >= 1) fill(step + SQUARES * 12, 1, 1.0f);
-        if (then.repetitions >= 2) fill(step + SQUARES * 13, 1, 1.0f);
+        write_pieces(step, then, us, us);
+        write_pieces(step + SQUARES * 6, then, ~us, us);
+        fill(step + SQUARES * 12, 1, float(then.repetitions >= 1));
+        fill(step + SQUARES * 13, 1, float(then.repetitions >= 2));
     }
+    fill(out + SQUARES * std::size_t(14 * view.count), std::size_t(14 * (MAX_HISTORY - view.count)),
+         0.0f);
     fill(out + SQUARES * 112, 1, us == WHITE ? 1.0f : 0.0f);
     fill(out + SQUARES * 113, 1, float(p.fullmove_number) / 100.0f);
     fill_castling(out + SQUARES * 114, p);
@@ -97,9 +117,8 @@ void encode_planes119(const EncodeView& view, float* out) {
 
 template <class T> void encode_planes12(const EncodeView& view, T* out) {
     const Position& p = view.now();
-    fill(out, 12, T(0));
-    mark_pieces(out, p, p.side, p.side);
-    mark_pieces(out + SQUARES * 6, p, ~p.side, p.side);
+    write_pieces(out, p, p.side, p.side);
+    write_pieces(out + SQUARES * 6, p, ~p.side, p.side);
 }
 
 Bitboard attacked_by_pawns(const Position& p, Color color) {
@@ -137,9 +156,11 @@ Bitboard attacked_twice_by(const Position& p, Color color) {
 template <class T> void encode_planes14(const EncodeView& view, T* out) {
     const Position& p = view.now();
     encode_planes12(view, out);
-    fill(out + SQUARES * 12, 2, T(0));
-    mark(out + SQUARES * 12, attacked_by(p, p.side), p.side, p.rules);
-    mark(out + SQUARES * 13, attacked_by(p, ~p.side), p.side, p.rules);
+    out += 12 * SQUARES;
+    for (const Color color : {p.side, ~p.side}) {
+        write_plane(out, p.rules.oriented(attacked_by(p, color), p.side));
+        out += SQUARES;
+    }
 }
 
 void encode_planes22(const EncodeView& view, float* out) {
@@ -147,12 +168,11 @@ void encode_planes22(const EncodeView& view, float* out) {
     const Color us = p.side;
     encode_planes12(view, out);
     fill_castling(out + SQUARES * 12, p);
-    fill(out + SQUARES * 16, 6, 0.0f);
-    if (p.en_passant != NO_SQUARE)
-        out[SQUARES * 16 + std::size_t(p.rules.oriented(p.en_passant, us))] = 1;
+    write_plane(out + SQUARES * 16, p.rules.oriented(en_passant_set(p), us));
     fill(out + SQUARES * 17, 1, float(p.halfmove_clock) / 100.0f);
-    if (p.repetitions >= 1) fill(out + SQUARES * 18, 1, 1.0f);
-    if (p.repetitions >= 2) fill(out + SQUARES * 19, 1, 1.0f);
+    fill(out + SQUARES * 18, 1, float(p.repetitions >= 1));
+    fill(out + SQUARES * 19, 1, float(p.repetitions >= 2));
+    fill(out + SQUARES * 20, 2, 0.0f);
     if (const Move last = p.last_move) {
         Square to = last.to();
         if (last.kind() == Move::CASTLING) to = castled_king(~us, to > last.from());

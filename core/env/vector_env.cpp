@@ -33,12 +33,13 @@ encode::EncodeView VectorGames::Line::view() const {
 }
 
 VectorGames::VectorGames(VectorOptions options)
-    : options_(std::move(options)), layout_(&encode::find_observation(options_.observation)) {
+    : options_(std::move(options)),
+      layout_(&encode::find_observation(options_.observation)),
+      observed_(layout_->memory(options_.byte_observations)) {
     check_options();
     const auto n = std::size_t(options_.num_games);
-    const std::size_t observed = layout_->memory(options_.byte_observations);
     const double each =
-        double(sizeof(Slot) + (MAX_MOVES + 1) * sizeof(legal_actions[0]) + observed);
+        double(sizeof(Slot) + (MAX_MOVES + 1) * sizeof(legal_actions[0]) + observed_);
     allocate(std::to_string(n) + " games", each * double(n), [&] {
         slots_.resize(n);
         // Never resized, so that views stay valid.
@@ -47,7 +48,7 @@ VectorGames::VectorGames(VectorOptions options)
         const auto resize = [n](auto&... columns) { (columns.resize(n), ...); };
         resize(rewards, opponent_rewards, terminations, truncations, to_move, endings, piece_counts,
                polyglot_keys, material, results, plies, lengths);
-        observations.resize(n * observed);
+        observations.resize(n * observed_);
         seed(options_.seed);
         reset();
     });
@@ -281,8 +282,8 @@ void VectorGames::observe(std::size_t index) {
     polyglot_keys[index] = slot.line.now.polyglot_key();
     material[index] = peers::material_balance(slot.line.now, WHITE);
     piece_counts[index] = std::uint8_t(count_bits(slot.line.now.occupied()));
-    const bool bytes = options_.byte_observations;
-    layout_->write(slot.line.view(), bytes, observations.data() + index * layout_->memory(bytes));
+    layout_->write(slot.line.view(), options_.byte_observations,
+                   observations.data() + index * observed_);
 }
 
 void VectorGames::gather_legal() {
@@ -305,7 +306,7 @@ void VectorGames::final_observations(std::span<const std::size_t> indices,
             throw std::invalid_argument("game " + std::to_string(index) +
                                         " did not end with the last step");
         layout_->write(slots_[index].final_line.view(), options_.byte_observations, out);
-        out += layout_->memory(options_.byte_observations);
+        out += observed_;
     }
 }
 

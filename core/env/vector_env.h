@@ -128,6 +128,7 @@ class VectorGames {
 
     VectorOptions options_;
     const encode::ObservationLayout* layout_;
+    std::size_t observed_;  // bytes of one observation
     std::vector<Slot> slots_;
     std::size_t legal_total_ = 0;
 };

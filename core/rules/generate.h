@@ -12,13 +12,10 @@ namespace rookery::generator {
 struct ListSink {
     MoveList& list;
     void from_square(Square from, Bitboard targets) {
-        while (targets) list.add(Move(from, pop_square(targets)));
+        list.add_each(targets, [from](Square to) { return Move(from, to); });
     }
     void by_shift(Bitboard targets, int shift) {
-        while (targets) {
-            const Square to = pop_square(targets);
-            list.add(Move(to - shift, to));
-        }
+        list.add_each(targets, [shift](Square to) { return Move(to - shift, to); });
     }
     template <class Rules> void promotions(const Rules& rules, Bitboard targets, int shift) {
         while (targets) {

@@ -108,6 +108,20 @@ class MoveList {
         assert(size_ < MAX_MOVES);
         moves_[size_++] = move;
     }
+    // A move make(square) for each square of a set, in order. Eight are written at a time, past the
+    // end too: how many moves a piece has is hard to predict, and to end a loop at a wrongly
+    // predicted place costs more than to write eight.
+    template <class Make> void add_each(Bitboard squares, Make make) {
+        const int count = count_bits(squares);
+        assert(size_ + count <= MAX_MOVES);
+        Move* out = moves_ + size_;
+        for (int written = 0; written < count; written += AT_ONCE)
+            for (int i = 0; i < AT_ONCE; ++i) {
+                *out++ = make(first_square(squares | bit(63)));  // some square after the last
+                squares &= squares - 1;
+            }
+        size_ += count;
+    }
     void clear() { size_ = 0; }
     [[nodiscard]] int size() const { return size_; }
     [[nodiscard]] bool empty() const { return size_ == 0; }
@@ -116,8 +130,9 @@ class MoveList {
     [[nodiscard]] const Move* end() const { return moves_ + size_; }
 
   private:
+    static constexpr int AT_ONCE = 8;
     int size_ = 0;
-    Move moves_[MAX_MOVES];
+    Move moves_[MAX_MOVES + AT_ONCE - 1];
 };
 
 [[nodiscard]] inline std::string square_name(Square square) {
