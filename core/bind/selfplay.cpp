@@ -122,9 +122,9 @@ void bind_selfplay(nb::module_& m) {
         .def("apply", &apply, "logits"_a, "values"_a,
              "Evaluations of the gathered leaves: logits float32 [L], values [B].")
         .def("run", &SelfPlay::run, "evaluator"_a, "samples"_a, "seconds"_a = 0.0,
-             nb::call_guard<nb::gil_scoped_release>(),
-             "Plays with a native network until `samples` are ready; False if the time ran out or "
-             "a game waits to be judged.")
+             "until_moves"_a = ~std::uint64_t(0), nb::call_guard<nb::gil_scoped_release>(),
+             "Plays with a native network until `samples` are ready or `moves` has reached "
+             "`until_moves`; False if the time ran out or a game waits to be judged.")
         .def("unjudged", &SelfPlay::unjudged, "Slot and FEN of the games that wait to be judged.")
         .def("judge", &SelfPlay::judge, "slot"_a, "white_value"_a,
              "Ends a waiting game; the value in [-1, 1] becomes the target of its samples.")

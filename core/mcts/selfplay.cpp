@@ -298,10 +298,12 @@ void SelfPlay::apply(std::span<const float> logits, std::span<const float> value
     batch_.clear();
 }
 
-bool SelfPlay::run(const encode::NativeEvaluator& evaluator, std::size_t samples, double seconds) {
+bool SelfPlay::run(const encode::NativeEvaluator& evaluator, std::size_t samples, double seconds,
+                   std::uint64_t until_moves) {
     using Clock = std::chrono::steady_clock;
     const auto begun = Clock::now();
-    while (samples_.size() < samples) {
+    const auto enough = [&] { return samples_.size() >= samples || moves >= until_moves; };
+    while (!enough()) {
         gather();
         logits_.resize(batch_.legal_actions.size());
         values_.resize(batch_.size());
@@ -311,7 +313,7 @@ bool SelfPlay::run(const encode::NativeEvaluator& evaluator, std::size_t samples
         if (seconds > 0 && std::chrono::duration<double>(Clock::now() - begun).count() >= seconds)
             break;
     }
-    return samples_.size() >= samples;
+    return enough();
 }
 
 SelfPlaySamples SelfPlay::take_samples() {

@@ -87,9 +87,10 @@ class SelfPlay {
     // Evaluations of all leaves: logits [total legal], values [leaves]; throws
     // std::invalid_argument for other lengths. A game with a non-finite evaluation is abandoned.
     void apply(std::span<const float> logits, std::span<const float> values);
-    // Gathers, evaluates and applies until `samples` are ready or a game waits to be judged; false
-    // if samples are missing.
-    bool run(const encode::NativeEvaluator& evaluator, std::size_t samples, double seconds);
+    // Gathers, evaluates and applies until `samples` are ready, `moves` has reached `until_moves`
+    // or a game waits to be judged; false if there is more to do.
+    bool run(const encode::NativeEvaluator& evaluator, std::size_t samples, double seconds,
+             std::uint64_t until_moves = ~std::uint64_t(0));
     // Clears the cache.
     void network_changed() { cache_.clear(); }
     void set_simulations(int simulations, int fast_simulations);

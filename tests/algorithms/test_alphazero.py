@@ -131,7 +131,7 @@ SESSIONS: dict[str, Any] = {
 
 def test_sessions_collect_a_dataset_and_then_learn_from_it(tmp_path: Path) -> None:
     learner = trainer(tmp_path / "a", **SESSIONS)
-    phases, weights, shares = [], [], []
+    phases, weights, shares, games = [], [], [], 0.0
     while not learner.solved:
         learning = learner.steps_left > 0
         (row,) = advance(learner, 1)
@@ -141,7 +141,8 @@ def test_sessions_collect_a_dataset_and_then_learn_from_it(tmp_path: Path) -> No
             shares.append(row["legal_share"])
             assert row["games"] == 0 and np.isfinite(row["policy"])
         else:
-            assert "policy" not in row and row["games"] > 0
+            assert "policy" not in row
+            games += row["games"]
             assert len(learner.window) == learner.collected  # of this session only
             if len(weights) > 1:
                 assert torch.equal(weights[-1], weights[-2])  # one network plays them all
@@ -149,20 +150,49 @@ def test_sessions_collect_a_dataset_and_then_learn_from_it(tmp_path: Path) -> No
     assert order[0] is False and order[-1] is True
     changes = sum(a != b for a, b in pairwise(order))
     assert changes == 3  # play, learn, play, learn
-    assert shares[-1] > shares[0]
+    assert shares[-1] > shares[0] and games > 0
+
+
+def test_an_iteration_of_a_session_is_as_long_at_the_start_as_later(tmp_path: Path) -> None:
+    """All games begin together, so it must not wait for games to end."""
+    learner = trainer(tmp_path / "a", **SESSIONS)
+    advance(learner, 1)
+    counts = learner.collector.counts()
+    assert 60 <= counts["moves"] < 60 + 8  # `selfplay.samples`, and what the other games do
+    assert learner.collected < 60
+
+
+def test_the_second_dataset_has_only_games_that_the_new_network_began(tmp_path: Path) -> None:
+    learner = trainer(tmp_path / "a", **SESSIONS)
+    first = games_of(learner)
+    while learner.session == 0:
+        advance(learner, 1)
+    assert learner.collector.counts()["moves"] == 0
+    assert games_of(learner) != first  # other random openings than in the first session
+    while learner.session == 1 and not learner.steps_left:
+        advance(learner, 1)
+    assert learner.collected <= learner.collector.counts()["moves"]
+
+
+def games_of(learner: AlphaZeroTrainer) -> bytes:
+    """The games under way, with their random streams."""
+    return learner.collector.state().get_bytes("games0")
 
 
 def test_sessions_are_resumed_exactly(tmp_path: Path) -> None:
     straight = trainer(tmp_path / "a", **SESSIONS)
-    expected = advance(straight, 7)
-    first = trainer(tmp_path / "b", **SESSIONS)
-    begun = advance(first, 4)
-    second = trainer(tmp_path / "b", **SESSIONS)
-    second.load_state(first.state())
-    second.context.iteration = first.context.iteration
-    second.context.progress = first.context.progress
-    np.testing.assert_equal(begun + advance(second, 3), expected)
-    assert (second.session, second.collected) == (straight.session, straight.collected)
+    expected = advance(straight, 16)
+    assert straight.session == 1 and straight.collected > 0  # in the middle of the second dataset
+    for taken in (3, 14):
+        folder = tmp_path / str(taken)
+        first = trainer(folder, **SESSIONS)
+        begun = advance(first, taken)
+        second = trainer(folder, **SESSIONS)
+        second.load_state(first.state())
+        second.context.iteration = first.context.iteration
+        second.context.progress = first.context.progress
+        np.testing.assert_equal(begun + advance(second, 16 - taken), expected)
+        assert (second.session, second.collected) == (straight.session, straight.collected)
 
 
 def test_games_begin_anew_where_their_number_changes(tmp_path: Path) -> None:

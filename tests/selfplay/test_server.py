@@ -69,7 +69,7 @@ def alone(number: int, quota: int, orders: int = 1) -> list[tuple[str, ...]]:
     )
     games: list[tuple[str, ...]] = []
     for _ in range(orders):
-        prepare(play, ORDER)
+        prepare(play, ORDER, SETS)
         while play.ready < quota:
             local.play_batch(play, evaluator)
         games += [tuple(game.moves) for game in take(play).games]

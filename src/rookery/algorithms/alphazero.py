@@ -16,6 +16,7 @@ from __future__ import annotations
 import copy
 import time
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -75,18 +76,21 @@ class AlphaZeroTrainer(Trainer):
             context.log,
         )
         self.labels = self._read_labels()
-        self.collector: Collector[TreeOrder, TreeHarvest] = make_collector(
-            "trees",
-            self._backend(),
-            self._plan(),
-            Hooks(context.log, context.check_stop, pool=context.pool),
-        )
-        if self.collector.overlaps:
-            torch.set_num_threads(1)  # the other cores play games
         self.promotions = 0
         # With `replay.sessions`: those finished, and of the current one the samples collected and
         # the optimiser steps left.
         self.session, self.collected, self.steps_left = 0, 0, 0
+        self.collector = self._begin_games()
+        if self.collector.overlaps:
+            torch.set_num_threads(1)  # the other cores play games
+
+    def _begin_games(self) -> Collector[TreeOrder, TreeHarvest]:
+        context = self.context
+        hooks = Hooks(context.log, context.check_stop, pool=context.pool)
+        made: Collector[TreeOrder, TreeHarvest] = make_collector(
+            "trees", self._backend(), self._plan(), hooks
+        )
+        return made
 
     def _new_network(self) -> Any:
         network = self._first_network()
@@ -125,7 +129,7 @@ class AlphaZeroTrainer(Trainer):
 
     def _plan(self) -> TreePlan:
         tree, play = self.context.recipe.tree, self.context.recipe.selfplay
-        judge = self.context.recipe.judge
+        judge, run = self.context.recipe.judge, self.context.recipe.run
         shared = {"simulations", "fast_simulations", "full_share", "reuse"}
         options = {
             "observation": self.context.recipe.network.observation,
@@ -147,7 +151,7 @@ class AlphaZeroTrainer(Trainer):
         return TreePlan(
             options=options,
             games=play.games,
-            seed=self.context.recipe.run.seed,
+            seed=self.context.seed("session", self.session) if self.session else run.seed,
             sets=play.sets,
             workers=self.context.workers,
             processes=play.processes,
@@ -198,9 +202,11 @@ class AlphaZeroTrainer(Trainer):
         """Add samples to the dataset of a session, all played by the same network."""
         replay, learn = self.context.recipe.replay, self.context.recipe.learn
         began, before = time.perf_counter(), self.collector.counts()
-        harvest = self.collector.begin(weights_of(self.best), self._order())()
+        order = replace(self._order(), moves=self.context.recipe.selfplay.samples)
+        harvest = self.collector.begin(weights_of(self.best), order)()
         self.collected += len(harvest.block)
-        self._keep(harvest, self.collected)  # which drops those of the session before
+        if len(harvest.block):
+            self._keep(harvest, self.collected)  # which drops those of the session before
         wanted = replay.sessions[self.session]
         if self.collected >= wanted:
             self.steps_left = max(1, round(self.collected * replay.passes / learn.minibatch))
@@ -216,6 +222,9 @@ class AlphaZeroTrainer(Trainer):
         self.steps_left -= steps
         if not self.steps_left:
             self.session, self.collected = self.session + 1, 0
+            # The next dataset consists of games that the new network plays from their first move.
+            self.collector.close()
+            self.collector = self._begin_games()
         means = mean_losses(terms)
         return Metrics(
             samples=0,  # they were counted when they were collected
@@ -312,8 +321,6 @@ class AlphaZeroTrainer(Trainer):
         """`counts` are the collector's totals, `new` those of this iteration."""
         means = mean_losses(terms)
         block, games = harvest.block, harvest.games
-        rows = block.observations.reshape(len(block), -1)
-        unique = len(np.unique(np.ascontiguousarray(rows), axis=0))
         ended = [game for game in games if game.ending != CUT_OFF]  # the others have no result
         results = Counter({1: "white", 0: "draw", -1: "black"}[game.result] for game in ended)
         checked, wrong = counts["resign_checked"], counts["resign_wrong"]
@@ -329,11 +336,9 @@ class AlphaZeroTrainer(Trainer):
                 "agreement": means["agreement"],
                 "explained_variance": means["explained_variance"],
                 "legal_share": means["legal_share"],
-                "living_units": living_share(self.network, block.observations[:LIVING_SAMPLES]),
-                "surprise": float(block.surprise.mean()),
+                **self._block_values(block),
                 "draw_share": results["draw"] / max(1, len(ended)),
                 "game_plies": float(np.mean(lengths)) if lengths else float("nan"),
-                "unique_positions": unique / len(block),
                 "simulations_a_move": float(simulations / max(1, new["moves"])),
                 "evaluations_a_simulation": float(new["evaluations"] / max(1, simulations)),
                 "wrong_resignations": wrong / checked if checked else float("nan"),
@@ -345,6 +350,17 @@ class AlphaZeroTrainer(Trainer):
             terminations=dict(sorted(Counter(game.ending for game in games).items())),
             timing=seconds | {"simulations_per_second": float(simulations) / seconds["play"]},
         )
+
+    def _block_values(self, block: SampleBlock) -> dict[str, float]:
+        """What the samples of an iteration tell; nothing if no game has ended in it."""
+        if not len(block):
+            return {}
+        rows = np.ascontiguousarray(block.observations.reshape(len(block), -1))
+        return {
+            "living_units": living_share(self.network, block.observations[:LIVING_SAMPLES]),
+            "surprise": float(block.surprise.mean()),
+            "unique_positions": len(np.unique(rows, axis=0)) / len(block),
+        }
 
     # --- The rest of the protocol ---
 

@@ -62,7 +62,8 @@ class SelfPlaySettings(Section):
     games: int = Field(default=256, ge=1, le=65536)
     """Parallel games per core."""
     samples: int = Field(default=4096, ge=1)
-    """New samples per iteration."""
+    """New samples per iteration. With `replay.sessions`: moves searched, whose samples come when
+    their games end, so that an iteration takes the same time from the first one on."""
     sets: int = Field(default=0, ge=0, le=65536)
     """Sets of so many games, which a cluster plays at once; 0: one per worker, or a single one if
     the network runs in torch. With several, the learner learns while games are played."""

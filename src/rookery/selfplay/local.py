@@ -14,7 +14,16 @@ from rookery.selfplay import trees
 from rookery.selfplay.collector import Collector, Hooks, Weights
 from rookery.selfplay.judge import Judge
 from rookery.selfplay.networks import evaluator_of, network_of
-from rookery.selfplay.trees import TreeHarvest, TreeOrder, TreePlan, counts_of, merge, prepare, take
+from rookery.selfplay.trees import (
+    Quota,
+    TreeHarvest,
+    TreeOrder,
+    TreePlan,
+    counts_of,
+    merge,
+    prepare,
+    take,
+)
 
 SLICE = 0.5  # seconds between two looks at whether to give up
 
@@ -66,22 +75,22 @@ class ThreadCollector(_LocalCollector):
         native = native_network(network := network_of(weights))
         if native is None:
             raise ValueError(f"a network of family {network.family!r} has no native form")
-        for play in self.plays:
-            prepare(play, order)
-        quota = order.share(len(self.plays))
+        quotas = [prepare(play, order, len(self.plays)) for play in self.plays]
         given_up = threading.Event()
 
-        def work(play: SelfPlay, judge: Judge | None) -> None:
+        def work(play: SelfPlay, judge: Judge | None, quota: Quota) -> None:
             # A judge settles games at moments that must not depend on the clock.
             seconds = SLICE if judge is None else 0.0
-            while not play.run(native, quota, seconds) and not given_up.is_set():
+            until = quota.samples, seconds, quota.until_moves
+            while not play.run(native, *until) and not given_up.is_set():
                 if judge is not None:
                     judge.settle(play)
             if judge is not None:
                 judge.settle(play)
 
         pool = ThreadPoolExecutor(min(self.plan.workers, len(self.plays)))
-        tasks = [pool.submit(work, *pair) for pair in zip(self.plays, self.judges, strict=True)]
+        sets = zip(self.plays, self.judges, quotas, strict=True)
+        tasks = [pool.submit(work, *each) for each in sets]
 
         def finish() -> TreeHarvest:
             with pool:
@@ -108,13 +117,11 @@ class BatchCollector(_LocalCollector):
     def begin(self, weights: Weights, order: TreeOrder) -> Callable[[], TreeHarvest]:
         """Load the weights; the games are played when the result is called."""
         evaluator = evaluator_of(weights, self.plan.workers, self.plan.precision, self.plan.device)
-        for play in self.plays:
-            prepare(play, order)
-        quota = order.share(len(self.plays))
+        quotas = [prepare(play, order, len(self.plays)) for play in self.plays]
 
         def finish() -> TreeHarvest:
-            for play, judge in zip(self.plays, self.judges, strict=True):
-                while play.ready < quota:
+            for play, judge, quota in zip(self.plays, self.judges, quotas, strict=True):
+                while not quota.met(play):
                     self.hooks.check_stop()
                     play_batch(play, evaluator)
                     if judge is not None:

@@ -125,7 +125,7 @@ class ServerCollector(Collector[TreeOrder, TreeHarvest]):
     def begin(self, weights: Weights, order: TreeOrder) -> Callable[[], TreeHarvest]:
         """Load the weights; the games are played when the result is called."""
         evaluator = evaluator_of(weights, self.plan.workers, self.plan.precision, self.plan.device)
-        command = {"order": order, "quota": order.share(GROUPS * self.plan.processes)}
+        command = {"order": order}
 
         def finish() -> TreeHarvest:
             parts = self._command([command] * self.plan.processes, evaluator)

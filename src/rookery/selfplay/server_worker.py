@@ -5,7 +5,7 @@ inherited file descriptors. It executes commands until told to exit or the serve
 not import torch. Messages on the socket (`rookery.base.messages`):
 
     server -> process   {plan, process}         first: what to play, and which process this is
-                        {order, quota}          play until each group has `quota` samples
+                        {order}                 play until each group has done its share
                         [logits, values]        of a group's leaves, float32 [L] and [B]
                         {load}, "end"           games under way, as `SelfPlay.get_state` has them
     process -> server   [counts, legal]         of a group's leaves, int32 [B] and [L]
@@ -36,7 +36,7 @@ from numpy.typing import NDArray
 from rookery._core import SelfPlay
 from rookery.base.messages import pack, unpack
 from rookery.encodings import OBSERVATIONS
-from rookery.selfplay.trees import TreeOrder, TreePlan, counts_of, prepare, take
+from rookery.selfplay.trees import Quota, TreeOrder, TreePlan, counts_of, prepare, take
 
 GROUPS = 2
 
@@ -64,6 +64,8 @@ class Worker:
         """Begin games; `memory` is the shared memory's descriptor."""
         games, first = games_of(plan), process * GROUPS
         self._connection = connection
+        self._sets = GROUPS * plan.processes
+        self._quotas: list[Quota] = []
         # [GROUPS, N, *shape]: this process's part.
         self._leaves = shared_leaves(memory, plan)[:, process * games : (process + 1) * games]
         self._groups = [
@@ -78,8 +80,8 @@ class Worker:
             games = [np.frombuffer(group.get_state(), np.uint8) for group in self._groups]
             self._send({"counts": counts_of(self._groups), "parts": parts, "games": games})
             match unpack(self._connection.recv_bytes()):
-                case {"order": order, "quota": quota}:
-                    parts = self._play(TreeOrder(**order), quota)
+                case {"order": order}:
+                    parts = self._play(TreeOrder(**order))
                 case {"load": sets}:
                     for group, stored in zip(self._groups, sets, strict=False):
                         group.set_state(stored.tobytes())
@@ -87,19 +89,18 @@ class Worker:
                 case _:
                     return
 
-    def _play(self, order: TreeOrder, quota: int) -> list[Any]:
-        """Play until every group has `quota` samples; the harvest of each group."""
-        for group in self._groups:
-            prepare(group, order)
-        playing = [number for number in range(GROUPS) if self._ask(number, quota)]
+    def _play(self, order: TreeOrder) -> list[Any]:
+        """Play until every group has done its share of an order; the harvest of each group."""
+        self._quotas = [prepare(group, order, self._sets) for group in self._groups]
+        playing = [number for number in range(GROUPS) if self._ask(number)]
         while playing:
-            playing = [number for number in playing if self._continue(number, quota)]
+            playing = [number for number in playing if self._continue(number)]
         return [take(group) for group in self._groups]
 
-    def _ask(self, number: int, quota: int) -> bool:
+    def _ask(self, number: int) -> bool:
         """Search until every game of a group needs the network; False if it has played enough."""
         group = self._groups[number]
-        if group.ready >= quota:
+        if self._quotas[number].met(group):
             self._send(None)
             return False
         group.gather()
@@ -107,10 +108,10 @@ class Worker:
         self._send([np.diff(group.legal_offsets).astype(np.int32), group.legal_actions])
         return True
 
-    def _continue(self, number: int, quota: int) -> bool:
+    def _continue(self, number: int) -> bool:
         """Receive the answers for a group and continue its search."""
         self._groups[number].apply(*unpack(self._connection.recv_bytes()))
-        return self._ask(number, quota)
+        return self._ask(number)
 
     def _send(self, content: Any) -> None:
         self._connection.send_bytes(pack(content))

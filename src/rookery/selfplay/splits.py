@@ -196,7 +196,7 @@ class TreeSplit(Split):
 
     def order_of_set(self, order: TreeOrder, sets: int) -> TreeOrder:
         """The order for each set."""
-        return replace(order, samples=order.share(sets))
+        return order.share(sets)
 
     def merge(self, harvests: Sequence[TreeHarvest]) -> TreeHarvest:
         """As one machine does."""

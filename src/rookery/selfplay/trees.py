@@ -19,6 +19,7 @@ from rookery.data.samples import SampleBlock, concatenate
 from rookery.runs.state import State, seed_of
 from rookery.selfplay.judge import JudgePlan
 
+NO_LIMIT = 2**63  # moves
 RESIGNATIONS = 20  # checked resignations before the share of wrong ones is considered
 
 
@@ -54,10 +55,11 @@ class TreeOrder:
     fast_simulations: int
     resign_below: float  # below -1: no side resigns
     resign_wrong_limit: float  # no side resigns above this share of wrong resignations
+    moves: int = 0  # searched, after which the order ends with fewer samples; 0: no limit
 
-    def share(self, sets: int) -> int:
-        """Samples to collect in each set."""
-        return -(-self.samples // sets)
+    def share(self, sets: int) -> TreeOrder:
+        """The order for each of so many sets."""
+        return replace(self, samples=-(-self.samples // sets), moves=-(-self.moves // sets))
 
 
 @dataclass(frozen=True)
@@ -79,13 +81,27 @@ class TreeHarvest:
     games: Sequence[TreeGame]
 
 
-def prepare(play: SelfPlay, order: TreeOrder) -> None:
-    """Apply an order's settings and announce that the network has changed."""
+@dataclass(frozen=True)
+class Quota:
+    """What one set of games contributes to an order."""
+
+    samples: int
+    until_moves: int  # of the set since the run began
+
+    def met(self, play: SelfPlay) -> bool:
+        """Whether the set has played enough."""
+        return play.ready >= self.samples or play.moves >= self.until_moves
+
+
+def prepare(play: SelfPlay, order: TreeOrder, sets: int) -> Quota:
+    """Apply an order's settings to one of `sets` and announce that the network has changed."""
     play.network_changed()
     play.set_simulations(order.simulations, order.fast_simulations)
     checked = play.resign_checked
     careless = checked >= RESIGNATIONS and play.resign_wrong / checked > order.resign_wrong_limit
     play.set_resignation(-2.0 if careless else order.resign_below)
+    own = order.share(sets)
+    return Quota(own.samples, play.moves + own.moves if own.moves else NO_LIMIT)
 
 
 def take(play: SelfPlay) -> TreeHarvest:
