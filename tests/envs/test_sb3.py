@@ -102,6 +102,29 @@ def test_endings_rewards_and_infos() -> None:
     assert infos[1]["TimeLimit.truncated"] and "result" not in infos[1]
 
 
+def test_step_infos_have_the_position_where_asked_for() -> None:
+    envs = ChessVecEnv(2, "random", color="white", seed=3, fens=True)
+    envs.reset()
+    envs.step_async(first_legal(envs))
+    _, _, _, infos = envs.step_wait()
+    assert [info["fen"] for info in infos] == [envs.games.fen(index) for index in range(2)]
+    envs = ChessVecEnv(2, "random", color="white", seed=3)
+    envs.reset()
+    envs.step_async(first_legal(envs))
+    assert envs.step_wait()[3] == [{}, {}]
+
+
+def test_options_that_would_do_nothing_are_refused() -> None:
+    for name in ("masks", "copy"):
+        with pytest.raises(TypeError, match=name):
+            ChessVecEnv(2, **{name: True})
+
+
+def first_legal(envs: ChessVecEnv) -> np.ndarray:
+    """An action for each game."""
+    return np.array([np.flatnonzero(mask)[0] for mask in envs.env_method("action_masks")])
+
+
 def test_a_loss_by_the_reply_is_the_agents() -> None:
     class Queen:
         """Mates on h5 if it can."""

@@ -44,8 +44,9 @@ class ChessVecEnv(VecEnv):
     `opponent`: a bot (`"random"`, `"greedy"`, `"greedy-safe"`) or a network
     (`"runs/ppo,temperature=1"`), which act in all games at once; any other player (specification or
     object), which acts game after game; or an object with the method of `Opponent`. `color`: the
-    agent's, "white", "black" or, drawn for every game, "random". All other arguments are those of
-    `rookery/SelfPlay-v0` (`envs/vector.py`).
+    agent's, "white", "black" or, drawn for every game, "random". `fens`: whether every step's
+    `infos[i]["fen"]` is the position. All other arguments are those of `rookery/SelfPlay-v0`
+    (`envs/vector.py`) but `masks` and `copy`, which would do nothing here.
 
     ## Steps
     As in `rookery/Chess-v0`: a step is the agent's move and the opponent's reply, and its reward is
@@ -68,10 +69,18 @@ class ChessVecEnv(VecEnv):
         *,
         color: str = "random",
         seed: int = 0,
+        fens: bool = False,
         **options: Any,
     ) -> None:
         """Begin the games; all randomness comes from `seed`, until `seed()` sets another."""
+        for name in ("masks", "copy"):
+            if name in options:
+                raise TypeError(
+                    f"ChessVecEnv has no {name!r}: observations are always copies, and masks come "
+                    "from env_method('action_masks')"
+                )
         self.render_mode = None
+        self._fens = fens
         self._color = check_color(color)
         self._envs = ChessVectorEnv(num_envs, seed=seed, **options)
         self.games = self._envs.games
@@ -141,6 +150,9 @@ class ChessVecEnv(VecEnv):
             self._let_opponent_begin()
             for index in np.flatnonzero(dones):
                 self.reset_infos[index] = self._info(int(index))
+        if self._fens:
+            for index in np.flatnonzero(~dones):
+                infos[index]["fen"] = games.fen(int(index))
         return games.observations.copy(), rewards, dones, infos
 
     def _record_endings(self, infos: list[dict[str, Any]]) -> NDArray[np.bool_]:
