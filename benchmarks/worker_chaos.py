@@ -3,9 +3,9 @@
     python benchmarks/worker_chaos.py --seconds 3600 --every 30
 
 Trains AlphaZero with a prediction server (`selfplay.processes`) for a number of iterations that
-takes about --seconds, and kills one of its processes with SIGKILL every --every seconds. The same
-iterations are then run undisturbed: whole state and metrics must be bit-identical, and no process
-may be left. Prints one JSON object; exits 1 with one line if anything differs.
+takes about --seconds alone, and kills one of its processes with SIGKILL every --every seconds. The
+same iterations are run undisturbed at the same time: whole state and metrics must be bit-identical,
+and no process may be left. Prints one JSON object; exits 1 with one line if anything differs.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from kill_loop import ending
@@ -96,8 +97,10 @@ def main() -> int:
         _, seconds = train(command(trial, TRIAL, args.processes))
         iterations = max(TRIAL, round(TRIAL * args.seconds / seconds))
         fire, calm = Path(folder) / "fire", Path(folder) / "calm"
-        kills, long = train(command(fire, iterations, args.processes), args.every, args.seed)
-        _, short = train(command(calm, iterations, args.processes))
+        with ThreadPoolExecutor() as pool:
+            undisturbed = pool.submit(train, command(calm, iterations, args.processes))
+            kills, long = train(command(fire, iterations, args.processes), args.every, args.seed)
+            _, short = undisturbed.result()
         restarts = (fire / "log.txt").read_text().count("the processes start again")
         different = [name for name, data in ending(calm).items() if ending(fire)[name] != data]
     report = {
