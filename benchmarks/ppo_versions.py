@@ -71,10 +71,12 @@ class Line:
 def lines_of(versions: Sequence[tuple[Group, int]]) -> Iterator[Line]:
     """The runs with evaluations."""
     for group, number in versions:
+        # A shorter run is the same up to there: nothing in the versions depends on the budget.
+        changes = [each for each in group.changes.split(", ") if not each.startswith("run.")]
         for run in group.runs:
             found = [row for row in run.against(OPPONENT) if row.get("iteration")]
             if found:
-                yield _line(number, group.changes, run, found)
+                yield _line(number, ", ".join(changes), run, found)
 
 
 def _line(version: int, changes: str, run: RunData, found: list[dict[str, object]]) -> Line:
