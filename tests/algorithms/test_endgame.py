@@ -216,6 +216,10 @@ def test_training_reaches_the_truth_of_queen_against_king() -> None:
     assert found.won / found.won_states > 0.8
     assert found.held / found.drawn_states > 0.95
     assert not learner.solved
+    [score] = learner.evaluate(np.random.default_rng(1))
+    assert not score.is_match
+    assert score.as_white == (found.won, 0, found.won_states - found.won)
+    assert score.as_black == (0, found.held, found.drawn_states - found.held)
 
 
 # --- What is shipped ---

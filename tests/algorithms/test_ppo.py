@@ -26,7 +26,7 @@ from rookery.nets import make_network  # noqa: E402
 from rookery.nets.evaluator import TorchEvaluator  # noqa: E402
 from rookery.players.policy import PolicyPlayer  # noqa: E402
 from rookery.selfplay.collector import Hooks  # noqa: E402
-from rookery.selfplay.interim import VectorInterimRewards  # noqa: E402
+from rookery.selfplay.interim_rewards import VectorInterimRewards  # noqa: E402
 from rookery.selfplay.networks import weights_of  # noqa: E402
 from rookery.selfplay.rollout import (  # noqa: E402
     BLACK,

@@ -483,10 +483,11 @@ def test_the_smoke_version_wins_most_of_a_fixed_sample() -> None:
     learner = trainer("kpk-random-king")
     untrained = learner.evaluate(np.random.default_rng(1))[0].as_white
     metrics = [learner.iterate() for _ in range(10)]
-    won, others, _ = learner.evaluate(np.random.default_rng(1))[0].as_white
-    assert untrained[0] + untrained[1] == won + others  # the same positions
-    assert untrained[0] / (won + others) < 0.5
-    assert won / (won + others) > 0.85
+    won, drawn, failed = learner.evaluate(np.random.default_rng(1))[0].as_white
+    assert sum(untrained) == won + failed  # the same positions
+    assert drawn == 0  # what is not won has failed
+    assert untrained[0] / (won + failed) < 0.5
+    assert won / (won + failed) > 0.85
     assert metrics[-1].values["win_rate"] > metrics[0].values["win_rate"]
 
 

@@ -74,6 +74,17 @@ def test_the_command_draws(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert "FEN" in capsys.readouterr().err
 
 
+def test_a_proven_result_explains_why_there_are_fewer_simulations(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mate_in_one = "6k1/5ppp/8/8/8/8/8/K2R4 w - - 0 1"
+    options = ["--out", str(tmp_path / "tree.svg"), "--json"]
+    assert main(["tree", "alphazero,simulations=64", mate_in_one, *options]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["ended"] == "proven" and found["simulations"] < 64
+    assert "result proven" in (tmp_path / "tree.svg").read_text()
+
+
 def test_a_decided_search_goes_on_for_the_picture(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

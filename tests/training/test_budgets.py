@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 from rookery.runs.checkpoint import Checkpoints
+from rookery.training import loop
 from rookery.training.folder import RunFolder
 from rookery.training.session import resume
+from rookery.training.trainer import MatchScore, Metrics
 from support.runs import (
     QuietView,
     final_state,
@@ -25,7 +27,7 @@ def test_the_time_of_a_budget_ends_a_long_iteration(tmp_path: Path) -> None:
     outcome = train(tmp_path, "tiny.pause=300", budget="0.3s", view=view)
     assert outcome.finished and outcome.iterations == 0
     assert "iteration 1 was given up" in (tmp_path / "run" / "log.txt").read_text()
-    assert [row["iteration"] for row in outcome.ratings] == [0, 0]  # at the start and at the end
+    assert [row["iteration"] for row in outcome.ratings] == [0]  # the first is also the last
 
 
 def test_budgets_of_samples_and_games(tmp_path: Path) -> None:
@@ -42,6 +44,54 @@ def test_evaluations_take_a_share_of_the_time(tmp_path: Path) -> None:
     # The first took longer than nothing, so only the last follows.
     assert [row["iteration"] for row in outcome.ratings] == [0, outcome.iterations]
     assert outcome.iterations > 2
+
+
+def test_an_evaluation_ends_with_its_share_of_the_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first takes half of it, the last what is left, those between what there is time for."""
+    now = [0.0]
+    monkeypatch.setattr(loop, "CLOCKS", {"wall": lambda: now[0]})
+    took: list[float] = []
+
+    def evaluate(trainer: TinyTrainer, rng: object) -> list[MatchScore]:
+        began = now[0]
+        while not trainer.context.evaluation_is_over():
+            now[0] += 1.0
+        took.append(now[0] - began)
+        return [MatchScore("random", (1, 0, 0), (0, 0, 1))]
+
+    iterate = TinyTrainer.iterate
+
+    def slow(trainer: TinyTrainer) -> Metrics:
+        now[0] += 10.0
+        return iterate(trainer)
+
+    monkeypatch.setattr(TinyTrainer, "evaluate", evaluate)
+    monkeypatch.setattr(TinyTrainer, "iterate", slow)
+    settings = ("run.evaluations=4", "run.evaluation_share=0.4")
+    outcome = train(tmp_path, *settings, budget="1000s")
+    assert took == [200.0, 200.0]
+    assert [row["iteration"] for row in outcome.ratings] == [0, outcome.iterations] == [0, 80]
+
+
+def test_a_stop_gives_an_evaluation_up_and_the_resumed_run_makes_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+
+    def evaluate(trainer: TinyTrainer, rng: object) -> list[MatchScore]:
+        for _ in range(3):
+            asked.append(1)
+            trainer.context.evaluation_is_over()
+        return [MatchScore("random", (1, 0, 0), (0, 0, 1))]
+
+    monkeypatch.setattr(TinyTrainer, "evaluate", evaluate)
+    outcome = train(tmp_path, budget="5it", stop=lambda: len(asked) == 2)
+    assert (outcome.iterations, outcome.ratings, outcome.finished) == (0, [], False)
+    assert "the evaluation was given up" in (tmp_path / "run" / "log.txt").read_text()
+    again = resume(str(tmp_path / "run"), view=QuietView())
+    assert [row["iteration"] for row in again.ratings][:1] == [0] and again.finished
 
 
 def test_budget_is_the_total_and_plus_means_more(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ def snapshot(iterations: int = 5, budget: str = "10it", **changes: Any) -> Snaps
         samples=100,
         games=4,
         losses={"policy": 0.5, "value": float("nan")},
-        values={"entropy": 2.25},
+        values={"drawn_win_rate": float("nan"), "entropy": 2.25},
         results={"wins": 3, "draws": 1},
         terminations={"checkmate": 3, "stalemate": 1, "[bold]odd[/bold]": 0},
     )
@@ -41,7 +41,8 @@ def test_rows_tell_everything() -> None:
     assert rows["iteration"] == "5 of 10"
     assert rows["games"] == "20 (2.0 per second)"
     assert rows["positions"] == "500 (50 per second)"
-    assert "policy 0.5" in rows["losses"]
+    assert rows["losses"] == "policy 0.5"  # without the one that is not a number
+    assert rows["measures"] == "entropy 2.25"
     assert rows["results"] == "wins 75 %, draws 25 %"
     assert rows["endings"] == "checkmate 75 %, stalemate 25 %"
     assert "+191" in rows["rating"]

@@ -242,6 +242,42 @@ def test_what_happens_is_told_in_plain_words(page: Page, runs: Path) -> None:
     assert "rookery resume" in page.text("#story-actions code")
 
 
+def test_positions_of_an_ending_are_no_games(page: Page, runs: Path) -> None:
+    """The story, the table and the chart; a failure is neither a draw nor half a point."""
+    run = runs / "ending"
+    run.mkdir()
+    (run / "recipe.toml").write_text('name = "kpk"\nalgorithm = "endgame"\n')
+    (run / "metrics.jsonl").write_text('{"iteration": 9, "samples": 9, "games": 0}\n')
+    row = {
+        "iteration": 9, "opponent": "perfect", "is_match": False, "games": 1200, "score": 0.95,
+        "wins": 980, "draws": 160, "losses": 60, "elo": None,
+        "as_white": {"wins": 980, "draws": 0, "losses": 20},
+        "as_black": {"wins": 0, "draws": 160, "losses": 40},
+    }  # fmt: skip
+    king = {
+        "iteration": 9, "opponent": "king", "games": 1000, "score": 0.5375, "elo": None,
+        "as_white": {"wins": 75, "draws": 925, "losses": 0},
+        "as_black": {"wins": 0, "draws": 0, "losses": 0},
+    }  # fmt: skip
+    (run / "ratings.json").write_text(json.dumps({"evaluations": [row, king]}))
+    page.open("#watch/ending")
+    page.until(lambda: "Against king it won" in page.text("#story-lines"), "the story")
+    story, table = page.text("#story-lines"), page.text("#ratings")
+    end = "won 980 of 1,000 positions and held 160 of 200 positions"
+    assert f"Against perfect play it {end}." in story
+    assert "Against king it won 75 of 1,000 positions." in story
+    assert "games" not in story and "scores" not in story
+    assert end in table and "95.0 %" in table and "7.5 %" in table
+    for head in ("Drawn", "Lost", "Score", "Elo"):
+        assert head not in table, head
+    page.until(lambda: page.all("#rating-chart .uplot canvas"), "the shares are drawn")
+    assert "Positions won or held" in page.text("#rating-chart")
+    # A run that plays games has them again.
+    page.open("#watch/demo")
+    page.until(lambda: "Elo difference" in page.text("#ratings"), "games are games")
+    assert "Positions" not in page.text("#ratings") + page.text("#rating-chart")
+
+
 def test_the_demo_tells_its_end_by_itself(page: Page, runs: Path) -> None:
     """The open page goes from measuring to the outcome, and offers full strength."""
     model = NETWORKS / "rookery.safetensors"

@@ -112,8 +112,28 @@ def test_there_is_no_elo_against_perfect_play(tmp_path: Path) -> None:
     rows = [{**row, "opponent": name} for name in ("perfect", "random")]
     (run / "ratings.json").write_text(json.dumps({"evaluations": rows}))
     perfect, random = Runs(tmp_path).read("first")["ratings"]
-    assert perfect["elo"] is None and perfect["score"] == 0.78 and random["elo"] == 219.0
+    assert perfect["elo"] is None and random["elo"] == 219.0
+    assert random["score"] == 0.78 and random["positions"] is None
     assert "Elo" not in rating_text(rows[:1]) and "Elo difference +219" in rating_text(rows)
+
+
+def test_positions_are_no_games(tmp_path: Path) -> None:
+    """Of a run as it is now, and of an older one, which counted failures as draws."""
+    run = make_run(tmp_path)
+    row = {"iteration": 1, "opponent": "perfect", "games": 12, "elo": None}
+    new = {
+        **row,
+        "is_match": False,
+        "as_white": {"wins": 7, "draws": 0, "losses": 3},
+        "as_black": {"wins": 0, "draws": 1, "losses": 1},
+        "score": 8 / 12,
+    }
+    old = {**row, "as_white": {"wins": 7, "draws": 3, "losses": 0}, "as_black": new["as_black"]}
+    (run / "ratings.json").write_text(json.dumps({"evaluations": [old, new]}))
+    text = "won 7 of 10 positions and held 1 of 2 positions"
+    for found in Runs(tmp_path).read("first")["ratings"]:
+        assert found["positions"] == {"won": 7, "to_win": 10, "held": 1, "to_hold": 2, "text": text}
+        assert found["score"] == 8 / 12 and found["elo"] is None
 
 
 def test_whether_a_trainer_is_at_work(tmp_path: Path) -> None:

@@ -298,7 +298,10 @@ class AlphaZeroTrainer(Trainer):
         new, old = (search_player(each, gate.simulations) for each in (self.average, self.best))
         rng = self.context.generator("gate", number)
         board = self.context.recipe.board
-        games = play_pairs(new, old, gate.games, rng, GATE_OPENING_PLIES, board)
+        check = self.context.check_stop
+        games = play_pairs(
+            new, old, gate.games, rng, GATE_OPENING_PLIES, board, lambda: check() is not None
+        )
         score = sum(1 + game.result for game in games) / (2 * len(games))
         passed = score >= gate.score
         verdict = "plays from now on" if passed else "keeps learning"
@@ -371,18 +374,24 @@ class AlphaZeroTrainer(Trainer):
     def evaluate(self, rng: np.random.Generator) -> list[MatchScore]:
         """Matches against simple players, with search or with the policy alone."""
         settings, board = self.context.recipe.evaluation, self.context.recipe.board
+        over = self.context.evaluation_is_over
         self.best.eval()
         if not settings.simulations:
             return [
                 policy_match(
-                    self.best, bot, settings.games, int(rng.integers(1 << 62)), board=board
+                    self.best,
+                    bot,
+                    settings.games,
+                    int(rng.integers(1 << 62)),
+                    board=board,
+                    over=over,
                 )
                 for bot in settings.opponents
             ]
         player = search_player(self.best, settings.simulations)
         values = {"simulations": float(settings.simulations)}
         return [
-            player_match(player, BotPlayer(bot), settings.games, rng, values, board)
+            player_match(player, BotPlayer(bot), settings.games, rng, values, board, over)
             for bot in settings.opponents
         ]
 

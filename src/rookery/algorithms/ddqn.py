@@ -182,7 +182,14 @@ class DdqnTrainer(Trainer):
         network = NnueNetwork(*tensors_of(self.online.weights()))
         player = AlphaBetaPlayer(network, "ddqn", depth=settings.depth)
         return [
-            player_match(player, BotPlayer(bot), settings.games, rng, {})
+            player_match(
+                player,
+                BotPlayer(bot),
+                settings.games,
+                rng,
+                {},
+                over=self.context.evaluation_is_over,
+            )
             for bot in settings.opponents
         ]
 

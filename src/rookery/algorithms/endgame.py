@@ -176,7 +176,7 @@ class EndgameTrainer(Trainer):
             MatchScore(
                 opponent="perfect",
                 is_match=False,
-                as_white=(found.won, found.won_states - found.won, 0),
+                as_white=(found.won, 0, found.won_states - found.won),
                 as_black=(0, found.held, found.drawn_states - found.held),
                 values={
                     "win_rate": found.won / max(1, found.won_states),

@@ -327,6 +327,7 @@ class EngineTrainer(Trainer):
                 settings.nodes,
                 seed=int(rng.integers(1 << 62)),
                 threads=self.context.workers,
+                over=self.context.evaluation_is_over,
             )
             for name, opponent in opponents.items()
         ]

@@ -357,6 +357,7 @@ class PPOTrainer(Trainer):
                 settings.temperature,
                 self.context.recipe.game.draw_after_plies,
                 self.context.recipe.board,
+                self.context.evaluation_is_over,
             )
             for bot in settings.opponents
         ]

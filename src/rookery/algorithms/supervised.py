@@ -142,7 +142,8 @@ class SupervisedTrainer(Trainer):
         """A match of the policy, without search, against a random mover."""
         self.network.eval()
         games = self.context.recipe.evaluation.games
-        return [policy_match(self.network, "random", games, int(rng.integers(1 << 62)))]
+        seed, over = int(rng.integers(1 << 62)), self.context.evaluation_is_over
+        return [policy_match(self.network, "random", games, seed, over=over)]
 
     def state(self) -> State:
         """Weights, optimiser, random stream; the samples are read again."""

@@ -247,7 +247,14 @@ class TdLeafTrainer(Trainer):
         evaluator = self.learner.evaluator()
         player = AlphaBetaPlayer(evaluator, "TD-leaf", depth=depth, nodes=MOST_NODES)
         return [
-            player_match(player, BotPlayer(bot), settings.games, rng, {})
+            player_match(
+                player,
+                BotPlayer(bot),
+                settings.games,
+                rng,
+                {},
+                over=self.context.evaluation_is_over,
+            )
             for bot in settings.opponents
         ]
 

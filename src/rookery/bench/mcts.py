@@ -28,7 +28,11 @@ POSITIONS = (
 )
 # Peer script: our participant that it is compared with, and how.
 PEERS = {
-    "python_chess_mcts": ("19x256 self-play, one core", "19x256 on 19 planes; ours: 16 games"),
+    "python_chess_mcts": (
+        "19x256 self-play in float32, one core",
+        "19x256 on 19 planes; ours: float32 as the peer, 16 games at once, batch norms folded into "
+        "the convolutions",
+    ),
     "openspiel_mcts": ("tree alone, one core", "the tree with a trivial evaluator"),
 }
 BIG_GAMES, MIDDLE_GAMES, SMALL_GAMES = 16, 128, 256
@@ -109,15 +113,15 @@ def native_selfplay(native: Any, cores: int) -> Participant:
     return measure
 
 
-def residual(observation: str, blocks: int, filters: int) -> Any:
-    """Make an evaluator of an untrained residual network in the fastest precision."""
+def residual(observation: str, blocks: int, filters: int, precision: str = "") -> Any:
+    """Make an evaluator of an untrained residual network, by default in the fastest precision."""
     from rookery.nets import make_network
     from rookery.nets.evaluator import TorchEvaluator
     from rookery.nets.inference import InferenceNetwork, has_fast_bfloat16
 
     sizes = {"blocks": blocks, "filters": filters}
     network = make_network("resnet", observation, "az4672", sizes)
-    precision = "bfloat16" if has_fast_bfloat16() else "float32"
+    precision = precision or ("bfloat16" if has_fast_bfloat16() else "float32")
     return TorchEvaluator(InferenceNetwork(network, precision))  # type: ignore[arg-type]
 
 
@@ -142,11 +146,13 @@ def participants(cores: int) -> dict[str, Callable[[float], float]]:
     from rookery.nets.native import native_network
 
     big, middle = residual("planes19", 19, 256), residual("planes119", 6, 64)
+    plain = residual("planes19", 19, 256, "float32")
     native = native_network(make_network("squares", "tactical70", "az4672"))
     return {
         "tree alone, one core": tree_alone(),
         "19x256 self-play": torch_selfplay(big, BIG_GAMES),
         "19x256 self-play, one core": on_one_core(torch_selfplay(big, BIG_GAMES)),
+        "19x256 self-play in float32, one core": on_one_core(torch_selfplay(plain, BIG_GAMES)),
         "19x256 evaluator alone": torch_alone(big, BIG_GAMES),
         "6x64 self-play": torch_selfplay(middle, MIDDLE_GAMES),
         "6x64 evaluator alone": torch_alone(middle, MIDDLE_GAMES),

@@ -207,6 +207,8 @@ class BlindTrainer(Trainer):
                 for side in (result["as_white"], result["as_black"])
             )
             found.append(MatchScore(opponent, white, black))
+            if self.context.evaluation_is_over():
+                break
         return found
 
     def state(self) -> State:

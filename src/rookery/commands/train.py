@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--seeds",
         metavar="N,N,...",
         type=seed_list,
-        help="train one run per seed, one after the other",
+        help="train one run per seed, one after the other; again, after Ctrl-C: go on with them",
     )
     add_settings(parser)
     add_board_option(parser, None)
@@ -106,14 +106,17 @@ def seed_list(text: str) -> list[int]:
 
 
 def run_seeds(args: argparse.Namespace) -> int:
-    """Train one run per seed, in FOLDER-seed1 and so on; Ctrl-C ends them all."""
-    from rookery.training.session import start
+    """Train one run per seed, in FOLDER-seed1 and so on; Ctrl-C ends them all.
+
+    Runs that are there already go on, or are left alone if they have finished.
+    """
+    from rookery.training.seeds import train_seed
 
     name = args.folder or f"runs/{Path(args.recipe).stem}"
     outcomes = []
     for seed in args.seeds:
         folder = f"{name}-seed{seed}"
-        outcome = start(
+        outcome, had_finished = train_seed(
             args.recipe,
             folder,
             args.budget,
@@ -123,9 +126,12 @@ def run_seeds(args: argparse.Namespace) -> int:
             cluster=args.cluster,
         )
         outcomes.append(outcome)
-        if not args.json:
+        if had_finished:
+            print(f"skipped: {folder} has finished already", file=sys.stderr)
+        elif not args.json:
             report(outcome, as_json=False)
         if not outcome.finished:
+            print("the same command goes on from here", file=sys.stderr)
             break
     if args.json:
         write_json({"runs": [asdict(outcome) for outcome in outcomes]})

@@ -66,8 +66,9 @@ def run(args: argparse.Namespace) -> int:
     fen = STARTING_FEN if args.fen == "startpos" else args.fen
     game = Game(fen)
     decision = player.choose(game, np.random.default_rng(0))
-    simulations = decision.details["simulations"]
-    title = f"{player.name}: {simulations} simulations, best {decision.move}"
+    simulations, ended = (decision.details[name] for name in ("simulations", "ended"))
+    why = {"proven": ", result proven", "time": ", time over"}.get(str(ended), "")
+    title = f"{player.name}: {simulations} simulations{why}, best {decision.move}"
     tree = player.search.tree(1, args.depth)
     Path(args.out).write_text(tree_svg(tree, title, args.nodes, args.depth))
     if args.policy is not None:
@@ -88,6 +89,7 @@ def run(args: argparse.Namespace) -> int:
         "value": decision.value,
         "line": list(decision.line),
         "simulations": simulations,
+        "ended": ended,
         "visits": decision.details["visits"],
     }
     return print_result(args, result, f"{args.out}: {title}, value {decision.value:+.3f}")

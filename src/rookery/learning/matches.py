@@ -5,13 +5,14 @@
     policy_match   a policy without search against a bot, hundreds of games at a time
 
 Rules are those of the arena: draws by threefold repetition, by the fifty-move rule and after
-`MAX_PLIES`, and no adjudication by scores.
+`MAX_PLIES`, and no adjudication by scores. All take `over`, which they ask between pairs of games
+(`Context.evaluation_is_over`): once it is true, the match ends with the pairs played so far.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,6 +43,23 @@ RULES = Adjudication(max_plies=MAX_PLIES)
 OPENING_PLIES = 4  # random, the same for both games of a pair; not for a policy, which samples
 SAMPLE_GAMES = 2  # of each colour, kept as PGN
 BATCH = 250  # parallel games of a policy
+FIRST_PAIRS = 10  # that a fast match plays before it asks whether it is over
+
+
+def never() -> bool:
+    """A match is played to its end."""
+    return False
+
+
+def _portions(pairs: int, over: Callable[[], bool]) -> Iterator[range]:
+    """Numbers of the pairs to play at once: growing portions, until the match is over."""
+    first, size = 0, FIRST_PAIRS
+    while first < pairs:
+        last = min(first + size, pairs)
+        yield range(first, last)
+        if over():
+            return
+        first, size = last, 3 * size
 
 
 @dataclass(frozen=True)
@@ -86,9 +104,10 @@ def player_match(
     rng: np.random.Generator,
     values: Mapping[str, float],
     board: str = STANDARD_BOARD,
+    over: Callable[[], bool] = never,
 ) -> MatchScore:
     """Score of `player`; see `play_pairs`."""
-    played = play_pairs(player, opponent, games, rng, board=board)
+    played = play_pairs(player, opponent, games, rng, board=board, over=over)
     return _score(played, player.name, opponent.name, values)
 
 
@@ -99,6 +118,7 @@ def play_pairs(
     rng: np.random.Generator,
     opening_plies: int = OPENING_PLIES,
     board: str = STANDARD_BOARD,
+    over: Callable[[], bool] = never,
 ) -> list[MatchGame]:
     """Pairs of games from random openings, colours swapped; both players draw from `rng`."""
     played = []
@@ -113,6 +133,8 @@ def play_pairs(
                 raise ValueError(f"{game.reason}: {game.fault.evidence}")
             points = round(2 * game.first_points) - 1
             played.append(MatchGame(index == 0, points, game.moves, start.start_fen))
+        if over():
+            break
     return played
 
 
@@ -127,7 +149,14 @@ def search_player(network: Any, simulations: int) -> MctsPlayer:
 
 
 def engine_match(
-    network: Any, opponent: Any, name: str, games: int, nodes: int, seed: int, threads: int
+    network: Any,
+    opponent: Any,
+    name: str,
+    games: int,
+    nodes: int,
+    seed: int,
+    threads: int,
+    over: Callable[[], bool] = never,
 ) -> MatchScore:
     """Score of a network in pairs of native games from random openings.
 
@@ -138,8 +167,9 @@ def engine_match(
         network, opponent, seed, nodes, OPENING_PLIES, adjudicate=False, threads=threads
     )
     played = []
-    for as_white, as_black in match.run(0, games // 2):
-        played += [MatchGame(True, *as_white), MatchGame(False, *as_black)]
+    for pairs in _portions(games // 2, over):
+        for as_white, as_black in match.run(pairs.start, len(pairs)):
+            played += [MatchGame(True, *as_white), MatchGame(False, *as_black)]
     return _score(played, "engine", name, {})
 
 
@@ -154,6 +184,7 @@ def policy_match(
     temperature: float = 1.0,
     draw_after_plies: int = 0,
     board: str = STANDARD_BOARD,
+    over: Callable[[], bool] = never,
 ) -> MatchScore:
     """Score of a policy in games from the start position, half with each colour.
 
@@ -165,16 +196,18 @@ def policy_match(
         temperature: Of the policy; 0: the most probable move.
         draw_after_plies: Games are drawn after this many plies, as in training; 0: never.
         board: What they are played on.
+        over: Whether the match is over, asked between portions.
     """
     if games < 2 or games % 2:
         raise ValueError(f"{games} games cannot be split evenly between the colours")
     rng = np.random.default_rng(seed)
     played: list[MatchGame] = []
-    for white in (True, False):
-        for first in range(0, games // 2, BATCH):
-            count = min(BATCH, games // 2 - first)
-            rules = {"draw_after_plies": draw_after_plies, "board": board}
-            played += _policy_games(network, bot, white, count, rng, temperature, rules)
+    rules = {"draw_after_plies": draw_after_plies, "board": board}
+    for pairs in _portions(games // 2, over):
+        for white in (True, False):
+            for first in range(0, len(pairs), BATCH):
+                count = min(BATCH, len(pairs) - first)
+                played += _policy_games(network, bot, white, count, rng, temperature, rules)
     difference = float(sum(game.result for game in played))
     return _score(played, "policy", bot, {"wins_minus_losses": difference})
 

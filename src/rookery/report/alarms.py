@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from rookery.report.read import RunData
+from rookery.runs.graded import graded
 from rookery.runs.reader import number
 
 LATEST = 0.1  # share of the iterations examined, the newest
@@ -30,15 +32,25 @@ def alarms(run: RunData) -> Iterator[str]:
         if played and results[name] > limit * played:
             share = f"{results[name] / played:.0%} of the training games"
             yield f"{share} of the last {len(latest)} iterations were {text}"
-    for opponent in run.opponents():
-        scores = [
-            (score, int(number(row.get("iteration")) or 0))
-            for row in run.against(opponent)
-            if (score := number(row.get("score"))) is not None
-        ]
-        if scores and max(scores)[0] - scores[-1][0] > FALLEN:
-            best, iteration = max(scores)
-            yield (
-                f"against {opponent} it ends with a score of {scores[-1][0]:.1%}, "
-                f"after {best:.1%} at iteration {iteration:,}"
-            )
+    for matches in (True, False):
+        for opponent in run.opponents(matches):
+            yield from _fallen(run, opponent, matches)
+
+
+def _fallen(run: RunData, opponent: str, matches: bool) -> Iterator[str]:
+    """A warning if the last evaluation is worse than the best one."""
+    scores = [
+        (score, int(number(row.get("iteration")) or 0))
+        for row in run.against(opponent, matches)
+        if (score := _score(row)) is not None
+    ]
+    if scores and max(scores)[0] - scores[-1][0] > FALLEN:
+        (best, iteration), last = max(scores), scores[-1][0]
+        found = f"a score of {last:.1%}" if matches else f"{last:.1%} of the positions won or held"
+        when = f"{best:.1%} at iteration {iteration:,}"
+        yield f"against {opponent} it ends with {found}, after {when}"
+
+
+def _score(row: Mapping[str, Any]) -> float | None:
+    positions = graded(row)
+    return number(row.get("score")) if positions is None else positions.share

@@ -9,7 +9,9 @@ from rookery._core import STANDARD_BOARD
 from rookery.arena.elo import estimate_from_games, expected_score
 from rookery.rating.networks import evaluation_rating, run_ratings
 from rookery.report.chart import Series, line_chart, log_ticks
+from rookery.report.positions import solved_chart
 from rookery.report.read import RunData
+from rookery.runs.graded import graded
 from rookery.runs.reader import number
 from rookery.training.budget import duration
 
@@ -79,8 +81,11 @@ def opening(runs: Sequence[RunData]) -> tuple[list[str], str]:
     if len(runs) > MOST_SENTENCES:
         sentences.append(f"{len(runs) - MOST_SENTENCES} more runs are below.")
     opponents = list(dict.fromkeys(name for run in runs for name in run.opponents()))
-    if not opponents:
+    graded_by = [name for run in runs for name in run.opponents(matches=False)]
+    if not opponents and not graded_by:
         return sentences, ""
+    if not opponents:
+        return sentences, solved_chart(runs, graded_by[-1], "seconds", f"; against {graded_by[-1]}")
     # The strongest of the usual opponents tells most.
     best = "greedy-safe" if "greedy-safe" in opponents else opponents[-1]
     chart = score_chart(runs, best, "seconds", f"minutes of training; against {best}")
@@ -95,6 +100,9 @@ def sentence(run: RunData) -> str:
     if not run.evaluations:
         return f"{text}. It has not been evaluated yet."
     row = run.evaluations[-1]
+    positions = graded(row)
+    if positions is not None:
+        return f"{text}; in the end it {positions} against {row.get('opponent')}."
     wins, draws, losses = counts_of(row)
     interval = score_interval(row)
     if interval is not None:

@@ -24,6 +24,7 @@ from rookery.report.evaluations import (
 )
 from rookery.report.groups import Group, group_runs, value_text
 from rookery.report.html import charts, legend, paragraph, section, table, wide
+from rookery.report.positions import section_of
 from rookery.report.read import RunData
 from rookery.report.viewer import viewer
 from rookery.runs.algorithms import ALGORITHMS
@@ -132,6 +133,8 @@ def _summary(runs: Sequence[RunData]) -> str:
 def _evaluation(runs: Sequence[RunData]) -> str:
     opponents = dict.fromkeys(name for run in runs for name in run.opponents())
     text = "".join(_opponent(runs, name) for name in opponents)
+    graded = dict.fromkeys(name for run in runs for name in run.opponents(matches=False))
+    text += "".join(section_of(runs, name) for name in graded)
     ratings = rating_chart(runs)
     if ratings:
         text += f"<h3>On the ladder of opponents</h3>{charts([ratings])}"

@@ -58,11 +58,12 @@ def policy_svg(evaluator: Evaluator, game: Game, title: str) -> str:
     tame = np.where(legal, np.exp(logits - logits[legal].max()), 0.0)
     share = float(wild[legal].sum() / wild.sum())
     wild, tame = wild / wild.sum(), tame / tame.sum()
+    note = "" if share > 0.5 else "; taught on legal moves alone, a network need not know them"
     rows = -(-PLANES_PER_ORIGIN // COLUMNS)
     width = COLUMNS * (8 * CELL + GAP) + GAP
     panel = rows * (8 * CELL + GAP) + HEADER
     parts = [
-        _panel(wild, f"all moves; {share:.1%} of the policy is legal", 24),
+        _panel(wild, f"all moves; {share:.1%} of the policy is legal{note}", 24),
         _panel(tame, "legal moves only", 24 + panel),
     ]
     return (

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from rookery.report.games import SampleGame, sample_games
-from rookery.runs.reader import number
-from rookery.training.folder import RECIPE, RunError, RunFolder
+from rookery.runs.graded import is_match
+from rookery.runs.reader import RECIPE, number
+from rookery.training.folder import RunError, RunFolder
 from rookery.training.recipe import flatten, recipe_model
 
 LOG_LINES = 40
@@ -38,13 +39,15 @@ class RunData:
         """Time spent so far."""
         return number(self.last.get("seconds")) or 0.0
 
-    def opponents(self) -> list[str]:
-        """Opponents of the evaluations, in order of appearance."""
-        return list(dict.fromkeys(str(row.get("opponent")) for row in self.evaluations))
+    def opponents(self, matches: bool = True) -> list[str]:
+        """Opponents of the matches, or of graded positions, in order of appearance."""
+        rows = [row for row in self.evaluations if is_match(row) == matches]
+        return list(dict.fromkeys(str(row.get("opponent")) for row in rows))
 
-    def against(self, opponent: str) -> list[dict[str, Any]]:
-        """Evaluations against one opponent, oldest first."""
-        return [row for row in self.evaluations if row.get("opponent") == opponent]
+    def against(self, opponent: str, matches: bool = True) -> list[dict[str, Any]]:
+        """Matches, or graded positions, against one opponent, oldest first."""
+        rows = [row for row in self.evaluations if row.get("opponent") == opponent]
+        return [row for row in rows if is_match(row) == matches]
 
 
 class NothingYetError(RunError):

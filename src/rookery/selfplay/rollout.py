@@ -24,7 +24,7 @@ from rookery.envs.rewards import Rewards
 from rookery.nets import PolicyValueNetwork, ragged
 from rookery.runs.state import State, seed_of
 from rookery.selfplay.collector import Collector, Hooks, Weights
-from rookery.selfplay.interim import find_interim_rewards
+from rookery.selfplay.interim_rewards import find_interim_rewards
 from rookery.selfplay.networks import network_of
 
 WHITE, BLACK, BOTH = 1, 0, 2  # which colour the learner has; WHITE and BLACK as in `to_move`

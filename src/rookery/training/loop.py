@@ -26,7 +26,6 @@ from rookery.runs.lock import FolderLock
 from rookery.runs.nodes import nodes_text, nodes_timing
 from rookery.runs.state import State, seed_of
 from rookery.runs.tracking import Wandb
-from rookery.training.beginning import check_nothing_was_done, check_recipe
 from rookery.training.budget import duration, parse_budget
 from rookery.training.clocks import CLOCKS
 from rookery.training.folder import RunError, RunFolder
@@ -37,6 +36,7 @@ from rookery.training.recipe import Recipe, flatten, planned_changes, recipe_at
 from rookery.training.records import Records
 from rookery.training.resources import device_for, open_pool, worker_count
 from rookery.training.signals import StopRequest
+from rookery.training.start_checks import check_nothing_was_done, check_recipe
 from rookery.training.trainer import Abandoned, Context, Trainer
 from rookery.training.view import ReadView, Snapshot, View
 
@@ -180,6 +180,7 @@ class _Session:
         self.started = self.clock() - self.counters.seconds
         self.evaluating = 0.0  # seconds of this session's evaluations, and of the last one
         self.last_evaluation = 0.0
+        self.evaluated_step = -1
         if budget:
             self.budget = parse_budget(budget, self.counters)
             run = self.recipe.run.model_copy(update={"budget": str(self.budget)})
@@ -413,7 +414,13 @@ class _Session:
         began = self.clock()
         if self.saved != self.counters.iterations:
             self._save(milestone=True)
-        self._evaluate()
+        if self.evaluated_step != self.counters.iterations:  # else the first was also the last
+            try:
+                self._evaluate()
+            except Abandoned:
+                self.folder.log("the evaluation was given up")
+                return
+        self.evaluated_step = self.counters.iterations
         self.counters.evaluated = due
         self._sync_records()
         self.folder.checkpoints.amend(self.saved, self.counters, milestone=True)
@@ -422,24 +429,37 @@ class _Session:
         self.last_evaluation = self.clock() - began
         self.evaluating += self.last_evaluation
 
+    def _time_to_evaluate(self) -> float:
+        """Seconds that an evaluation may take; half of what is left is for the last one."""
+        if self.budget.seconds is None:
+            return math.inf
+        left = self.recipe.run.evaluation_share * self.budget.seconds - self.evaluating
+        return left if self.progress() >= 1.0 else left / 2
+
     def _has_no_time_to_evaluate(self) -> bool:
-        """Whether an evaluation would exceed its share of a budget in time; never the last one."""
-        seconds = self.budget.seconds
-        if seconds is None or self.progress() >= 1.0:
+        """Whether an evaluation would take too long; never the first and the last one."""
+        if self.progress() >= 1.0 or not self.counters.evaluated:
             return False
-        likely = self.evaluating + self.last_evaluation
-        return likely > self.recipe.run.evaluation_share * seconds
+        return self.last_evaluation > self._time_to_evaluate()
 
     def _evaluate(self) -> None:
         import torch
 
         step, run = self.counters.iterations, self.recipe.run
+        end = self.clock() + self._time_to_evaluate()
+
+        def over() -> bool:
+            if self.stopping():
+                raise Abandoned
+            return self.clock() >= end
+
+        self.context.evaluation_is_over = over
         with torch.random.fork_rng(devices=[]):
             scores = [*self.trainer.evaluate(self.context.generator("evaluation", step))]
             if run.opponents:
                 model = self.folder.path / "checkpoints" / folder_name(self.saved) / MODEL
                 scores += play_opponents(
-                    model, run, self.context.seed("opponents", step), self.recipe.board
+                    model, run, self.context.seed("opponents", step), self.recipe.board, over
                 )
         if not scores:
             return

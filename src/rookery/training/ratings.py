@@ -1,4 +1,4 @@
-"""Evaluation matches as rows of ratings.json and as text."""
+"""Evaluations as rows of ratings.json and as text."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from typing import Any
 from rookery.arena.elo import estimate_from_games
 from rookery.base.json_output import finite
 from rookery.runs.checkpoint import Counters
+from rookery.runs.graded import graded, is_match
 from rookery.training.trainer import MatchScore
 
 KEYS = ("wins", "draws", "losses")
 
 
 def rating_row(score: MatchScore, counters: Counters) -> dict[str, Any]:
-    """One match with its score, Elo interval (null for graded positions) and counters."""
+    """One evaluation with its score and counters; without Elo if it graded positions."""
     white = dict(zip(KEYS, score.as_white, strict=True))
     black = dict(zip(KEYS, score.as_black, strict=True))
     total = {key: white[key] + black[key] for key in KEYS}
@@ -27,7 +28,8 @@ def rating_row(score: MatchScore, counters: Counters) -> dict[str, Any]:
         "seconds": round(counters.seconds, 3),
         "round": counters.rounds,
         "opponent": score.opponent,
-        "games": games,
+        "is_match": score.is_match,
+        "games": games,  # or positions
         **total,
         "as_white": white,
         "as_black": black,
@@ -37,16 +39,16 @@ def rating_row(score: MatchScore, counters: Counters) -> dict[str, Any]:
         "elo_high": estimate.elo_high if estimate else None,
         "values": dict(score.values),
     }
+    positions = graded(row)
+    if positions is not None:
+        row["score"] = positions.share
     cleaned: dict[str, Any] = finite(row)
     return cleaned
 
 
 def has_elo(row: Mapping[str, Any]) -> bool:
-    """Whether an Elo difference means something: not against perfect play in an ending.
-
-    There the score depends on how many of the positions are won, drawn and lost.
-    """
-    return row.get("elo") is not None and row.get("opponent") != "perfect"
+    """Whether a row has an Elo difference that means something: only that of a match."""
+    return row.get("elo") is not None and is_match(row)
 
 
 def rating_text(ratings: Sequence[Mapping[str, Any]]) -> str:
@@ -54,6 +56,9 @@ def rating_text(ratings: Sequence[Mapping[str, Any]]) -> str:
     if not ratings:
         return ""
     row = ratings[-1]
+    positions = graded(row)
+    if positions is not None:
+        return f"{positions} against {row['opponent']}"
     text = f"+{row['wins']} ={row['draws']} -{row['losses']} against {row['opponent']}"
     if has_elo(row):
         text += f", Elo difference {row['elo']:+.0f}"

@@ -85,7 +85,7 @@ class RunSettings(Section):
     evaluations: int = Field(default=10, ge=0)
     """Evaluations at equal intervals, besides one at the start; their checkpoints are kept."""
     evaluation_share: float = Field(default=0.25, ge=0, le=1)
-    """Largest share of a budget in time for evaluations; the first and the last are always made."""
+    """Largest share of a budget in time for evaluations; matches end early for it."""
     opponents: list[str] = Field(default=[])
     """Further opponents of the evaluations: any players, such as "stockfish,nodes=1000"."""
     opponent_games: int = Field(default=20, ge=2, multiple_of=2)

@@ -85,7 +85,8 @@ class Records:
     def add_rating(self, step: int, row: dict[str, Any]) -> None:
         """Append a rating; its time is left out, which is not equal for equal seeds."""
         self.metrics.append({"evaluation": {k: v for k, v in row.items() if k != "seconds"}})
-        self._mirror(step, {f"score/{row['opponent']}": float(row["score"])})
+        if row["score"] is not None:  # nothing was played or graded
+            self._mirror(step, {f"score/{row['opponent']}": float(row["score"])})
 
     def sync(self, counters: Counters) -> None:
         """Bring the files to the disk, and note their lengths for the next checkpoint."""

@@ -14,6 +14,7 @@ from rookery.training import require_extra
 
 if TYPE_CHECKING:
     from rookery.training.loop import Outcome
+    from rookery.training.recipe import Recipe
     from rookery.training.view import View
 
 RUNS = Path("runs")
@@ -48,15 +49,13 @@ def start(
     require_extra()
     from rookery.training.folder import RunFolder, free_run_path
     from rookery.training.loop import run_session
-    from rookery.training.recipe import parse_changes, read_recipe, recipe_model, resolve
     from rookery.training.resources import worker_count
+    from rookery.training.start_checks import check_opponents
     from rookery.training.view import make_view
 
-    name, content = read_recipe(recipe)
-    changes = parse_changes(settings, recipe_model(content, name))
     given = {"run.budget": budget, "run.seed": seed, "run.workers": workers}
-    changes |= _given({**given, "run.cluster": cluster})
-    resolved = resolve(name, content, changes)
+    name, resolved = asked_recipe(recipe, settings, {**given, "run.cluster": cluster})
+    check_opponents(resolved)
     worker_count(resolved.run.workers)
     path = Path(folder) if folder is not None else free_run_path(RUNS, name)
     run = RunFolder.create(path, resolved)
@@ -98,6 +97,7 @@ def resume(
     from rookery.training.folder import RunFolder, newest_run
     from rookery.training.loop import run_session
     from rookery.training.recipe import parse_changes, recipe_model
+    from rookery.training.start_checks import check_opponents
     from rookery.training.view import make_view
 
     if budget is not None:
@@ -106,7 +106,19 @@ def resume(
     changes = parse_changes(settings, recipe_model(run.reader.recipe(), str(run.path)))
     changes |= _given({"run.workers": workers, "run.cluster": cluster})
     recipe = run.recipe(changes)
+    check_opponents(recipe)
     return run_session(run, recipe, view or make_view(), budget or "", accept_changes, until, stop)
+
+
+def asked_recipe(
+    source: str, settings: Sequence[str], options: dict[str, Any]
+) -> tuple[str, Recipe]:
+    """A recipe's name, and the recipe with `settings` and the options that are not None."""
+    from rookery.training.recipe import parse_changes, read_recipe, recipe_model, resolve
+
+    name, content = read_recipe(source)
+    changes = parse_changes(settings, recipe_model(content, name)) | _given(options)
+    return name, resolve(name, content, changes)
 
 
 def _given(options: dict[str, Any]) -> dict[str, Any]:

@@ -5,10 +5,21 @@ from __future__ import annotations
 import contextlib
 import json
 
+from rookery.runs.algorithms import ALGORITHMS
 from rookery.runs.checkpoint import MODEL, Checkpoint
 from rookery.runs.reader import RECIPE
 from rookery.training.folder import RunError, RunFolder
-from rookery.training.recipe import Recipe, differences
+from rookery.training.recipe import Recipe, RecipeError, differences
+
+
+def check_opponents(recipe: Recipe) -> None:
+    """Refuse opponents for a network that cannot play a game of chess from the start."""
+    if recipe.run.opponents and not ALGORITHMS.find(recipe.algorithm).whole_games:
+        raise RecipeError(
+            f"run.opponents = {recipe.run.opponents!r} in recipe {recipe.name!r}: its algorithm "
+            f"{recipe.algorithm!r} does not learn whole games of chess, so it can have no matches; "
+            "leave the setting out, or empty it with --set 'run.opponents=[]'"
+        )
 
 
 def check_nothing_was_done(folder: RunFolder) -> None:

@@ -53,7 +53,8 @@ class Metrics:
 class MatchScore:
     """A match of the network against one opponent; counts are (wins, draws, losses).
 
-    Without `is_match` the counts are those of positions graded one by one, which have no Elo.
+    Without `is_match` they count positions graded one by one, which have no Elo: `as_white` those
+    that can be won, (won, 0, not won), and `as_black` drawn ones, (0, held, not held).
     """
 
     opponent: str
@@ -78,6 +79,9 @@ class Context(Generic[AnyRecipe]):
     progress: float = 0.0  # share of the budget used, [0, 1]; constant during an iteration
     # Whether an iteration should give up: the run was asked to stop, or its time is over.
     stopping: Callable[[], bool] = lambda: False
+    # Whether an evaluation has taken its share of the budget, so that its matches should end with
+    # the games played so far; raises `Abandoned` if the run was asked to stop.
+    evaluation_is_over: Callable[[], bool] = lambda: False
     pool: Pool | None = None  # the cluster that plays the games, if there is one; for `Hooks`
     log: Callable[[str], None] = lambda text: None  # write a line to log.txt and the display
 
@@ -127,7 +131,9 @@ class Trainer(Protocol):
     def evaluate(self, rng: np.random.Generator) -> Sequence[MatchScore]:
         """Play opponents, at `run.evaluations` points of the run; by default none.
 
-        `rng` depends only on seed and iteration. Nothing in `state()` may change.
+        `rng` depends only on seed and iteration. Nothing in `state()` may change. Ask
+        `context.evaluation_is_over` between games, or let the matches of
+        `rookery.learning.matches` ask it.
         """
         return ()
 

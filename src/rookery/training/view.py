@@ -5,6 +5,7 @@ It goes to standard error, since standard output is for results.
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from collections import Counter, deque
@@ -97,8 +98,8 @@ def summary(recent: Recent) -> list[tuple[str, str]]:
         ("iteration", f"{counters.iterations}{limit}"),
         ("games", f"{counters.games:,} ({games_rate:.1f} per second)"),
         ("positions", f"{counters.samples:,} ({samples_rate:,.0f} per second)"),
-        ("losses", ", ".join(f"{key} {value:.4g}" for key, value in metrics.losses.items())),
-        ("measures", ", ".join(f"{key} {value:.4g}" for key, value in metrics.values.items())),
+        ("losses", _defined(metrics.losses)),
+        ("measures", _defined(metrics.values)),
         ("results", shares(m.results for m in recent.metrics)),
         ("endings", shares(m.terminations for m in recent.metrics)),
         ("rating", last.rating),
@@ -106,6 +107,12 @@ def summary(recent: Recent) -> list[tuple[str, str]]:
         ("time", f"{duration(round(counters.seconds))}, {duration(round(recent.left()))} left"),
     ]
     return [(label, text) for label, text in rows if text]
+
+
+def _defined(values: Mapping[str, float]) -> str:
+    """Names and values without the NaNs, such as the share of wins when no game has ended."""
+    found = {key: value for key, value in values.items() if not math.isnan(value)}
+    return ", ".join(f"{key} {value:.4g}" for key, value in found.items())
 
 
 class PlainView:

@@ -14,6 +14,7 @@ from typing import Any
 
 from rookery.rating.networks import run_ratings
 from rookery.report.games import SampleGame, sample_games
+from rookery.runs.graded import graded
 from rookery.runs.live import read_live
 from rookery.runs.nodes import read_nodes
 from rookery.runs.reader import MODEL, RunReader, number
@@ -189,8 +190,12 @@ def strength(run: Path, timing: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _rating_to_json(row: Mapping[str, Any]) -> dict[str, Any]:
-    known = has_elo(row)
-    return {key: row.get(key) if known or "elo" not in key else None for key in RATING_KEYS}
+    """Return an evaluation for the page; `positions` is null for a match of games."""
+    known, found = has_elo(row), graded(row)
+    shown = {key: row.get(key) if known or "elo" not in key else None for key in RATING_KEYS}
+    if found is None:
+        return {**shown, "positions": None}
+    return {**shown, "score": found.share, "positions": {**vars(found), "text": str(found)}}
 
 
 def _game_to_json(game: SampleGame) -> dict[str, Any]:

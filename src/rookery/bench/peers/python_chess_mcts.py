@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable
 
 LABEL = "python-chess tree in the way of Vanhoutte 2022"
-CONDITIONS = "19x256 on 19 planes, one position per evaluation, torch on one core"
+CONDITIONS = "19x256 on 19 planes in float32, one position per evaluation, torch on one core"
 SIMULATIONS = 8
 C_BASE, C_INIT = 20000.0, 2.0
 
@@ -50,7 +50,7 @@ def prepare() -> Callable[[], int]:
         board = chess.Board(node.fen)
         moves = list(board.legal_moves)
         if not moves:
-            return 0.0
+            return -1.0 if board.is_check() else 0.0
         game = Game(node.fen)
         legal = game.legal_actions("az4672")
         logits, value = evaluate_position(evaluator, game, legal)
@@ -70,7 +70,8 @@ def prepare() -> Callable[[], int]:
                 visits = path[-1].visits
                 path.append(max(path[-1].children, key=lambda node: node.bound(visits)))
             value = expand(path[-1])
-            for node in path:
+            for node in reversed(path):
+                value = -value  # a node counts for the side that moved to it
                 node.visits += 1
                 node.total += value
         return SIMULATIONS

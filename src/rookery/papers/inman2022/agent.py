@@ -211,11 +211,11 @@ class DdqnPaperTrainer(Trainer):
         games = settings.games
         if not self.context.iteration:
             games = min(games, settings.untrained_games)
-        scores = []
+        scores, over = [], self.context.evaluation_is_over
         for spec in settings.opponents:
             opponent = make_player(spec)
             try:
-                scores.append(player_match(player, opponent, games, rng, {}))
+                scores.append(player_match(player, opponent, games, rng, {}, over=over))
             finally:
                 opponent.close()
         return scores

@@ -358,7 +358,7 @@ class DQNTrainer(Trainer):
         return loss
 
     def evaluate(self, rng: np.random.Generator) -> list[MatchScore]:
-        """Greedy games from random positions; only those in won positions are counted."""
+        """Greedy play from random positions; only those that can be won are counted."""
         recipe = self.context.recipe
         limit, opponent = recipe.evaluation.max_moves, recipe.evaluation.opponent
         settings = recipe.world.model_copy(
@@ -380,7 +380,7 @@ class DQNTrainer(Trainer):
         wins, positions = int((won & promising).sum()), int(promising.sum())
         drawn = len(won) - positions
         values = {"drawn_win_rate": share(int((won & ~promising).sum()), drawn)} if drawn else {}
-        counts = (wins, positions - wins, 0)
+        counts = (wins, 0, positions - wins)
         return [MatchScore(name, counts, (0, 0, 0), values, is_match=False)]
 
     def model(self) -> ActionValueNetwork:

@@ -93,7 +93,8 @@ export class Charts {
       return steps.map((step) => (scores.has(step) ? 100 * scores.get(step) : null));
     });
     const names = opponents.map((name) => `against ${name}`);
-    this.draw("Score in per cent", names, [steps, ...curves], { place: $("rating-chart"), range: [0, 100] });
+    const title = ratings.every((row) => row.positions) ? "Positions won or held, in per cent" : "Score in per cent";
+    this.draw(title, names, [steps, ...curves], { place: $("rating-chart"), range: [0, 100] });
   }
 
   /** Strength over minutes, between the ends of its interval. */

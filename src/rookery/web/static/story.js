@@ -93,8 +93,8 @@ function gate([, generation, score, games, old, , rejected]) {
 }
 
 function sentence(opponent, row) {
+  if (row.positions) return `Against ${opponent === "perfect" ? "perfect play" : opponent} it ${row.positions.text}.`;
   const score = `${Math.round(100 * row.score)} % in ${row.games} games`;
-  if (opponent === "perfect") return `Against perfect play it scores ${score}, from every position of the ending.`;
   if (opponent === "greedy-safe") {
     const meaning =
       row.score < 0.25 ? "it still gives pieces away" : row.score < 0.75 ? "it has begun to see what is attacked" : "it has outgrown a player that never hangs a piece";

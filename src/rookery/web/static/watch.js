@@ -163,16 +163,21 @@ export class WatchView {
     });
   }
 
+  /** Matches of games, and positions graded one by one, which have neither draws nor Elo. */
   renderRatings(ratings) {
-    const head = document.createElement("tr");
-    head.append(...["Iteration", "Opponent", "Won", "Drawn", "Lost", "Score", "Elo difference"].map((t) => cell("th", t)));
-    const rows = ratings.slice(-12).reverse().map((row) => {
-      const line = document.createElement("tr");
-      const score = row.score === null ? "" : `${(100 * row.score).toFixed(1)} %`;
-      line.append(...[row.iteration, row.opponent, row.wins, row.draws, row.losses, score, difference(row)].map((t) => cell("td", t ?? "")));
-      return line;
-    });
-    $("ratings").replaceChildren(...(rows.length ? [head, ...rows] : []));
+    const newest = ratings.slice(-12).reverse();
+    const matches = newest.filter((row) => !row.positions);
+    const graded = newest.filter((row) => row.positions);
+    const rows = [];
+    if (matches.length) {
+      rows.push(tableRow("th", ["Iteration", "Opponent", "Won", "Drawn", "Lost", "Score", "Elo difference"]));
+      rows.push(...matches.map((row) => tableRow("td", [row.iteration, row.opponent, row.wins, row.draws, row.losses, percent(row.score), difference(row)])));
+    }
+    if (graded.length) {
+      rows.push(tableRow("th", ["Iteration", "Opponent", "Positions", "Share"]));
+      rows.push(...graded.map((row) => tableRow("td", [row.iteration, row.opponent, row.positions.text, percent(row.score)])));
+    }
+    $("ratings").replaceChildren(...rows);
   }
 
   renderCheckpoints(run) {
@@ -229,6 +234,10 @@ function shares(element, counts) {
       return [cell("span", ENDINGS[name] || name.replaceAll("_", " ")), fill, cell("span", `${Math.round((100 * count) / total)} %`)];
     }),
   );
+}
+
+function percent(share) {
+  return share === null ? "" : `${(100 * share).toFixed(1)} %`;
 }
 
 function signed(number) {
