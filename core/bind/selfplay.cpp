@@ -49,7 +49,22 @@ void init(SelfPlay* self, int games, std::string observation, std::uint64_t seed
 void apply(SelfPlay& play, const Input<const float, nb::ndim<1>>& logits,
            const Input<const float, nb::ndim<1>>& values) {
     const nb::gil_scoped_release release;
+    const Busy busy = play.use();
     play.apply(span_of(logits), span_of(values));
+}
+
+// A method that only one thread at a time may be in; a second one gets a RuntimeError.
+template <class Result, class... Arguments> auto alone(Result (SelfPlay::*method)(Arguments...)) {
+    return [method](SelfPlay& self, Arguments... arguments) -> Result {
+        const Busy busy = self.use();
+        return (self.*method)(std::forward<Arguments>(arguments)...);
+    };
+}
+template <class Result> auto alone(Result (SelfPlay::*method)() const) {
+    return [method](const SelfPlay& self) -> Result {
+        const Busy busy = self.use();
+        return (self.*method)();
+    };
 }
 
 template <auto Member> auto column() {
@@ -108,7 +123,11 @@ void bind_selfplay(nb::module_& m) {
         m, "SelfPlay",
         "Parallel self-play games with tree search; options as in core/mcts/selfplay.h, `tree` as "
         "for MctsSearch.");
-    bind_leaves(play, [](nb::handle self) -> auto& { return nb::cast<SelfPlay&>(self).batch(); });
+    bind_leaves(play, [](nb::handle self) -> auto& {
+        auto& games = nb::cast<SelfPlay&>(self);
+        const Busy busy = games.use();
+        return games.batch();
+    });
     play.def("__init__", &init, "games"_a, "observation"_a = "tactical70", "seed"_a = 0,
              nb::kw_only(), "simulations"_a = 64, "fast_simulations"_a = 16, "full_share"_a = 1.0,
              "reuse"_a = true, "temperature"_a = 1.0, "late_temperature"_a = 0.25,
@@ -117,24 +136,26 @@ void bind_selfplay(nb::module_& m) {
              "starts_share"_a = 0.0, "resign_below"_a = -2.0, "resign_moves"_a = 3,
              "resign_check_share"_a = 0.1, "judge_from"_a = 0, "judge_every"_a = 0,
              "cache_megabytes"_a = 32, "tree"_a = nb::dict(), "board"_a = STANDARD_BOARD)
-        .def("gather", &SelfPlay::gather, nb::call_guard<nb::gil_scoped_release>(),
+        .def("gather", alone(&SelfPlay::gather), nb::call_guard<nb::gil_scoped_release>(),
              "Advances every game until it needs the network; returns the number of leaves.")
         .def("apply", &apply, "logits"_a, "values"_a,
              "Evaluations of the gathered leaves: logits float32 [L], values [B].")
-        .def("run", &SelfPlay::run, "evaluator"_a, "samples"_a, "seconds"_a = 0.0,
+        .def("run", alone(&SelfPlay::run), "evaluator"_a, "samples"_a, "seconds"_a = 0.0,
              "until_moves"_a = ~std::uint64_t(0), nb::call_guard<nb::gil_scoped_release>(),
              "Plays with a native network until `samples` are ready or `moves` has reached "
              "`until_moves`; False if the time ran out or a game waits to be judged.")
-        .def("unjudged", &SelfPlay::unjudged, "Slot and FEN of the games that wait to be judged.")
-        .def("judge", &SelfPlay::judge, "slot"_a, "white_value"_a,
+        .def("unjudged", alone(&SelfPlay::unjudged),
+             "Slot and FEN of the games that wait to be judged.")
+        .def("judge", alone(&SelfPlay::judge), "slot"_a, "white_value"_a,
              "Ends a waiting game; the value in [-1, 1] becomes the target of its samples.")
-        .def("play_on", &SelfPlay::play_on, "slot"_a, "Continues a waiting game.")
-        .def("network_changed", &SelfPlay::network_changed)
-        .def("set_simulations", &SelfPlay::set_simulations, "full"_a, "fast"_a)
-        .def("set_resignation", &SelfPlay::set_resignation, "below"_a)
-        .def_prop_ro("ready", &SelfPlay::ready, "Samples of finished games.")
-        .def("take_samples", &SelfPlay::take_samples, "All samples of games that have finished.")
-        .def("take_games", &SelfPlay::take_games, "All games that have finished.")
+        .def("play_on", alone(&SelfPlay::play_on), "slot"_a, "Continues a waiting game.")
+        .def("network_changed", alone(&SelfPlay::network_changed))
+        .def("set_simulations", alone(&SelfPlay::set_simulations), "full"_a, "fast"_a)
+        .def("set_resignation", alone(&SelfPlay::set_resignation), "below"_a)
+        .def_prop_ro("ready", alone(&SelfPlay::ready), "Samples of finished games.")
+        .def("take_samples", alone(&SelfPlay::take_samples),
+             "All samples of games that have finished.")
+        .def("take_games", alone(&SelfPlay::take_games), "All games that have finished.")
         .def_ro("simulations", &SelfPlay::simulations)
         .def_ro("evaluations", &SelfPlay::evaluations)
         .def_ro("moves", &SelfPlay::moves)
@@ -142,11 +163,16 @@ void bind_selfplay(nb::module_& m) {
                 "Games abandoned because the network returned a NaN or an infinity.")
         .def_ro("resign_checked", &SelfPlay::resign_checked)
         .def_ro("resign_wrong", &SelfPlay::resign_wrong)
-        .def_prop_ro("cache_hits", &SelfPlay::cache_hits)
-        .def("get_state", [](const SelfPlay& self) { return bytes_of(self.save()); })
+        .def_prop_ro("cache_hits", alone(&SelfPlay::cache_hits))
+        .def("get_state",
+             [](const SelfPlay& self) {
+                 const Busy busy = self.use();
+                 return bytes_of(self.save());
+             })
         .def(
             "set_state",
             [](SelfPlay& self, const nb::bytes& state) {
+                const Busy busy = self.use();
                 self.restore(std::string(state.c_str(), state.size()));
             },
             "state"_a);

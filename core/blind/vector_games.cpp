@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "base/memory.h"
 #include "base/serial.h"
 #include "rules/game.h"
 
@@ -12,17 +13,21 @@ VectorGames::VectorGames(VectorOptions options)
     : options_(options), start_(start_board(), options.limits) {
     if (options.num_games < 1) throw std::invalid_argument("num_games must be 1 or more");
     const auto count = std::size_t(options.num_games);
-    if (options.observe) observations.resize(count * PLANES * 64);
-    legal_offsets.resize(count + 1);
-    rewards.resize(count);
-    terminations.resize(count);
-    to_move.resize(count);
-    endings.resize(count);
-    results.resize(count);
-    chosen_.resize(count);
-    for (std::size_t i = 0; i < count; ++i)
-        for (int action = 0; action < SENSE_ACTIONS; ++action) senses_.push_back(action);
-    reset();
+    const double observed = options.observe ? PLANES * 64 * sizeof(observations[0]) : 0;
+    const double each = observed + double(sizeof(Game)) + SENSE_ACTIONS * sizeof(senses_[0]);
+    allocate(std::to_string(count) + " games", each * double(count), [&] {
+        if (options.observe) observations.resize(count * PLANES * 64);
+        legal_offsets.resize(count + 1);
+        rewards.resize(count);
+        terminations.resize(count);
+        to_move.resize(count);
+        endings.resize(count);
+        results.resize(count);
+        chosen_.resize(count);
+        for (std::size_t i = 0; i < count; ++i)
+            for (int action = 0; action < SENSE_ACTIONS; ++action) senses_.push_back(action);
+        reset();
+    });
 }
 
 void VectorGames::reset() {

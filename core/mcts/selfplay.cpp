@@ -262,7 +262,7 @@ void SelfPlay::play_on(std::size_t slot) { begin_move(unjudged_slot(slot)); }
 
 void SelfPlay::advance(std::size_t index) {
     Slot& slot = *slots_[index];
-    slot.tree.clear_pending();
+    slot.tree.abandon_pending();  // of a gather() without apply()
     while (!slot.unjudged) {
         if (slot.tree.done()) {
             finish_move(slot);

@@ -11,11 +11,13 @@
 
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/busy.h"
 #include "mcts/tree.h"
 
 namespace rookery::mcts {
@@ -102,6 +104,8 @@ class SelfPlay {
     void judge(std::size_t slot, double white_value);
     void play_on(std::size_t slot);
 
+    // Marks the games as in use by this thread; throws std::logic_error if another one uses them.
+    [[nodiscard]] Busy use() const { return {busy_, "another thread is using these games"}; }
     [[nodiscard]] encode::LeafBatch& batch() { return batch_; }
     [[nodiscard]] std::size_t ready() const { return samples_.size(); }
     [[nodiscard]] SelfPlaySamples take_samples();
@@ -118,6 +122,7 @@ class SelfPlay {
     void restore(const std::string& state);
 
   private:
+    mutable std::atomic<bool> busy_ = false;
     struct Slot {
         explicit Slot(const TreeOptions& options) : game(start_position()), tree(options) {}
         Game game;
