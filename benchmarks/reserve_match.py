@@ -14,14 +14,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+from rookery._core import Game
 from rookery.cli import main as rookery
 from rookery.players import lateness
 from rookery.players.base import Limits
 
 
-def without_reserve(
-    self: lateness.Lateness, game: lateness.Game, limits: Limits
-) -> lateness.Clock | None:
+def without_reserve(self: lateness.Lateness, game: Game, limits: Limits) -> lateness.Clock | None:
     """The clock as it is."""
     return lateness.Clock.of(game, limits)
 
