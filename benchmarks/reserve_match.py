@@ -2,8 +2,8 @@
 
     python benchmarks/reserve_match.py --games 400 --tc 1+0.01
 
-Both are `rookery uci` in a process of their own; one plans with the whole clock (`--without-reserve`
-starts it). Let nothing else run. Prints the match of the engine with the reserve as JSON.
+Both are `rookery uci` in a process of their own; one plans with the whole clock. Let nothing else
+run. Prints the match of the engine with the reserve as JSON.
 """
 
 from __future__ import annotations
