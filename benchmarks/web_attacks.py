@@ -8,7 +8,7 @@ hosts and origins; paths that leave the folder. The routes are the application's
 is asked as the page does, which must pass the guard. Then --sockets half-open
 connections are kept busy (each is opened again when the server drops it) while a visitor asks for
 the page and the session; the latencies are printed. Exits 1 if an attack succeeds, a visitor is
-refused, or the server prints anything.
+refused, or the server prints anything but one line a minute about each of `COMPLAINTS`.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ from starlette.routing import Route, WebSocketRoute
 
 from rookery.web.app import Server
 from rookery.web.choices import Choices
+from rookery.web.transport.connections import OUT_OF_FILES
 from rookery.web.transport.guard import make_access
 from support.web_parts import Address, Client
 
@@ -66,6 +67,7 @@ USUAL = {"/api/games": {"player": "random"}, "/api/pgn": {"fen": chess.STARTING_
 MALFORMED = (b"", b"\xff", b"[]", b"{", b"[" * 60_000, b'"x"')
 OVERSIZED = b"x" * (1 << 20)
 FORGED = ("host", "origin", "rebound", "token", "type")  # refused before the application
+COMPLAINTS = ("Invalid HTTP request", OUT_OF_FILES)
 HALF = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: "
 
 
@@ -239,6 +241,7 @@ def main() -> int:
     parser.add_argument("--sockets", type=int, default=200)
     parser.add_argument("--seconds", type=float, default=20.0)
     args = parser.parse_args()
+    began = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         errors = Path(folder) / "errors.txt"
         with served(errors) as server:
@@ -257,7 +260,13 @@ def main() -> int:
                 running.clear()
                 holder.join(30)
         printed = errors.read_text()
-    noise = [line for line in printed.splitlines() if "Invalid HTTP request" not in line]
+    minutes = 1 + (time.monotonic() - began) // 60
+    lines = Counter(printed.splitlines())
+    noise = [
+        line
+        for line, count in lines.items()
+        if count > minutes or not any(text in line for text in COMPLAINTS)
+    ]
     report = {
         "attacks": counts.total(),
         "by_kind": dict(counts),
@@ -269,7 +278,7 @@ def main() -> int:
         "p50_ms": round(statistics.median(times), 1),
         "p99_ms": round(statistics.quantiles(times, n=100)[98], 1),
         "load_of_machine": round(os.getloadavg()[0], 1),
-        "printed_bytes": len(printed),
+        "printed": dict(lines.most_common(5)),
         "noise": noise[:5],
     }
     print(json.dumps(report, indent=2))

@@ -95,7 +95,10 @@ def test_what_does_not_fit_is_refused_in_words(seat: BlindClient) -> None:
     for message, words in (
         ({"type": "sense", "square": "e4"}, "no game has begun"),
         ({"type": "new", "player": "nobody", "color": "white"}, "no opponent 'nobody'"),
+        ({"type": "new", "player": [], "color": "white"}, "no opponent '[]'"),
+        ({"type": "new", "player": {}, "color": []}, "no opponent '{}'"),
         ({"type": "new", "player": "random", "color": "green"}, "white, black or random"),
+        ({"type": "new", "player": "random", "color": ["white"]}, "white, black or random"),
     ):
         seat.send(**message)
         assert words in seat.wait("error")["text"]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import errno
+import logging
 import os
 import re
 import resource
@@ -25,7 +27,7 @@ pytest.importorskip("websockets")
 from rookery.cli import main
 from rookery.web.serve import Running, require_assets
 from rookery.web.transport import connections
-from rookery.web.transport.connections import most_connections
+from rookery.web.transport.connections import OnceAMinute, most_connections
 from rookery.web.transport.guard import Access, host_name
 from support.web_parts import Address, Client, server
 
@@ -165,12 +167,107 @@ def test_the_page_is_reachable_with_few_file_descriptors(tmp_path: Path) -> None
         connection.close()
 
 
+def upgrade(address: Address, path: str = "/api/analysis/socket") -> bytes:
+    """A request for a websocket."""
+    host = address.url.removeprefix("http://").rstrip("/")
+    return (
+        f"GET {path} HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\nUpgrade: websocket\r\n"
+        "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+    ).encode()
+
+
+def test_websockets_without_a_hello_keep_nobody_out(tmp_path: Path) -> None:
+    """Two hundred of them against a process that may open eighty files."""
+    with process_server(tmp_path, 80) as (running, log):
+        held = []
+        for _ in range(200):
+            with contextlib.suppress(ConnectionError):
+                held.append(opened(running, upgrade(running)))
+        began = time.monotonic()
+        visitor = Client(running)
+        assert visitor.ask("GET", "/")[0] == 200
+        visitor.hello()
+        visitor.play(player="random", color="white").state()
+        assert time.monotonic() - began < 8  # not when the server has waited for their hellos
+    assert log.stat().st_size < 500, log.read_text()[:2000]
+    for connection in held:
+        connection.close()
+
+
+def test_refused_websockets_are_closed_soon(running: Running) -> None:
+    hello = b"\x81\x82\x00\x00\x00\x00{}"  # a masked text frame
+    with opened(running, upgrade(Address(running.url))) as connection:
+        assert connection.recv(12) == b"HTTP/1.1 101"
+        connection.sendall(hello + hello)
+        connection.settimeout(5)  # uvicorn alone would wait ten seconds for the visitor's close
+        answer = b""
+        with contextlib.suppress(ConnectionError):
+            while more := connection.recv(1 << 16):
+                answer += more
+        assert b"\x03\xf0no " in answer  # code 1008 and the reason
+
+
+def test_a_pipelined_flood_prints_little(tmp_path: Path) -> None:
+    with process_server(tmp_path, 80) as (running, log):
+        host = running.url.removeprefix("http://").rstrip("/")
+        request = f"GET /static/main.js HTTP/1.1\r\nHost: {host}\r\n\r\n".encode()
+        held = []
+        for _ in range(200):
+            with contextlib.suppress(ConnectionError):
+                held.append(opened(running, request * 60))
+        for _ in range(50):
+            with (
+                contextlib.suppress(ConnectionError),
+                opened(running, b"nonsense\r\n\r\n") as wrong,
+            ):
+                wrong.recv(100)
+        assert Client(running).ask("GET", "/")[0] == 200
+    printed = log.read_text()
+    assert "Traceback" not in printed
+    assert printed.count("Invalid HTTP request") == 1
+    assert len(printed.splitlines()) <= 3, printed[:2000]
+    for connection in held:
+        connection.close()
+
+
+def test_text_that_is_not_utf8_prints_no_traceback(tmp_path: Path) -> None:
+    frame = b"\x81\x81\x00\x00\x00\x00\xff"
+    with process_server(tmp_path) as (running, log):
+        for _ in range(20):
+            with opened(running, upgrade(running)) as connection:
+                assert connection.recv(12) == b"HTTP/1.1 101"
+                connection.sendall(frame)
+                while connection.recv(1 << 16):
+                    pass
+    assert "Traceback" not in log.read_text()
+    assert len(log.read_text().splitlines()) <= 1
+
+
+def test_a_complaint_comes_again_after_a_minute() -> None:
+    now = [0.0]
+    quiet = OnceAMinute(lambda: now[0])
+
+    def passes(text: str, error: Exception | None = None) -> bool:
+        info = None if error is None else (type(error), error, None)
+        return quiet.filter(logging.LogRecord("x", logging.ERROR, "", 0, text, None, info))
+
+    full = OSError(errno.EMFILE, "Too many open files")
+    assert [passes("invalid"), passes("invalid"), passes("crash", KeyError())] == [1, 0, 1]
+    assert [passes("crash", full), passes("other crash", full), passes("crash", OSError())] == [
+        1, 0, 1,
+    ]  # fmt: skip
+    now[0] = 61.0
+    assert passes("invalid")
+
+
 def test_connections_leave_descriptors_for_the_rest() -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     used = len(os.listdir("/proc/self/fd"))
     try:
         resource.setrlimit(resource.RLIMIT_NOFILE, (used + 100, hard))
-        assert 4 <= most_connections() <= 100 - connections.RESERVED_DESCRIPTORS + 1
+        left = 100 - connections.RESERVED_DESCRIPTORS
+        assert 4 <= most_connections() <= left // 2 + 1  # a file for each connection
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 

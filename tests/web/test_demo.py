@@ -49,7 +49,7 @@ def assets() -> None:
 class Command:
     """A command whose output is read while it runs."""
 
-    def __init__(self, folder: Path, *words: str) -> None:
+    def __init__(self, folder: Path, *words: str, browser: str = "true") -> None:
         # A group of its own, so that signals can be sent as a terminal sends them: to all.
         self.process = subprocess.Popen(
             [ROOKERY, *words],
@@ -58,7 +58,7 @@ class Command:
             stderr=subprocess.PIPE,
             text=True,
             start_new_session=True,
-            env={**os.environ, "BROWSER": "true"},
+            env={**os.environ, "BROWSER": browser},
         )
         self.lines: list[str] = []
         self.errors: list[str] = []
@@ -90,8 +90,8 @@ class Command:
 
 
 @contextlib.contextmanager
-def command(folder: Path, *words: str) -> Iterator[Command]:
-    started = Command(folder, *words)
+def command(folder: Path, *words: str, browser: str = "true") -> Iterator[Command]:
+    started = Command(folder, *words, browser=browser)
     try:
         yield started
     finally:
@@ -108,7 +108,7 @@ class Address:
 
 
 def client_of(line: str) -> Client:
-    return Client(Address(line))  # type: ignore[arg-type]
+    return Client(Address(line))
 
 
 def test_play_serves_until_interrupted(tmp_path: Path) -> None:
@@ -199,6 +199,49 @@ def test_demo_trains_measures_and_invites(tmp_path: Path) -> None:
         assert json.loads((run / "demo.json").read_text())["budget"] == "4it"
         assert json.loads(client.ask("GET", "/api/runs/demo")[2])["iteration"] == 4
         assert demo.interrupt() == 0
+
+
+def test_the_demo_shows_its_token_to_no_browser(tmp_path: Path) -> None:
+    """The list of processes shows a browser's arguments to every user."""
+    pytest.importorskip("torch")
+    (tmp_path / "tiny.toml").write_text(RECIPE)
+    seen = tmp_path / "seen"
+    browser = tmp_path / "browser"
+    browser.write_text(f'#!/bin/sh\necho "$1" >> {seen}\n')
+    browser.chmod(0o755)
+    words = ("--recipe", "./tiny.toml", "--budget", "1it", "--games", "2", "--port", "0")
+    with command(
+        tmp_path, "demo", *words, "--token", "the-right-word", browser=f"{browser} %s"
+    ) as demo:
+        assert "token=the-right-word#watch" in demo.wait_for("Watch the training at")
+        eventually(seen.is_file, "the browser is opened")
+        page, _, path = seen.read_text().strip().partition("?")
+        client = Client(Address(page))
+        assert client.ask("GET", f"/?{path.partition('#')[0]}")[0] == 303
+        assert client.hello()["start"]["tab"] == "watch"
+        assert "token=the-right-word#play" in demo.wait_for("Play it at", 300)
+        eventually(lambda: seen.read_text().count("#play") == 1, "it is opened again")
+        assert "the-right-word" not in seen.read_text()
+        assert demo.interrupt() == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGKILL])
+def test_a_killed_demo_leaves_no_trainer(tmp_path: Path, number: signal.Signals) -> None:
+    pytest.importorskip("torch")
+    (tmp_path / "tiny.toml").write_text(RECIPE)
+    words = ("--recipe", "./tiny.toml", "--budget", "10m", "--no-browser", "--port", "0")
+    with command(tmp_path, "demo", *words) as demo:
+        run = tmp_path / "runs" / "demo"
+        eventually(run.is_dir, "the training begins", 60)
+        os.kill(demo.process.pid, number)  # alone, not the group
+        demo.process.wait(20)
+        try:
+            for reader in demo.readers:  # until nobody has its output open any more
+                reader.join(60)
+                assert not reader.is_alive(), "the trainer goes on"
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(demo.process.pid, signal.SIGKILL)
 
 
 def test_before_and_after_stand_side_by_side() -> None:

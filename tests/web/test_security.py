@@ -259,6 +259,25 @@ def test_paths_lead_nowhere(client: Client, path: str) -> None:
     assert b"import" not in content and b"root:" not in content
 
 
+def test_files_are_sent_again_only_if_they_changed(client: Client) -> None:
+    path = "/static/main.js"
+    status, headers, content = client.ask("GET", path)
+    static = PROJECT / "src" / "rookery" / "web" / "static"
+    assert (status, content) == (200, (static / "main.js").read_bytes())
+    assert headers["content-type"] == "text/javascript; charset=utf-8"
+    for name, value in (
+        ("If-None-Match", headers["etag"]),
+        ("If-Modified-Since", headers["last-modified"]),
+    ):
+        assert client.ask("GET", path, headers={name: value})[::2] == (304, b"")
+    assert client.ask("GET", path, headers={"If-None-Match": '"another"'})[0] == 200
+    status, headers, content = client.ask("HEAD", path)
+    assert (status, content) == (200, b"") and int(headers["content-length"]) > 0
+    assert client.ask("POST", path, {})[0] == 405
+    assert client.ask("GET", "/static/blind/viewer.js")[0] == 200
+    assert client.ask("GET", "/")[1]["cache-control"] == "no-cache"
+
+
 def test_links_and_odd_names_are_not_listed(tmp_path: Path) -> None:
     for name in ("good", "odd name", ".hidden"):
         (tmp_path / name).mkdir()
@@ -342,6 +361,23 @@ def test_large_body_without_length_is_refused(client: Client) -> None:
 @pytest.mark.parametrize("body", [b"[" * 60000, b"nonsense", b"[]", b"\xff\xfe", b""])
 def test_bodies_that_are_no_wishes(client: Client, body: bytes) -> None:
     assert client.ask("POST", "/api/games", body)[0] == 400
+
+
+@pytest.mark.parametrize("number", ["1e400", "-1e400", "NaN", "Infinity", "-Infinity"])
+def test_numbers_must_be_finite(client: Client, number: str) -> None:
+    for name in ("seconds", "increment", "anything"):
+        body = f'{{"player": "random", "seconds": 60, "{name}": {number}}}'.encode()
+        status, _, content = client.ask("POST", "/api/games", body)
+        assert status == 400 and f"{number} is not finite" in json.loads(content)["error"]
+    for path in ("/api/pgn", "/api/insight", "/api/insight/tree"):
+        assert client.ask("POST", path, f'{{"moves": [{number}]}}'.encode())[0] == 400
+
+
+def test_numbers_of_messages_must_be_finite(client: Client) -> None:
+    seat = client.play(color="watch", white="random", black="random")
+    seat.state()
+    seat.socket.send('{"type": "pace", "seconds": 1e400}')
+    assert "1e400 is not finite" in seat.error()
 
 
 def test_nested_variations_do_not_recurse() -> None:

@@ -7,12 +7,15 @@ blind.py        games of blind chess
 runs.py         training runs as JSON for the page
 piece_worth.py  what a network gives for each piece
 demo.py         train first, then play
+child.py        the demo's trainer, which ends with it
 static/         the page itself
 
 transport/      who may ask what, how often, and how answers travel
   guard.py        access checks: hosts, origins, tokens, sizes
   quota.py        rate limits, and limits of one search
-  connections.py  limits of open connections
+  connections.py  limits of open connections, and of what visitors make us log
+  files.py        the files of the page, from memory
+  arrived.py      JSON from a page
   conversation.py one websocket
   outbox.py       messages waiting for one client
 

@@ -29,7 +29,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hmac
-import json
 import secrets
 import threading
 from collections import Counter
@@ -39,15 +38,8 @@ from typing import Any
 
 from starlette.applications import Starlette
 from starlette.requests import HTTPConnection, Request
-from starlette.responses import (
-    FileResponse,
-    JSONResponse,
-    PlainTextResponse,
-    RedirectResponse,
-    Response,
-)
+from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Mount, Route, WebSocketRoute
-from starlette.staticfiles import StaticFiles
 from starlette.websockets import WebSocket
 
 from rookery import __version__
@@ -65,7 +57,9 @@ from rookery.web.games.table import Table
 from rookery.web.games.table_json import pgn_of_record, record_of
 from rookery.web.games.thinking import Searches
 from rookery.web.runs import Runs
+from rookery.web.transport.arrived import read_json
 from rookery.web.transport.conversation import converse, greeted, refuse, trouble
+from rookery.web.transport.files import FilesInMemory
 from rookery.web.transport.guard import ACCESS_COOKIE, SESSION_COOKIE, Access, Guard
 from rookery.web.transport.outbox import Outbox
 from rookery.web.transport.quota import Buckets, Clamps, QuotaError, Quotas
@@ -113,6 +107,7 @@ class Server:
         self.facts = Facts()
         self.blind_rooms = BlindRooms()
         self.insights = InsightRoutes(choices)
+        self._files, self._blind_files = FilesInMemory(STATIC), FilesInMemory(BLIND_STATIC)
         self._boards: Counter[str] = Counter()  # open analysis boards by session
         self.library = None if games is None else Library(games)
         self.rooms = Rooms(choices, self.searches, clamps or Clamps(), quotas, self.library)
@@ -150,8 +145,8 @@ class Server:
             Route("/api/runs", self._checked(self.list_runs)),
             Route("/api/runs/{name:str}", self._checked(self.show_run)),
             Route("/api/demo/train", self._checked(self.train_on), methods=["POST"]),
-            Mount("/static/blind", StaticFiles(directory=BLIND_STATIC)),
-            Mount("/static", StaticFiles(directory=STATIC)),
+            Mount("/static/blind", self._blind_files),
+            Mount("/static", self._files),
         ]
 
     @contextlib.asynccontextmanager
@@ -191,14 +186,16 @@ class Server:
         if access.token:
             shown = request.query_params.get("token", "")
             if access.admits(shown):
-                answer: Response = RedirectResponse("/", 303)
-                _set_cookie(answer, ACCESS_COOKIE, access.access_cookie())
-                return answer
+                admitted = RedirectResponse("/", 303)
+                _set_cookie(admitted, ACCESS_COOKIE, access.access_cookie())
+                return admitted
             known = request.cookies.get(ACCESS_COOKIE, "")
             if not hmac.compare_digest(known.encode(), access.access_cookie().encode()):
                 text = "The access token is missing: append ?token=... to this address."
                 return PlainTextResponse(text, 401)
-        return FileResponse(STATIC / "index.html", headers={"cache-control": "no-cache"})
+        answer = self._files.response("index.html")
+        answer.headers["cache-control"] = "no-cache"
+        return answer
 
     async def session(self, request: Request) -> Response:
         """Start or continue a session."""
@@ -306,7 +303,7 @@ class Server:
 
         def handle(text: str) -> None:
             try:
-                act(found, json.loads(text), outbox)
+                act(found, read_json(text), outbox)
             except (ValueError, RecursionError) as error:
                 outbox.put(trouble(error))
                 outbox.put(found.state())  # the page may show a move that was rejected
@@ -334,7 +331,7 @@ class Server:
         board = Analysis(self.choices.all()[engine].spec, self.searches, self.facts, outbox)
         try:
             await converse(
-                socket, outbox, lambda text: board.act(json.loads(text)), self._message_rate
+                socket, outbox, lambda text: board.act(read_json(text)), self._message_rate
             )
         finally:
             board.close()

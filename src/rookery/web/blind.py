@@ -15,7 +15,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import importlib.util
-import json
 import secrets
 import time
 from collections.abc import Callable
@@ -33,6 +32,7 @@ from rookery.blind.players import BlindPlayer
 from rookery.blind.registry import SHIPPED, make_blind_player
 from rookery.blind.viewer import CAPACITY, content_of, view_of
 from rookery.engines.find import find_stockfish
+from rookery.web.transport.arrived import read_json
 from rookery.web.transport.conversation import converse
 from rookery.web.transport.outbox import Outbox
 from rookery.web.transport.quota import QuotaError, Rate
@@ -209,13 +209,13 @@ class BlindRooms:
                 raise ValueError("this game is no longer on the server; start a new one")
             return table
         opponent, color = message.get("player"), message.get("color")
-        if opponent not in offered():
+        if not isinstance(opponent, str) or opponent not in offered():
             raise ValueError(f"there is no opponent {str(opponent)[:40]!r}")
         if color not in ("white", "black", "random"):
             raise ValueError("color must be white, black or random")
         self._make_room(session)
         white = color == "white" or (color == "random" and secrets.randbelow(2) == 0)
-        table = BlindTable(session, str(opponent), white)
+        table = BlindTable(session, opponent, white)
         self._tables[table.id] = table
         return table
 
@@ -322,7 +322,7 @@ async def serve_blind(socket: WebSocket, session: str, rooms: BlindRooms, rate: 
     seat = BlindSeat(session, rooms, outbox)
     outbox.put({"type": "welcome", "opponents": offered()})
     try:
-        await converse(socket, outbox, lambda text: seat.act(json.loads(text)), rate)
+        await converse(socket, outbox, lambda text: seat.act(read_json(text)), rate)
     finally:
         seat.leave()
 

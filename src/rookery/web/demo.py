@@ -24,8 +24,9 @@ from typing import Any
 from rookery.base.user_folders import games_folder
 from rookery.rating.networks import network_checksum
 from rookery.runs.reader import RunReader
+from rookery.web import child
 from rookery.web.choices import DEMO, START
-from rookery.web.serve import Running, open_browser, start
+from rookery.web.serve import Running, open_page, start
 
 GAMES = 40  # per match
 NODES = 1000  # per move, for players that search
@@ -113,7 +114,7 @@ def _serve(
     address = running.url + (f"?token={settings.token}" if settings.token else "")
     print(f"Watch the training at {address}#watch/{run.name}", flush=True)
     if settings.browser:
-        open_browser(f"{address}#watch/{run.name}")
+        open_page(running, f"#watch/{run.name}", settings.token)
     return running
 
 
@@ -122,17 +123,16 @@ def train(settings: DemoSettings, run: Path, again: bool = False) -> bool:
 
     `again` goes on with the run, for as much of the budget again.
     """
-    command = [sys.executable, "-m", "rookery.cli"]
     if again:
-        command += ["resume", str(run), "--budget", f"+{settings.budget}", "--workers", "0"]
+        words = ["resume", str(run), "--budget", f"+{settings.budget}", "--workers", "0"]
     else:
-        command += ["train", settings.recipe, "--run", str(run)]
-        command += ["--budget", settings.budget, "--workers", "0"]
+        words = ["train", settings.recipe, "--run", str(run)]
+        words += ["--budget", settings.budget, "--workers", "0"]
         for setting in SETTINGS.get(settings.recipe, ()):
-            command += ["--set", setting]
-        command += ["--seed", str(settings.seed)] if settings.seed is not None else []
+            words += ["--set", setting]
+        words += ["--seed", str(settings.seed)] if settings.seed is not None else []
     # With --json, standard output is only for the result.
-    process = subprocess.Popen(command, stdout=sys.stderr if settings.json else None)
+    process = subprocess.Popen(child.command(words), stdout=sys.stderr if settings.json else None)
     try:
         interrupted = _wait(process, run)
     finally:
@@ -262,4 +262,4 @@ def _invite(
     address = running.url + (f"?token={settings.token}" if settings.token else "")
     print(f"Play it at {address}#play (Ctrl-C to quit; later: rookery play {run})", flush=True)
     if settings.browser and browser:
-        open_browser(f"{address}#play")
+        open_page(running, "#play", settings.token)

@@ -89,7 +89,13 @@ def start(
     from rookery.web.app import LARGEST_FRAME, Server
     from rookery.web.choices import Choices
     from rookery.web.games.shelf import Shelf
-    from rookery.web.transport.connections import BACKLOG, bounded_protocol, most_connections
+    from rookery.web.transport.connections import (
+        BACKLOG,
+        LOG,
+        ONCE_A_MINUTE,
+        bounded_protocols,
+        most_connections,
+    )
 
     sys.setswitchinterval(0.002)  # seconds; searches in Python must not block the server
     folder = runs if runs is not None else Path("runs")
@@ -105,16 +111,18 @@ def start(
     ).application()
     listener = listen(host, port)
     most = most_connections()
+    http, websocket = bounded_protocols(most)
+    LOG.addFilter(ONCE_A_MINUTE)
     config = uvicorn.Config(
         application,
         log_level="warning",
         access_log=False,
-        ws="websockets-sansio",
+        ws=websocket,
         ws_max_size=LARGEST_FRAME,
         ws_max_queue=16,
         ws_ping_interval=20.0,
         h11_max_incomplete_event_size=32 * 1024,
-        http=bounded_protocol(most),
+        http=http,
         limit_concurrency=most + BACKLOG + 1,  # dropped ones still count for a moment
         backlog=BACKLOG,
         server_header=False,
@@ -164,14 +172,18 @@ def run_until_interrupted(running: Running, browser: bool, path: str = "", token
     address = running.url + (f"?token={token}" if token else "") + path
     print(f"Rookery is at {address}  (Ctrl-C to quit)", flush=True)
     if browser:
-        # The browser's command line is visible to other users of this machine.
-        ticket = f"?token={running.access.new_ticket()}" if token else ""
-        open_browser(running.url + ticket + path)
+        open_page(running, path, token)
     stop_on_terminate()
     with contextlib.suppress(KeyboardInterrupt):
         running.wait()
     running.stop()
     return 0
+
+
+def open_page(running: Running, path: str, token: str) -> None:
+    """Open a page in the browser, whose command line is visible to others: it gets a ticket."""
+    ticket = f"?token={running.access.new_ticket()}" if token else ""
+    open_browser(running.url + ticket + path)
 
 
 def open_browser(address: str) -> None:
@@ -210,7 +222,7 @@ def make_server(config: Any, listener: socket.socket) -> Any:
             super().run(sockets=sockets or [listener])
 
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-            asyncio.get_running_loop().set_exception_handler(quiet_errors())
+            asyncio.get_running_loop().set_exception_handler(quiet_errors)
             await super().startup(sockets=sockets)
             self.ready.set()
 

@@ -15,6 +15,7 @@ from rookery.runs.reader import RunReader, number
 from rookery.web.analyse.insight import MOST_NETWORKS, Insights, has_network
 from rookery.web.choices import OUR_ENGINE, Choice, Choices
 from rookery.web.games.records import game_of_moves
+from rookery.web.transport.arrived import read_json
 
 EARLY_SECONDS = 60.0  # of training, at which a version is compared with the newest
 SHIPPED = ("alphazero", "ppo")  # shown first if nothing has been trained here
@@ -93,8 +94,8 @@ def first_choice(listed: list[Choice]) -> tuple[dict[str, float | None], list[st
 async def json_object(request: Request) -> dict[str, Any]:
     """Return the JSON object in a request's body."""
     try:
-        found = json.loads(await request.body())
-    except (ValueError, RecursionError):
+        found = read_json(await request.body())
+    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError):
         raise ValueError("the body is not JSON") from None
     if not isinstance(found, dict):
         raise ValueError("the body is not a JSON object")

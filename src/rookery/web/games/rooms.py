@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 import random
 import time
 from collections.abc import Mapping
@@ -196,7 +197,9 @@ def _clock(wishes: Mapping[str, Any]) -> Clock | None:
 
 
 def _is_plain(value: object) -> bool:
-    return isinstance(value, str | int | float) and len(str(value)) <= 200
+    # What is kept from before may hold numbers that are not finite, which are not JSON.
+    finite = not isinstance(value, float) or math.isfinite(value)
+    return isinstance(value, str | int | float) and finite and len(str(value)) <= 200
 
 
 def _within(value: object, most: float) -> float:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hmac
-import json
 from collections.abc import Callable
 from typing import Any
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from rookery.web.transport.arrived import read_json
+from rookery.web.transport.connections import CONNECTION
 from rookery.web.transport.guard import Access
 from rookery.web.transport.outbox import Outbox
 from rookery.web.transport.quota import Buckets, QuotaError, Rate
@@ -22,20 +23,35 @@ POLICY_VIOLATION = 1008
 async def greeted(socket: WebSocket, session: str, access: Access) -> bool:
     """Whether the first message has the session's token."""
     try:
-        hello = json.loads(await asyncio.wait_for(socket.receive_text(), HELLO_SECONDS))
+        hello = read_json(await asyncio.wait_for(socket.receive_text(), HELLO_SECONDS))
         shown = hello["token"]
         expected = access.session_token(session)
-        return bool(session) and hmac.compare_digest(shown.encode(), expected.encode())
+        known = bool(session) and hmac.compare_digest(shown.encode(), expected.encode())
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return False  # a malformed message
     except (TimeoutError, WebSocketDisconnect):
         return False
+    if known and (connection := _connection(socket)) is not None:
+        connection.greeted()
+    return known
 
 
 async def refuse(socket: WebSocket, reason: str) -> None:
     """Close a connection that may not go on."""
+    await _close(socket, POLICY_VIOLATION, reason)
+
+
+async def _close(socket: WebSocket, code: int = 1000, reason: str = "") -> None:
+    """Close a connection, unless it is closed already."""
     with contextlib.suppress(RuntimeError, WebSocketDisconnect):
-        await socket.close(POLICY_VIOLATION, reason)
+        await socket.close(code, reason)
+    if (connection := _connection(socket)) is not None:
+        connection.part()
+
+
+def _connection(socket: WebSocket) -> Any:
+    """Return our protocol below a websocket; None if another server runs the application."""
+    return socket.scope.get("state", {}).get(CONNECTION)
 
 
 async def converse(
@@ -50,8 +66,7 @@ async def converse(
         for task in (sender, listener):
             task.cancel()
         await asyncio.gather(sender, listener, return_exceptions=True)
-        with contextlib.suppress(RuntimeError, WebSocketDisconnect):  # closed already
-            await socket.close()
+        await _close(socket)
 
 
 async def _listen(
