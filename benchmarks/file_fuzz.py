@@ -12,6 +12,7 @@ it dies. Prints one JSON object and the first faults; exits 1 if there are any.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import random
@@ -31,20 +32,34 @@ import torch
 from rookery._core import Game
 from rookery.data.pgn import read_pgn
 from rookery.nets import make_network
-from rookery.nets.evaluator import EvaluatorError, OnnxEvaluator, evaluate_position
+from rookery.nets.evaluator import (
+    EvaluatorError,
+    OnnxEvaluator,
+    evaluate_position,
+    without_torch,
+)
 from rookery.nets.model_arrays import parse_arrays
 from rookery.nets.model_file import ModelFileError, describe, info_of, model_bytes, parse_model
+from rookery.nets.native import CoreEvaluator
 from rookery.nets.onnx_export import export_onnx
+from rookery.players.alphabeta import read_evaluator, read_moves
+from rookery.web.analyse.pgn_tree import tree_of_pgn
 
 BATCH = 500  # files per forked process
 MEMORY = 6 << 30  # bytes of address space of a reading process
 MOST_FAULTS = 10
 NETWORKS = (
+    ("boardconv", "planes12", "none", {"convolutions": 1, "layers": 1, "width": 1}),
+    ("endgame", "planes12", "az4672", {"width": 1, "hidden": 1}),
+    ("giraffe", "giraffe363", "none", {"width": 16}),
     ("mlp", "vector66", "az4672", {"hidden": [1]}),
     ("nnue", "nnue768", "none", {"hidden": 16, "buckets": 1}),
+    ("pepper", "pepper353", "az4672", {"policy": 1, "value": 1}),
+    ("pyramid", "kpk3", "kpk", {"hidden": [1]}),
     ("resnet", "planes19", "az4672", {"blocks": 1, "filters": 2}),
+    ("slots", "pepper353", "az4672", {"width": 1, "key_width": 1}),
     ("squares", "tactical70", "az4672", {"width": 2, "key_width": 2}),
-    ("giraffe", "giraffe363", "none", {"width": 16}),
+    ("twin", "tactical70", "az4672", {"width": 2, "key_width": 2, "hidden": 16, "buckets": 1}),
 )
 PGN = b"""[Event "a"]
 [FEN "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"]
@@ -104,6 +119,15 @@ def read_model(data: bytes, folder: Path) -> bool:
             accepted = read is parse_model
         except ModelFileError:
             continue
+    path = folder / "file.safetensors"
+    path.write_bytes(data)
+    with contextlib.suppress(ModelFileError, EvaluatorError):
+        evaluator = without_torch(str(path))
+        if isinstance(evaluator, CoreEvaluator):
+            evaluate_position(evaluator, Game(), np.zeros(1, dtype=np.int32))
+    for load in (read_evaluator, read_moves):
+        with contextlib.suppress(ModelFileError):
+            load(str(path))
     return accepted
 
 
@@ -120,12 +144,15 @@ def read_onnx(data: bytes, folder: Path) -> bool:
 
 
 def read_games(data: bytes, folder: Path) -> bool:
-    """Read games and replay them."""
+    """Read games and replay them; read the first one with its variations."""
     sound = True
-    for game in read_pgn(data.decode("utf-8", "replace")):
+    text = data.decode("utf-8", "replace")
+    for game in read_pgn(text):
         sound = sound and not game.error
         for _ in game.positions():
             pass
+    with contextlib.suppress(ValueError):
+        tree_of_pgn(text)
     return sound
 
 

@@ -6,7 +6,8 @@ import time
 
 import pytest
 
-from file_fuzz import fuzz
+from file_fuzz import NETWORKS, fuzz
+from rookery.nets.registry import FAMILIES
 from soak import judge
 
 
@@ -16,6 +17,10 @@ def test_damaged_files_are_read_or_refused(kind: str) -> None:
     assert faults == []
     assert counts["refused"] > 20 and counts["accepted"] > 5
     assert counts.keys() == {"refused", "accepted"}
+
+
+def test_model_files_of_every_family_are_damaged() -> None:
+    assert {family for family, *_ in NETWORKS} == set(FAMILIES)
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import chess
+import chess.engine
 import numpy as np
 import pytest
 
@@ -14,10 +16,14 @@ from rookery.blind.arena import BlindSettings, run_blind_match
 from rookery.blind.players import PassingPlayer, RandomPlayer
 from rookery.blind.registry import KINDS, make_blind_player
 from rookery.cli import main
+from rookery.engines.chess_engine import under_guard
 from rookery.engines.find import find_stockfish
+from rookery.engines.process import kill_engines
 from rookery.players.spec import SpecError
 
 reconchess = pytest.importorskip("reconchess")
+
+from rookery.blind.recon import FixedNodes  # noqa: E402  # needs reconchess
 
 
 class Breaking(RandomPlayer):
@@ -144,12 +150,32 @@ def test_trout_plays_at_fixed_nodes() -> None:
     assert result["wins"] + result["draws"] + result["losses"] == 2
 
 
+@pytest.mark.skipif(find_stockfish() is None, reason="Stockfish is not installed")
+def test_trouts_stockfish_is_replaced_if_it_dies_but_not_if_we_end_it() -> None:
+    program = str(find_stockfish())
+    with under_guard():
+        engine = FixedNodes(chess.engine.SimpleEngine.popen_uci(program), program, 50)
+    board, limit = chess.Board(), chess.engine.Limit(time=9)
+    try:
+        no_kings = chess.Board("8/8/8/8/8/8/8/8 w - - 0 1")  # impossible: Stockfish crashes
+        with pytest.raises(chess.engine.EngineTerminatedError):
+            for _ in range(5):
+                engine.play(no_kings, limit)
+        assert engine.restarts == 1 and engine.play(board, limit).move in board.legal_moves
+        assert kill_engines() >= 1
+        with pytest.raises(RuntimeError, match="interrupted"):
+            engine.play(board, limit)
+        assert engine.restarts == 1
+    finally:
+        engine.close()
+
+
 def test_specifications_are_checked() -> None:
     with pytest.raises(SpecError, match="did you mean 'trout'"):
         make_blind_player("trouts")
     with pytest.raises(SpecError, match="no option 'depth'"):
         make_blind_player("trout,depth=3")
-    with pytest.raises(SpecError, match="whole number above 0"):
+    with pytest.raises(SpecError, match="whole number from 1 to"):
         make_blind_player("trout,nodes=0")
 
 

@@ -8,6 +8,7 @@ import io
 import json
 import os
 import sys
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,8 @@ import pytest
 from rookery import Game
 from rookery.arena.pgn import Journal, PgnError
 from rookery.cli import main
-from rookery.data.position_files import read_text
+from rookery.data.position_files import TextFile, read_text
+from rookery.data.puzzles import read_puzzles
 from rookery.engines.faults import EngineFault
 from rookery.players.human import HumanPlayer
 from rookery.players.registry import make_player
@@ -100,6 +102,49 @@ def test_an_oversized_field_of_a_puzzle_is_reported(
     file.write_text(f"PuzzleId,FEN,Moves,Rating,Themes\nx,{'a' * 200_000},e2e4,1000,mateIn1\n")
     text = error_of(capsys, "data", "puzzles", str(file), "--out", str(tmp_path / "out"))
     assert "p.csv" in text and "line 2" in text and len(text) < 300
+
+
+HEADER = "PuzzleId,FEN,Moves,Rating,Themes\n"
+
+
+@pytest.mark.parametrize(
+    ("start", "piece"),
+    [
+        ("", "a"),  # the line of the columns
+        (HEADER, "a"),
+        (HEADER, "a,"),
+        (HEADER, "\0"),
+        (HEADER, 'x","x\n'),  # a row of short lines that never ends
+    ],
+)
+def test_an_endless_row_of_puzzles_is_refused_in_little_memory(
+    tmp_path: Path, start: str, piece: str
+) -> None:
+    file = tmp_path / "p.csv.gz"
+    with gzip.open(file, "wb", 1) as stream:
+        stream.write(f'{start}"'.encode() if "\n" in piece else start.encode())
+        for _ in range(64):
+            stream.write(piece.encode() * ((1 << 20) // len(piece)))
+    tracemalloc.start()
+    try:
+        with pytest.raises(ValueError, match=r"p\.csv\.gz', line \d+: .*(more than|larger than)"):
+            read_puzzles(file)
+        assert tracemalloc.get_traced_memory()[1] < 16 << 20
+    finally:
+        tracemalloc.stop()
+
+
+def test_puzzles_that_do_not_fit_in_memory_are_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def exhaust(self: TextFile, size: int = -1, /) -> str:
+        raise MemoryError
+
+    file = tmp_path / "p.csv"
+    file.write_text(HEADER)
+    monkeypatch.setattr(TextFile, "readline", exhaust)
+    text = error_of(capsys, "data", "puzzles", str(file), "--out", str(tmp_path / "out"))
+    assert f"puzzles '{file}' do not fit in memory" in text
 
 
 # --- A human player at the terminal ---

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import signal
 import subprocess
@@ -31,6 +32,7 @@ COMMANDS = {
     "data": ["label", "--engine", "PROGRAM", "--lines", "1", "--count", "10", "--out", "labels"],
     "play": ["ENGINE", "--terminal", "--color", "black"],
     "uci": ["ENGINE"],
+    "blind": ["arena", "trout", "random"],
 }
 # All signals to one command, and the one that nobody can catch to all of them; the rest if asked.
 CASES = [
@@ -62,6 +64,19 @@ def wait_until(processes: int, command: subprocess.Popen[bytes]) -> None:
         time.sleep(0.02)
 
 
+def needs_reconchess() -> None:
+    if importlib.util.find_spec("reconchess") is None:
+        pytest.skip("needs reconchess: install rookery[blind]")
+
+
+def as_one_file(command: str) -> Path:
+    """A program that runs the command, for callers that know no arguments."""
+    script = Path("engine.sh").absolute()
+    script.write_text(f"#!/bin/sh\nexec {command}\n")
+    script.chmod(0o755)
+    return script
+
+
 def start(words: list[str]) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         [sys.executable, "-m", "rookery.cli", *words],
@@ -85,7 +100,13 @@ def end(command: subprocess.Popen[bytes], number: signal.Signals) -> None:
 
 
 @pytest.mark.parametrize(("command", "number"), CASES)
-def test_a_signal_leaves_nothing_of_a_daemon(command: str, number: signal.Signals) -> None:
+def test_a_signal_leaves_nothing_of_a_daemon(
+    command: str, number: signal.Signals, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if command == "blind":
+        needs_reconchess()
+        monkeypatch.setenv("ROOKERY_STOCKFISH", str(as_one_file(DAEMON)))
+        monkeypatch.delenv("STOCKFISH_EXECUTABLE", raising=False)
     names = {"ENGINE": f"uci,command={DAEMON},depth=1", "PROGRAM": DAEMON}
     process = start([command, *(names.get(word, word) for word in COMMANDS[command])])
     if command == "uci":

@@ -18,8 +18,9 @@ from rookery.nets.evaluator import (
     TorchEvaluator,
     load_evaluator,
 )
-from rookery.nets.model_file import ModelFileError, save_model
+from rookery.nets.model_file import ModelFileError, describe, model_bytes, save_model
 from rookery.nets.onnx_export import export_onnx
+from rookery.players.alphabeta import read_evaluator
 from rookery.players.registry import make_player
 from support.runs import run_to_end
 
@@ -173,6 +174,19 @@ def test_foreign_onnx_files_are_refused(tmp_path: Path) -> None:
     path.write_bytes(model.SerializeToString())
     with pytest.raises(ModelFileError, match=r"version 99 in the file but 1"):
         load_evaluator(str(path))
+    path.write_bytes(model.SerializeToString().replace(b"rookery", b"rook\x95ry"))
+    with pytest.raises(ModelFileError, match=r"foreign\.onnx has damaged metadata"):
+        load_evaluator(str(path))
+
+
+def test_a_model_file_of_an_unknown_family_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "net.safetensors"
+    network = make_network("pyramid", "kpk3", "kpk", {"hidden": [1]})
+    path.write_bytes(model_bytes(network, describe(network)).replace(b"pyramid", b"pyzamid"))
+    message = r"net\.safetensors: unknown network family 'pyzamid'; did you mean 'pyramid'"
+    for read in (load_evaluator, read_evaluator, make_player):
+        with pytest.raises(ModelFileError, match=message):
+            read(str(path))
 
 
 @pytest.mark.parametrize("fault", ["input", "outputs", "actions", "values", "graph", "bytes"])

@@ -16,6 +16,7 @@ from rookery.players.spec import (
     PlayerSpec,
     SpecError,
     boolean,
+    node_count,
     parse_spec,
     positive_int,
     probability,
@@ -53,7 +54,7 @@ def test_kinds_of_values() -> None:
     assert probability("25%") == probability("0.25") == 0.25
     assert boolean("Yes") and not boolean("off")
     for parse, wrong in (
-        (positive_int, ("0", "-1", "x", "1.5", "")),
+        (positive_int, ("0", "-1", "x", "1.5", "", "\u00b2", "2147483648", "9" * 5000)),
         (whole(0, 20), ("21", "-1", "x")),
         (seconds, ("0", "-1", "1m", "")),
         (probability, ("2", "-0.1", "x", "101%", "nan")),
@@ -61,7 +62,7 @@ def test_kinds_of_values() -> None:
     ):
         for text in wrong:
             with pytest.raises(ValueError, match="expected"):
-                parse(text)  # type: ignore[operator]
+                parse(text)
 
 
 @pytest.mark.parametrize(
@@ -83,6 +84,34 @@ def test_kinds_of_values() -> None:
 def test_errors_name_the_way_out(text: str, message: str) -> None:
     with pytest.raises(SpecError, match=message):
         make_player(text)
+
+
+NUMBERS = [
+    (kind.name, option.name)
+    for kind in named_kinds()
+    for option in kind.options
+    if option.parse in (positive_int, node_count)
+]
+
+
+@pytest.mark.parametrize(("kind", "option"), NUMBERS)
+def test_numbers_that_do_not_fit_are_refused_in_one_line(kind: str, option: str) -> None:
+    largest = (1 << 62) if option == "nodes" else (1 << 31) - 1
+    for number in (largest + 1, 10**30):
+        with pytest.raises(SpecError) as caught:
+            make_player(f"{kind},{option}={number}")
+        assert str(caught.value) == (
+            f"player {kind!r}: {option}='{number}': expected a whole number from 1 to {largest}"
+        )
+
+
+def test_the_largest_numbers_reach_native_code() -> None:
+    """They play, or are refused by its own limits."""
+    for text in ("rookery,network=material,nodes={},movetime=0.01", "solver,moves=1,nodes={}"):
+        make_player(text.format(1 << 62)).close()
+    for text in ("rookery,network=material,threads={}", "rookery,network=material,hash={}"):
+        with pytest.raises(SpecError, match=r"1 to (256|1048576)"):
+            make_player(text.format((1 << 31) - 1))
 
 
 def test_every_kind_is_a_player() -> None:

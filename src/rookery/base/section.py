@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator
+
+LARGEST = (1 << 31) - 1  # an int of the native code
 
 
 class Section(BaseModel):
-    """Strictly typed and frozen; refuses unknown keys, NaN and infinities.
+    """Strictly typed and frozen; refuses unknown keys, NaN, infinities and huge integers.
 
+    A field may hold integers beyond `LARGEST` if it states its own upper bound (`le` or `lt`).
     The docstring below a field is its description in `rookery recipes NAME`.
     """
 
@@ -24,6 +27,19 @@ class Section(BaseModel):
     )
     RENAMED: ClassVar[Mapping[str, str]] = {}
     """Former field names, still found in older recipes and run folders -> current names."""
+
+    @field_validator("*")
+    @classmethod
+    def _check_integers(cls, value: Any, info: ValidationInfo) -> Any:
+        """Refuse integers that native code could not take, also within lists."""
+        stated = cls.model_fields[str(info.field_name)].metadata
+        if any(hasattr(bound, "le") or hasattr(bound, "lt") for bound in stated):
+            return value
+        for number in value if isinstance(value, list | tuple) else (value,):
+            if isinstance(number, int) and abs(number) > LARGEST:
+                limit = f"at most {LARGEST}" if number > 0 else f"at least {-LARGEST}"
+                raise ValueError(f"whole numbers must be {limit}")
+        return value
 
     @classmethod
     def section(cls, name: str) -> type[Section] | None:

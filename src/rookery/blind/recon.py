@@ -5,7 +5,8 @@ is executed privately for each player and two of its names are replaced, without
 `random` by a generator seeded from the game's, so that a match can be repeated, and `print` by one
 to standard error. `TroutBot` gives Stockfish half a second a move; here it gets fixed nodes, so
 that its strength does not depend on the machine, and a new Stockfish where a board that is
-impossible in chess has killed the old one (in the package the bot then passes for ever).
+impossible in chess has killed the old one (in the package the bot then passes for ever). Engines
+that a bot starts before its first turn run under our guard, so that none of them outlives us.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from numpy.random import Generator
 
 from rookery._core import BlindKnowledge
 from rookery.base.extras import how_to_install
+from rookery.engines.chess_engine import GuardedEngine, under_guard
 from rookery.engines.find import find_stockfish
 
 try:
@@ -113,14 +115,22 @@ class FixedNodes:
         try:
             return self._engine.play(board, self._limit)
         except chess.engine.EngineTerminatedError:
+            if isinstance(self._engine, GuardedEngine) and self._engine.interrupted:
+                raise RuntimeError("the match was interrupted") from None  # no bot catches it
             self.restarts += 1
-            self._engine = chess.engine.SimpleEngine.popen_uci(self._program, setpgrp=True)
+            self._engine.close()
+            with under_guard():
+                self._engine = chess.engine.SimpleEngine.popen_uci(self._program)
             self._configure()
             raise
 
     def quit(self) -> None:
-        """End the process."""
+        """Ask the process to end."""
         self._engine.quit()
+
+    def close(self) -> None:
+        """End the process."""
+        self._engine.close()
 
 
 def _require_stockfish() -> None:
@@ -155,12 +165,13 @@ class ReconPlayer:
         if getattr(module, "random", None) is random:
             vars(module)["random"] = random.Random(int(rng.integers(1 << 62)))
         vars(module)["print"] = functools.partial(print, file=sys.stderr)
-        self._bot = bot_class(module, self._path)()
-        if self.name == "trout":
-            program = os.environ["STOCKFISH_EXECUTABLE"]
-            self._bot.engine = FixedNodes(self._bot.engine, program, self._nodes)
         board = chess.Board(knowledge.start_fen)
-        self._bot.handle_game_start(knowledge.white, board, "opponent")
+        with under_guard():
+            self._bot = bot_class(module, self._path)()
+            if self.name == "trout":
+                program = os.environ["STOCKFISH_EXECUTABLE"]
+                self._bot.engine = FixedNodes(self._bot.engine, program, self._nodes)
+            self._bot.handle_game_start(knowledge.white, board, "opponent")
 
     def choose_sense(self, knowledge: BlindKnowledge, rng: Generator, seconds: float) -> int | None:
         """Report the turn before and the opponent's move, then ask."""
@@ -195,8 +206,9 @@ class ReconPlayer:
         """End the bot's engine, if a game was broken off."""
         engine = getattr(self._bot, "engine", None)
         if engine is not None:
-            with contextlib.suppress(Exception):  # a bot's engine may be anything, in any state
-                engine.quit()
+            for end in ("quit", "close"):
+                with contextlib.suppress(Exception):  # a bot's engine may be anything, in any state
+                    getattr(engine, end)()
         self._bot = None
 
     def _report_move(self, turn: dict[str, Any]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import io
 import os
@@ -13,6 +14,7 @@ from rookery._core import FenError
 from rookery.data.paths import MissingDataError
 
 LARGEST_TEXT = 512 << 20  # characters of a file that is read whole
+LARGEST_ROW = 512 << 10  # characters of a table's row
 
 
 class DamagedFileError(ValueError):
@@ -76,6 +78,35 @@ def read_text(path: Path) -> str:
             f"{path} holds more than {LARGEST_TEXT >> 20} million characters; split the file"
         )
     return text
+
+
+def table_rows(file: TextFile) -> Iterator[tuple[int, list[str]]]:
+    """Rows of a CSV file that are not empty, with the numbers of their last lines from 1.
+
+    A ValueError names the file and the line of a row that is too long for any table.
+    """
+    number = left = 0
+
+    def lines() -> Iterator[str]:
+        nonlocal number, left
+        while line := file.readline(left + 1):
+            number += 1
+            left -= len(line)
+            if left < 0:
+                raise csv.Error(f"a row has more than {LARGEST_ROW:,} characters")
+            yield line
+
+    reader = csv.reader(lines())
+    while True:
+        left = LARGEST_ROW
+        try:
+            row = next(reader, None)
+        except csv.Error as error:
+            raise ValueError(f"{str(file.path)!r}, line {number}: {error}") from None
+        if row is None:
+            return
+        if row:
+            yield number, row
 
 
 def position_lines(text: str) -> Iterator[tuple[int, str]]:

@@ -6,7 +6,6 @@ with the columns `fen` and `solution_uci` or `pv_uci`, where the solver moves fi
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ from typing import TypeVar
 import numpy as np
 
 from rookery._core import Game
-from rookery.data.position_files import TextFile, complete_fen
+from rookery.data.position_files import TextFile, complete_fen, table_rows
 
 T = TypeVar("T")
 
@@ -36,14 +35,10 @@ def read_puzzles(path: Path, limit: int | None = None, seed: int = 0) -> list[Pu
     """Read a CSV file, plain or gzipped; with `limit`, that many puzzles drawn by the seed."""
     if not path.is_file():
         raise ValueError(f"puzzles {str(path)!r}: there is no such file")
-    with TextFile(path) as file:
-        reader = csv.DictReader(file)
-        try:
-            columns = {name.lower(): name for name in reader.fieldnames or []}
-            rows = [(reader.line_num, row) for row in reader]
-        except csv.Error as error:  # a field too long for any puzzle
-            number = reader.reader.line_num
-            raise ValueError(f"puzzles {str(path)!r}, line {number}: {error}") from error
+    try:
+        columns, rows = _read_table(path)
+    except MemoryError:
+        raise ValueError(f"puzzles {str(path)!r} do not fit in memory; split the file") from None
     if "fen" not in columns or not columns.keys() & {"moves", "solution_uci", "pv_uci"}:
         clipped = ", ".join(columns)[:80]  # of a file that is no table it may be long
         raise ValueError(
@@ -52,7 +47,7 @@ def read_puzzles(path: Path, limit: int | None = None, seed: int = 0) -> list[Pu
         )
     puzzles = []
     for number, row in drawn(rows, limit, seed):
-        values = {lower: (row.get(name) or "") for lower, name in columns.items()}
+        values = {name: row[at] if at < len(row) else "" for name, at in columns.items()}
         try:
             puzzle = _puzzle(values, f"line {number}")
         except ValueError as error:
@@ -62,6 +57,14 @@ def read_puzzles(path: Path, limit: int | None = None, seed: int = 0) -> list[Pu
     if not puzzles:
         raise ValueError(f"puzzles {str(path)!r} holds no puzzle")
     return puzzles
+
+
+def _read_table(path: Path) -> tuple[dict[str, int], list[tuple[int, list[str]]]]:
+    """The columns' places by their names in lower case, and the rows with their lines' numbers."""
+    with TextFile(path) as file:
+        rows = table_rows(file)
+        _, names = next(rows, (0, []))
+        return {name.lower(): place for place, name in enumerate(names)}, list(rows)
 
 
 def themed_puzzles(path: Path, themes: Sequence[str]) -> list[Puzzle]:

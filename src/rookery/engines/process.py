@@ -22,15 +22,29 @@ import weakref
 from collections import deque
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from rookery.engines.faults import EngineFault, clean
 from rookery.engines.pipes import Pipes, open_pipes
 
 _LINE_END = re.compile(rb"\r\n|\n|\r")
 
+
+class Running(Protocol):
+    """What `kill_engines` needs of an engine."""
+
+    def kill(self) -> None:
+        """End it at once; thread-safe."""
+        ...
+
+    def belongs_to(self, threads: Container[int] | None) -> bool:
+        """Whether one of these threads (None: any) of this process started it."""
+        ...
+
+
 # Running engines. On Ctrl-C or interpreter exit they are killed from another thread than the one
 # waiting for their answer.
-_live: weakref.WeakSet[EngineProcess] = weakref.WeakSet()
+_live: weakref.WeakSet[Running] = weakref.WeakSet()
 _live_lock = threading.Lock()
 
 
@@ -72,8 +86,7 @@ class EngineProcess:
         variables = {**os.environ, **(environment or {})}
         self._pipes: Pipes = open_pipes(command, memory, variables, directory)
         self.pid = self._pipes.pid
-        with _live_lock:
-            _live.add(self)
+        register(self)
 
     def send(self, line: str) -> None:
         """Write one line; a program that does not read it in time raises a fault."""
@@ -204,6 +217,12 @@ class EngineProcess:
                     self._pump(min(remaining, 0.02))
             else:
                 time.sleep(min(remaining, 0.02))
+
+
+def register(engine: Running) -> None:
+    """Let `kill_engines` find an engine, as long as somebody refers to it."""
+    with _live_lock:
+        _live.add(engine)
 
 
 def kill_engines(threads: Container[int] | None = None) -> int:

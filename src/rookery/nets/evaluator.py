@@ -25,12 +25,12 @@ from rookery.nets.model_file import (
     KEY,
     ModelFileError,
     board_of,
+    family_of,
     info_of,
     parse_info,
     parse_model,
     require_layouts,
 )
-from rookery.nets.registry import FAMILIES
 
 Array = NDArray[Any]
 Floats = NDArray[np.float32]
@@ -117,7 +117,10 @@ class OnnxEvaluator:
         except Exception as error:  # its exception types are not public
             text = " ".join(str(error).split())[:300]
             raise ModelFileError(f"{path} is not a usable ONNX file: {text}") from None
-        metadata = self._session.get_modelmeta().custom_metadata_map
+        try:
+            metadata = self._session.get_modelmeta().custom_metadata_map
+        except UnicodeDecodeError as error:
+            raise ModelFileError(f"{path} has damaged metadata: {error}") from None
         if KEY not in metadata:
             raise ModelFileError(f"{path} was not exported by Rookery: it lacks the metadata")
         self.info = parse_info(metadata[KEY], str(path))
@@ -211,7 +214,7 @@ def without_torch(source: str, threads: int = 1) -> Any:
     from rookery.nets.native import CoreEvaluator
 
     origin, data = read_model(source)
-    family = FAMILIES.find(info_of(data, origin).family)
+    family = family_of(info_of(data, origin), origin)
     if not (family.native or family.arrays):
         return None
     weights, info = parse_arrays(data, origin)

@@ -23,6 +23,7 @@ from rookery.encodings import (
     layout_version,
     require_version,
 )
+from rookery.nets.registry import FAMILIES, NetworkFamily
 
 if TYPE_CHECKING:
     import torch
@@ -110,6 +111,14 @@ def read_info(path: Path) -> ModelInfo:
 def info_of(data: bytes, source: str) -> ModelInfo:
     """The metadata of a model file's content; errors name the file `source`."""
     return _header_info(parse_header(data, source)[0], source)
+
+
+def family_of(info: ModelInfo, source: str) -> NetworkFamily:
+    """The family of a model file; a ModelFileError names the file `source`."""
+    try:
+        return FAMILIES.find(info.family)
+    except ValueError as error:
+        raise ModelFileError(f"{source}: {error}") from None
 
 
 def load_model(path: Path) -> tuple[Any, ModelInfo]:

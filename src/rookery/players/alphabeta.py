@@ -410,15 +410,15 @@ def read_evaluator(source: str) -> NnueNetwork | BatchEvaluator:
     """The evaluator of a model: the engine's sparse network, or any value network."""
     from rookery.encodings import OBSERVATIONS
     from rookery.nets.evaluator import read_model, without_torch
-    from rookery.nets.model_file import info_of, parse_model
-    from rookery.nets.registry import FAMILIES
+    from rookery.nets.model_file import family_of, info_of, parse_model
 
     if source == MATERIAL:
         return NnueNetwork.material()
     origin, data = read_model(source)
     info = info_of(data, origin)
-    if FAMILIES.find(info.family).output == "value" and info.observation in OBSERVATIONS:
-        if FAMILIES.find(info.family).arrays:
+    family = family_of(info, origin)
+    if family.output == "value" and info.observation in OBSERVATIONS:
+        if family.arrays:
             made: BatchEvaluator = without_torch(source)
             return made
         from rookery.nets.value_evaluator import value_evaluator

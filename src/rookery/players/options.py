@@ -25,7 +25,7 @@ class Option:
 
 SEARCH = (
     Option("depth", kinds.positive_int, "search depth in plies"),
-    Option("nodes", kinds.positive_int, "nodes a move"),
+    Option("nodes", kinds.node_count, "nodes a move"),
     Option("movetime", kinds.seconds, "time a move: 0.05, 0.05s or 50ms"),
 )
 ALPHA_BETA = (

@@ -104,7 +104,7 @@ KINDS = Registry(
             "rookery.players.solver:solver_player",
             (
                 Option("moves", kinds.positive_int, "longest mate to look for (8)"),
-                Option("nodes", kinds.positive_int, "limit of each proof (300000)"),
+                Option("nodes", kinds.node_count, "limit of each proof (300000)"),
             ),
             offered=False,  # on the standard board it proves next to nothing
         ),
@@ -326,10 +326,12 @@ def _kind(name: str) -> PlayerKind:
         if name.endswith(".onnx"):
             return KINDS["policy"]  # its metadata can be read only with ONNX Runtime
         from rookery.nets.evaluator import read_model
-        from rookery.nets.model_file import info_of
+        from rookery.nets.model_file import family_of, info_of
 
         origin, data = read_model(name)
-        return kind_of(info_of(data, origin))
+        info = info_of(data, origin)
+        family_of(info, origin)  # names the file if the family is unknown
+        return kind_of(info)
     if "/" in name or name.endswith(".safetensors"):
         raise SpecError(f"player {name!r}: there is no such file or folder")
     names = (named.name for named in named_kinds())

@@ -108,22 +108,22 @@ def nearest(word: str, known: Iterable[str]) -> str:
 # Parsers of option values. Each raises a ValueError that says what it expected.
 
 
-def positive_int(text: str) -> int:
-    """A positive integer."""
-    if not text.isdigit() or int(text) < 1:
-        raise ValueError("expected a whole number above 0")
-    return int(text)
+_INTEGER = re.compile(r"-?[0-9]{1,40}")  # `int` refuses thousands of digits in its own words
 
 
 def whole(low: int, high: int) -> Callable[[str], int]:
     """An integer in a range."""
 
     def parse(text: str) -> int:
-        if not re.fullmatch(r"-?\d+", text) or not low <= int(text) <= high:
+        if not _INTEGER.fullmatch(text) or not low <= int(text) <= high:
             raise ValueError(f"expected a whole number from {low} to {high}")
         return int(text)
 
     return parse
+
+
+positive_int = whole(1, (1 << 31) - 1)  # an int of the native code
+node_count = whole(1, 1 << 62)
 
 
 def number(low: float, high: float) -> Callable[[str], float]:

@@ -23,6 +23,7 @@ The leaves of a group are contiguous over all processes, one batch for the serve
 
 from __future__ import annotations
 
+import contextlib
 import math
 import mmap
 import os
@@ -124,10 +125,10 @@ def main(arguments: list[str]) -> int:
         first = unpack(connection.recv_bytes())
         Worker(connection, memory, TreePlan(**first["plan"]), first["process"]).run()
     except (EOFError, ConnectionError):
-        print("rookery: a self-play process exits: its trainer is gone", file=sys.stderr)
-        return 1
+        return 1  # the server is gone, and with it whoever would read an explanation
     except Exception as error:  # the trainer reports it
-        connection.send_bytes(pack(f"{type(error).__name__}: {error}"))
+        with contextlib.suppress(OSError):
+            connection.send_bytes(pack(f"{type(error).__name__}: {error}"))
         return 1
     return 0
 

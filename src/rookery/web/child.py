@@ -7,6 +7,7 @@ terminal arrives, and kills it. A trainer gets SIGTERM, at which it saves.
 from __future__ import annotations
 
 import os
+import runpy
 import signal
 import sys
 import threading
@@ -28,15 +29,14 @@ def end_with(parent: int) -> None:
     os.kill(os.getpid(), signal.SIGTERM)
 
 
-def main(words: Sequence[str]) -> int:
-    """Run a command of Rookery."""
-    from rookery.cli import main as rookery
-
-    parent, *rest = words
+def main() -> None:
+    """Run a command of Rookery, as `python -m rookery.cli WORDS`."""
+    program, parent, *words = sys.argv
     if os.name == "posix":  # on Windows the parent may be a launcher, and never changes
         threading.Thread(target=end_with, args=(int(parent),), daemon=True).start()
-    return rookery(rest)
+    sys.argv = [program, *words]
+    runpy.run_module("rookery.cli", run_name="__main__")
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    main()
