@@ -16,8 +16,8 @@ from rookery.bench.peers.python_chess_pepper import features
 def test_all_participants_are_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     residual = mcts.residual
 
-    def small(observation: str, blocks: int, filters: int) -> Any:
-        return residual(observation, 1, 4)
+    def small(observation: str, blocks: int, filters: int, precision: str = "") -> Any:
+        return residual(observation, 1, 4, precision)
 
     monkeypatch.setattr(mcts, "residual", small)
     monkeypatch.setattr(mcts, "SECONDS", 0.01)
@@ -26,7 +26,7 @@ def test_all_participants_are_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mcts, "MIDDLE_GAMES", 8)
     result = mcts.run()
     assert result.unit == "simulations/s"
-    assert len(result.details) == 10 and all(value > 0 for value in result.details.values())
+    assert len(result.details) == 11 and all(value > 0 for value in result.details.values())
     rows = {comparison.peer: comparison for comparison in result.comparisons}
     alone = rows["6x64 evaluator alone"]
     assert alone.peer_value == result.details["6x64 evaluator alone"]

@@ -19,6 +19,7 @@ def test_random_episodes_end_with_a_result() -> None:
     results = []
     for seed in range(12):
         _, info = env.reset(seed=seed)
+        env.action_space.seed(seed)
         assert info["phase"] == "sense"
         over, reward, rewards = False, 0.0, 0.0
         while not over:

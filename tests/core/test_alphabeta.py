@@ -365,7 +365,7 @@ def test_bad_settings_change_nothing(player: AlphaBetaPlayer, name: str, value: 
 def test_bad_options_are_named() -> None:
     for spec, reason in (
         ("rookery,network=material,deepth=3", "did you mean 'depth'"),
-        ("rookery,network=material,nodes=-1", "above 0"),
+        ("rookery,network=material,nodes=-1", "whole number from 1"),
         ("rookery,network=material,threads=999", "999 threads"),
         ("rookery,network=missing.safetensors", "missing.safetensors"),
     ):

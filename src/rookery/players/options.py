@@ -105,7 +105,7 @@ POLICY = (
 OTHERWISE = Option("otherwise", kinds.words, "player of other positions (greedy-safe)")
 PROGRAM = (
     Option("timeout", kinds.seconds, "time after which a move without a clock counts as a hang"),
-    Option("memory", kinds.positive_int, "limit of its address space in MiB"),
+    Option("memory", kinds.node_count, "limit of its address space in MiB"),
 )
 CLASSIC = (  # engines that know no other limit than time
     SEARCH[-1],
