@@ -87,16 +87,17 @@ def test_errors_name_the_way_out(text: str, message: str) -> None:
 
 
 NUMBERS = [
-    (kind.name, option.name)
+    (kind.name, option.name, (1 << 62) if option.parse is node_count else (1 << 31) - 1)
     for kind in named_kinds()
     for option in kind.options
     if option.parse in (positive_int, node_count)
 ]
 
 
-@pytest.mark.parametrize(("kind", "option"), NUMBERS)
-def test_numbers_that_do_not_fit_are_refused_in_one_line(kind: str, option: str) -> None:
-    largest = (1 << 62) if option == "nodes" else (1 << 31) - 1
+@pytest.mark.parametrize(("kind", "option", "largest"), NUMBERS)
+def test_numbers_that_do_not_fit_are_refused_in_one_line(
+    kind: str, option: str, largest: int
+) -> None:
     for number in (largest + 1, 10**30):
         with pytest.raises(SpecError) as caught:
             make_player(f"{kind},{option}={number}")
