@@ -16,7 +16,7 @@ from rookery.players.spec import (
     PlayerSpec,
     SpecError,
     boolean,
-    node_count,
+    large_int,
     parse_spec,
     positive_int,
     probability,
@@ -87,10 +87,10 @@ def test_errors_name_the_way_out(text: str, message: str) -> None:
 
 
 NUMBERS = [
-    (kind.name, option.name, (1 << 62) if option.parse is node_count else (1 << 31) - 1)
+    (kind.name, option.name, (1 << 62) if option.parse is large_int else (1 << 31) - 1)
     for kind in named_kinds()
     for option in kind.options
-    if option.parse in (positive_int, node_count)
+    if option.parse in (positive_int, large_int)
 ]
 
 

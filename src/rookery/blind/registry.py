@@ -55,7 +55,7 @@ KINDS: dict[str, BlindKind] = {
         _strong,
         "every board that fits what was seen, judged by the engine",
         {
-            "nodes": (kinds.node_count, "the engine's nodes a turn (40000)"),
+            "nodes": (kinds.large_int, "the engine's nodes a turn (40000)"),
             "capacity": (kinds.positive_int, "boards kept at most (30000)"),
             "boards": (kinds.positive_int, "boards judged for a move (32)"),
             "sense_boards": (kinds.positive_int, "boards judged for a sense (24)"),
@@ -79,7 +79,7 @@ KINDS: dict[str, BlindKind] = {
     "trout": BlindKind(
         _recon("trout"),
         "reconchess's TroutBot: one board and Stockfish",
-        {"nodes": (kinds.node_count, "Stockfish's nodes a move (20000)")},
+        {"nodes": (kinds.large_int, "Stockfish's nodes a move (20000)")},
     ),
 }
 

@@ -25,7 +25,7 @@ class Option:
 
 SEARCH = (
     Option("depth", kinds.positive_int, "search depth in plies"),
-    Option("nodes", kinds.node_count, "nodes a move"),
+    Option("nodes", kinds.large_int, "nodes a move"),
     Option("movetime", kinds.seconds, "time a move: 0.05, 0.05s or 50ms"),
 )
 ALPHA_BETA = (
@@ -105,7 +105,7 @@ POLICY = (
 OTHERWISE = Option("otherwise", kinds.words, "player of other positions (greedy-safe)")
 PROGRAM = (
     Option("timeout", kinds.seconds, "time after which a move without a clock counts as a hang"),
-    Option("memory", kinds.node_count, "limit of its address space in MiB"),
+    Option("memory", kinds.large_int, "limit of its address space in MiB"),
 )
 CLASSIC = (  # engines that know no other limit than time
     SEARCH[-1],

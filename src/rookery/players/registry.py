@@ -104,7 +104,7 @@ KINDS = Registry(
             "rookery.players.solver:solver_player",
             (
                 Option("moves", kinds.positive_int, "longest mate to look for (8)"),
-                Option("nodes", kinds.node_count, "limit of each proof (300000)"),
+                Option("nodes", kinds.large_int, "limit of each proof (300000)"),
             ),
             offered=False,  # on the standard board it proves next to nothing
         ),

@@ -123,7 +123,7 @@ def whole(low: int, high: int) -> Callable[[str], int]:
 
 
 positive_int = whole(1, (1 << 31) - 1)  # an int of the native code
-node_count = whole(1, 1 << 62)
+large_int = whole(1, 1 << 62)
 
 
 def number(low: float, high: float) -> Callable[[str], float]:
