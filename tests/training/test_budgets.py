@@ -24,7 +24,7 @@ from support.tiny_algorithm import TinyTrainer
 
 def test_the_time_of_a_budget_ends_a_long_iteration(tmp_path: Path) -> None:
     view = QuietView()
-    outcome = train(tmp_path, "tiny.pause=300", budget="0.3s", view=view)
+    outcome = train(tmp_path, "tiny.pause=300", budget="3s", view=view)
     assert outcome.finished and outcome.iterations == 0
     assert "iteration 1 was given up" in (tmp_path / "run" / "log.txt").read_text()
     assert [row["iteration"] for row in outcome.ratings] == [0]  # the first is also the last

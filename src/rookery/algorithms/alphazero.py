@@ -26,7 +26,7 @@ import torch
 from rookery.algorithms.alphazero_recipe import AlphaZeroRecipe
 from rookery.data.samples import SampleBlock, concatenate, read_samples
 from rookery.data.starts import start_fens
-from rookery.learning.matches import play_pairs, player_match, policy_match, search_player
+from rookery.learning.matches import bot_matches, play_pairs, policy_match, search_player
 from rookery.learning.policy_value import (
     Losses,
     learn_step,
@@ -41,7 +41,6 @@ from rookery.nets import PolicyValueNetwork
 from rookery.nets.evaluator import read_model
 from rookery.nets.model_file import parse_model
 from rookery.nets.native import native_network
-from rookery.players.bots import BotPlayer
 from rookery.runs.state import State
 from rookery.selfplay.collector import Collector, Hooks, make_collector
 from rookery.selfplay.games import CUT_OFF, write_selfplay_games
@@ -298,10 +297,12 @@ class AlphaZeroTrainer(Trainer):
         new, old = (search_player(each, gate.simulations) for each in (self.average, self.best))
         rng = self.context.generator("gate", number)
         board = self.context.recipe.board
-        check = self.context.check_stop
-        games = play_pairs(
-            new, old, gate.games, rng, GATE_OPENING_PLIES, board, lambda: check() is not None
-        )
+
+        def over() -> bool:
+            self.context.check_stop()  # all games are played, or the iteration is given up
+            return False
+
+        games = play_pairs(new, old, gate.games, rng, GATE_OPENING_PLIES, board, over)
         score = sum(1 + game.result for game in games) / (2 * len(games))
         passed = score >= gate.score
         verdict = "plays from now on" if passed else "keeps learning"
@@ -390,10 +391,7 @@ class AlphaZeroTrainer(Trainer):
             ]
         player = search_player(self.best, settings.simulations)
         values = {"simulations": float(settings.simulations)}
-        return [
-            player_match(player, BotPlayer(bot), settings.games, rng, values, board, over)
-            for bot in settings.opponents
-        ]
+        return bot_matches(player, settings.opponents, settings.games, rng, over, values, board)
 
     def state(self) -> State:
         """Weights, optimiser, games with their trees, window, random streams."""

@@ -34,10 +34,9 @@ from rookery.algorithms.engine_learning import (
     put_learner,
     tensors_of,
 )
-from rookery.learning.matches import player_match
+from rookery.learning.matches import bot_matches
 from rookery.nets import ValueNetwork
 from rookery.players.alphabeta import AlphaBetaPlayer
-from rookery.players.bots import BotPlayer
 from rookery.runs.positions import Samples
 from rookery.runs.state import State
 from rookery.selfplay.collector import Collector, Hooks, Piece, make_collector
@@ -181,17 +180,8 @@ class DdqnTrainer(Trainer):
         settings = self.context.recipe.evaluation
         network = NnueNetwork(*tensors_of(self.online.weights()))
         player = AlphaBetaPlayer(network, "ddqn", depth=settings.depth)
-        return [
-            player_match(
-                player,
-                BotPlayer(bot),
-                settings.games,
-                rng,
-                {},
-                over=self.context.evaluation_is_over,
-            )
-            for bot in settings.opponents
-        ]
+        over = self.context.evaluation_is_over
+        return bot_matches(player, settings.opponents, settings.games, rng, over)
 
     # --- Resuming ---
 

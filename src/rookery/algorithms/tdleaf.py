@@ -37,10 +37,9 @@ from rookery.algorithms.tdleaf_networks import (
 from rookery.algorithms.tdleaf_recipe import TdLeafRecipe
 from rookery.algorithms.tdleaf_results import OpenGames
 from rookery.base.scales import scores_of_values
-from rookery.learning.matches import player_match
+from rookery.learning.matches import bot_matches
 from rookery.nets import ValueNetwork
 from rookery.players.alphabeta import AlphaBetaPlayer
-from rookery.players.bots import BotPlayer
 from rookery.runs.state import State
 from rookery.selfplay.collector import Collector, Hooks, Piece, make_collector
 from rookery.selfplay.leaves import LeafHarvest, LeafOrder, LeafPlan
@@ -246,17 +245,8 @@ class TdLeafTrainer(Trainer):
         depth = self.context.recipe.tdleaf.depth
         evaluator = self.learner.evaluator()
         player = AlphaBetaPlayer(evaluator, "TD-leaf", depth=depth, nodes=MOST_NODES)
-        return [
-            player_match(
-                player,
-                BotPlayer(bot),
-                settings.games,
-                rng,
-                {},
-                over=self.context.evaluation_is_over,
-            )
-            for bot in settings.opponents
-        ]
+        over = self.context.evaluation_is_over
+        return bot_matches(player, settings.opponents, settings.games, rng, over)
 
     def state(self) -> State:
         """Weights, optimiser, games, random stream."""

@@ -35,8 +35,9 @@ from rookery.data.pgn import RESULTS, pgn_text
 from rookery.nets import PolicyValueNetwork, ragged
 from rookery.nets.native import network_evaluator
 from rookery.players.base import Player
+from rookery.players.bots import BotPlayer
 from rookery.players.mcts import MctsPlayer, MctsSettings
-from rookery.training.trainer import MatchScore
+from rookery.training.trainer import MatchScore, never
 
 MAX_PLIES = 400  # then a draw; `NetworkMatch` has the same limit
 RULES = Adjudication(max_plies=MAX_PLIES)
@@ -44,11 +45,6 @@ OPENING_PLIES = 4  # random, the same for both games of a pair; not for a policy
 SAMPLE_GAMES = 2  # of each colour, kept as PGN
 BATCH = 250  # parallel games of a policy
 FIRST_PAIRS = 10  # that a fast match plays before it asks whether it is over
-
-
-def never() -> bool:
-    """A match is played to its end."""
-    return False
 
 
 def _portions(pairs: int, over: Callable[[], bool]) -> Iterator[range]:
@@ -109,6 +105,21 @@ def player_match(
     """Score of `player`; see `play_pairs`."""
     played = play_pairs(player, opponent, games, rng, board=board, over=over)
     return _score(played, player.name, opponent.name, values)
+
+
+def bot_matches(
+    player: Player,
+    bots: Sequence[str],
+    games: int,
+    rng: np.random.Generator,
+    over: Callable[[], bool],
+    values: Mapping[str, float] | None = None,
+    board: str = STANDARD_BOARD,
+) -> list[MatchScore]:
+    """A match against each of some bots."""
+    return [
+        player_match(player, BotPlayer(bot), games, rng, values or {}, board, over) for bot in bots
+    ]
 
 
 def play_pairs(

@@ -28,6 +28,7 @@ from rookery.runs.state import State, seed_of
 from rookery.runs.tracking import Wandb
 from rookery.training.budget import duration, parse_budget
 from rookery.training.clocks import CLOCKS
+from rookery.training.evaluation_time import EvaluationTime
 from rookery.training.folder import RunError, RunFolder
 from rookery.training.memory import keep_freed_memory
 from rookery.training.opponents import play_opponents
@@ -178,8 +179,7 @@ class _Session:
             check_nothing_was_done(self.folder)
         self._drop_lost_records()
         self.started = self.clock() - self.counters.seconds
-        self.evaluating = 0.0  # seconds of this session's evaluations, and of the last one
-        self.last_evaluation = 0.0
+        self.evaluation_time = EvaluationTime(self.recipe.run.evaluation_share)
         self.evaluated_step = -1
         if budget:
             self.budget = parse_budget(budget, self.counters)
@@ -426,27 +426,20 @@ class _Session:
         self.folder.checkpoints.amend(self.saved, self.counters, milestone=True)
         self._publish()
         self.last_save = time.monotonic()
-        self.last_evaluation = self.clock() - began
-        self.evaluating += self.last_evaluation
-
-    def _time_to_evaluate(self) -> float:
-        """Seconds that an evaluation may take; half of what is left is for the last one."""
-        if self.budget.seconds is None:
-            return math.inf
-        left = self.recipe.run.evaluation_share * self.budget.seconds - self.evaluating
-        return left if self.progress() >= 1.0 else left / 2
+        self.evaluation_time.add(self.clock() - began)
 
     def _has_no_time_to_evaluate(self) -> bool:
         """Whether an evaluation would take too long; never the first and the last one."""
         if self.progress() >= 1.0 or not self.counters.evaluated:
             return False
-        return self.last_evaluation > self._time_to_evaluate()
+        return self.evaluation_time.is_too_short(self.budget.seconds)
 
     def _evaluate(self) -> None:
         import torch
 
         step, run = self.counters.iterations, self.recipe.run
-        end = self.clock() + self._time_to_evaluate()
+        is_last = self.progress() >= 1.0
+        end = self.clock() + self.evaluation_time.left(self.budget.seconds, is_last)
 
         def over() -> bool:
             if self.stopping():

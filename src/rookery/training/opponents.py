@@ -14,7 +14,7 @@ from rookery.arena.results import Tally
 from rookery.players.registry import make_player
 from rookery.training.folder import RunError
 from rookery.training.recipe import RunSettings
-from rookery.training.trainer import MatchScore
+from rookery.training.trainer import MatchScore, never
 
 
 def play_opponents(
@@ -22,7 +22,7 @@ def play_opponents(
     settings: RunSettings,
     seed: int,
     board: str,
-    over: Callable[[], bool] = lambda: False,
+    over: Callable[[], bool] = never,
 ) -> list[MatchScore]:
     """A match of `settings.opponent_games` games against each of `settings.opponents`.
 

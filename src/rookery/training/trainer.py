@@ -29,6 +29,11 @@ class Abandoned(Exception):
     """An iteration gave up because the run must end; its work is discarded."""
 
 
+def never() -> bool:
+    """What may be asked to end something, where nothing does."""
+    return False
+
+
 AnyRecipe = TypeVar("AnyRecipe", bound="Recipe")
 
 
@@ -78,10 +83,10 @@ class Context(Generic[AnyRecipe]):
     games: int = 0
     progress: float = 0.0  # share of the budget used, [0, 1]; constant during an iteration
     # Whether an iteration should give up: the run was asked to stop, or its time is over.
-    stopping: Callable[[], bool] = lambda: False
+    stopping: Callable[[], bool] = never
     # Whether an evaluation has taken its share of the budget, so that its matches should end with
     # the games played so far; raises `Abandoned` if the run was asked to stop.
-    evaluation_is_over: Callable[[], bool] = lambda: False
+    evaluation_is_over: Callable[[], bool] = never
     pool: Pool | None = None  # the cluster that plays the games, if there is one; for `Hooks`
     log: Callable[[str], None] = lambda text: None  # write a line to log.txt and the display
 
