@@ -113,16 +113,22 @@ class FixedNodes:
     def play(self, board: chess.Board, limit: chess.engine.Limit) -> chess.engine.PlayResult:
         """Search; an engine that dies is replaced for the next call and the error is passed on."""
         try:
-            return self._engine.play(board, self._limit)
+            result = self._engine.play(board, self._limit)
+            self._check_interrupt()  # an engine that is being ended may still answer
+            return result
         except chess.engine.EngineTerminatedError:
-            if isinstance(self._engine, GuardedEngine) and self._engine.interrupted:
-                raise RuntimeError("the match was interrupted") from None  # no bot catches it
+            self._check_interrupt()
             self.restarts += 1
             self._engine.close()
             with under_guard():
                 self._engine = chess.engine.SimpleEngine.popen_uci(self._program)
             self._configure()
             raise
+
+    def _check_interrupt(self) -> None:
+        """Raise what no bot catches if the match was interrupted."""
+        if isinstance(self._engine, GuardedEngine) and self._engine.interrupted:
+            raise RuntimeError("the match was interrupted") from None
 
     def quit(self) -> None:
         """Ask the process to end."""
