@@ -8,9 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from rookery.commands.train import report
 from rookery.runs.checkpoint import Checkpoints
 from rookery.training import loop
 from rookery.training.folder import RunFolder
+from rookery.training.loop import Outcome
+from rookery.training.seeds import train_seed
 from rookery.training.session import resume
 from rookery.training.trainer import MatchScore, Metrics
 from support.runs import (
@@ -18,6 +21,7 @@ from support.runs import (
     final_state,
     rows,
     train,
+    write_recipe,
 )
 from support.tiny_algorithm import TinyTrainer
 
@@ -135,6 +139,25 @@ def test_a_trainer_that_has_solved_its_task_ends_the_run(
     monkeypatch.setattr(TinyTrainer, "solved", solved)
     outcome = train(tmp_path)
     assert outcome.finished and outcome.iterations == 5  # counted when an iteration begins
+
+
+def test_a_run_with_nothing_left_to_do_does_not_offer_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "go on" in told(train(tmp_path, budget="2it", name="a"), capsys)
+    monkeypatch.setattr(TinyTrainer, "solved", True)
+    outcome = train(tmp_path, budget="9it", name="b")
+    assert outcome.solved and "go on" not in told(outcome, capsys)
+    resume(str(tmp_path / "b"), budget="+9it", view=QuietView())
+    log = (tmp_path / "b" / "log.txt").read_text()
+    assert "nothing is left to do" in log and "used up" not in log
+    again, had_finished = train_seed(write_recipe(tmp_path), str(tmp_path / "b"), "9it", 1)
+    assert had_finished and again.solved
+
+
+def told(outcome: Outcome, capsys: pytest.CaptureFixture[str]) -> str:
+    report(outcome, as_json=False)
+    return capsys.readouterr().out
 
 
 def test_milestones_are_kept_when_other_checkpoints_go(tmp_path: Path) -> None:

@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING
 from rookery.base.json_output import write_json
 from rookery.commands._common import add_board_option
 
-# What to do with a finished run, the first two only if it plays whole games.
-PLAYING = (("play it", "play {run}"), ("rate it", "rate {run}"))
-NEXT = (("report", "report {run} --out report.html"), ("go on", "resume {run} --budget +1h"))
+# What to do with a finished run.
+PLAYING = (("play it", "play {run}"), ("rate it", "rate {run}"))  # if it plays whole games
+READING = (("report", "report {run} --out report.html"),)
+MORE = (("go on", "resume {run} --budget +1h"),)  # if there is anything left to do
 
 if TYPE_CHECKING:
     from rookery.training.loop import Outcome
@@ -161,7 +162,8 @@ def _print(outcome: Outcome, as_json: bool) -> None:
     stream = sys.stderr if as_json else sys.stdout
     if outcome.finished:
         print(f"finished: {outcome.run}/model.safetensors", file=stream)
-        for what, command in (*(PLAYING if _plays_whole_games(outcome) else ()), *NEXT):
+        playing = PLAYING if _plays_whole_games(outcome) else ()
+        for what, command in (*playing, *READING, *(() if outcome.solved else MORE)):
             print(f"{what:9} rookery {command.format(run=outcome.run)}", file=stream)
     else:
         print(f"saved; resume with: rookery resume {outcome.run}", file=stream)

@@ -62,6 +62,7 @@ class Outcome:
     games: int
     checkpoint: str
     finished: bool  # the budget is used up or the task solved; otherwise the run was stopped
+    solved: bool  # nothing is left to do, whatever the budget
     ratings: list[dict[str, Any]]
 
 
@@ -206,7 +207,9 @@ class _Session:
             self.folder.log(
                 f"resumes from checkpoint {folder_name(self.saved)} with budget {self.budget}"
             )
-            if self.progress() >= 1.0:
+            if self.trainer.solved:
+                self.folder.log("nothing is left to do, whatever the budget")
+            elif self.progress() >= 1.0:
                 self.folder.log("the budget is used up; for more, pass --budget +1h")
 
     def _load(self, state: State) -> None:
@@ -482,6 +485,7 @@ class _Session:
             games=counters.games,
             checkpoint=str(self.folder.path / "checkpoints" / folder_name(self.saved)),
             finished=finished,
+            solved=self.trainer.solved,
             ratings=self.ratings,
         )
 

@@ -85,5 +85,6 @@ def _finished(run: RunFolder, asked: Recipe) -> Outcome | None:
         games=counters.games,
         checkpoint=str(newest.path),
         finished=True,
+        solved=parse_budget(recipe.run.budget).progress(counters) < 1.0,
         ratings=run.reader.evaluations(),
     )
