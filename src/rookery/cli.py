@@ -35,6 +35,7 @@ from typing import Any, NoReturn
 
 from rookery import __version__, commands
 from rookery.base.json_output import write_json
+from rookery.base.output import print_nowhere
 
 INTERRUPTED = 128 + signal.SIGINT
 USAGE_ERROR = 2
@@ -134,7 +135,7 @@ def _run(parsed: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         return _fail("interrupted", INTERRUPTED, as_json)
     except BrokenPipeError:
-        _discard_output()  # the reader is gone ('| head')
+        print_nowhere(sys.stdout)  # the reader is gone ('| head')
         return 1
     except (ValueError, OSError, ImportError, MemoryError, RuntimeError) as error:
         unexpected = isinstance(error, RuntimeError) and not _no_memory(error)
@@ -166,11 +167,6 @@ def _replace_closed_streams() -> None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
 
 
-def _discard_output() -> None:
-    """Print nowhere from now on, or the interpreter complains at exit about what it holds."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
 def _no_memory(error: Exception) -> bool:
     """Whether memory or threads ran out; torch and Python's threads say so by a RuntimeError."""
     signs = ("can't allocate memory", "can't start new thread")
@@ -197,7 +193,7 @@ def _fail(message: str, status: int, as_json: bool = False) -> int:
         try:
             write_json({"error": message})
         except OSError:  # nobody reads it, or the disk is full; the status tells, too
-            _discard_output()
+            print_nowhere(sys.stdout)
     return status
 
 

@@ -236,6 +236,30 @@ def test_a_closed_output_ends_the_run_with_its_checkpoint(tmp_path: Path) -> Non
     assert Checkpoints(run / "checkpoints").steps()[-1] == rows(run)
 
 
+def test_a_closed_terminal_ends_the_run_with_its_checkpoint(tmp_path: Path) -> None:
+    """The shell and the system each send SIGHUP, and writing fails with EIO instead of EPIPE."""
+    recipe, run = write_recipe(tmp_path), tmp_path / "run"
+    words = ["train", recipe, "--run", str(run), "--set", "run.evaluations=0"]
+    window, terminal = os.openpty()
+    with subprocess.Popen(
+        [sys.executable, str(SUPPORT / "tiny_driver.py"), *words, "--set", "tiny.pause=0.5"],
+        stdin=terminal,
+        stdout=terminal,
+        stderr=terminal,
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),  # nohup ignores it
+    ) as process:
+        os.close(terminal)
+        while process.poll() is None and rows(run) < 3:
+            os.read(window, 65536)
+        os.close(window)
+        process.send_signal(signal.SIGHUP)
+        time.sleep(0.1)  # within the pause; two signals at once may count as one
+        process.send_signal(signal.SIGHUP)
+        assert process.wait(60) == 0
+    assert 3 <= rows(run) < 40
+    assert Checkpoints(run / "checkpoints").steps()[-1] == rows(run)
+
+
 def test_a_finished_run_has_status_0_though_nobody_reads_it(tmp_path: Path) -> None:
     reading, writing = os.pipe()
     os.close(reading)

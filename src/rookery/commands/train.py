@@ -7,13 +7,13 @@ Train a network and keep everything in one run folder. Ctrl-C saves a checkpoint
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rookery.base.json_output import write_json
+from rookery.base.output import print_nowhere, reader_is_gone
 from rookery.commands._common import add_board_option
 
 # What to do with a finished run.
@@ -148,11 +148,10 @@ def report(outcome: Outcome, as_json: bool) -> int:
         _print(outcome, as_json)
         sys.stdout.flush()
         sys.stderr.flush()
-    except BrokenPipeError:
-        # Keep the interpreter from complaining at exit.
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        for stream in (sys.stdout, sys.stderr):
-            os.dup2(nowhere, stream.fileno())
+    except OSError as error:
+        if not reader_is_gone(error):
+            raise
+        print_nowhere(sys.stdout, sys.stderr)
     return 0
 
 

@@ -1,4 +1,8 @@
-"""Ctrl-C and SIGTERM: the first asks the loop to stop, the second stops immediately."""
+"""Ctrl-C and SIGTERM: the first asks the loop to stop, the second stops immediately.
+
+So does SIGHUP, of which a closed terminal may send several: from the shell and from the system. A
+further one changes nothing.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +13,8 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
-# Windows has no SIGHUP.
-_SIGNALS = [
-    number
-    for name in ("SIGINT", "SIGTERM", "SIGHUP")
-    if (number := getattr(signal, name, None)) is not None
-]
+_HANGUP = getattr(signal, "SIGHUP", None)  # Windows has none
+_SIGNALS = [number for number in (signal.SIGINT, signal.SIGTERM, _HANGUP) if number is not None]
 
 
 class StopRequest:
@@ -42,6 +42,8 @@ class StopRequest:
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
         if self.requested:
+            if number == _HANGUP:
+                return
             raise KeyboardInterrupt
         self.requested = True
         with contextlib.suppress(Exception):  # a failing display must not prevent the stop

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, TextIO
 
+from rookery.base.output import reader_is_gone
 from rookery.runs.checkpoint import Counters
 from rookery.training.budget import Budget, duration
 from rookery.training.recipe import Recipe
@@ -207,7 +208,10 @@ class LiveView:
 
 
 class ReadView:
-    """A view that notices that nobody can read it any more: `rookery train ... 2>&1 | head`."""
+    """A view that notices that nobody can read it any more.
+
+    As in `rookery train ... 2>&1 | head`, or when the window of the terminal is closed.
+    """
 
     def __init__(self, view: View) -> None:
         """Show everything on `view`, while it lasts."""
@@ -235,7 +239,9 @@ class ReadView:
             return
         try:
             work()
-        except BrokenPipeError:
+        except OSError as error:
+            if not reader_is_gone(error):
+                raise
             self.unread = True
 
 
