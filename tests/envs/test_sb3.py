@@ -13,10 +13,12 @@ from stable_baselines3.common.vec_env import VecMonitor
 
 import rookery.envs  # noqa: F401 (importing it registers)
 from rookery import Game
+from rookery.envs import sb3
 from rookery.envs.sb3 import ChessVecEnv, ModelPlayer
 from rookery.nets import make_network
 from rookery.nets.evaluator import TorchEvaluator
 from rookery.players.base import Decision
+from rookery.players.bots import RandomPlayer
 from rookery.players.policy import PolicyPlayer
 
 
@@ -180,6 +182,21 @@ def test_actions_are_integers_and_methods_known() -> None:
         envs.step(np.array([877.5]))
     with pytest.raises(AttributeError, match="only 'action_masks'"):
         envs.env_method("fly")
+
+
+def test_an_opponent_is_closed_where_it_was_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    closed: list[str] = []
+
+    class Closing(RandomPlayer):
+        def close(self) -> None:
+            closed.append(self.name)
+
+    monkeypatch.setattr(sb3, "make_player", lambda spec: Closing(name=spec))
+    for opponent in ("stockfish,depth=1", Closing(name="my own"), "greedy"):
+        envs = ChessVecEnv(1, opponent)
+        envs.reset()
+        envs.close()
+    assert closed == ["stockfish,depth=1"]
 
 
 def test_maskable_ppo_learns_in_many_games_against_a_network() -> None:

@@ -18,13 +18,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rookery._core import ENDINGS, Game
+from rookery._core import ENDINGS, Game, bot_names
 from rookery.base.extras import how_to_install
 from rookery.envs.chess_env import COLORS, check_color
 from rookery.envs.episode import reset_options
 from rookery.envs.opponents import Opponent, batch_opponent
 from rookery.envs.vector import ChessVectorEnv, integer_actions
 from rookery.players.base import Decision, Limits, Player
+from rookery.players.registry import make_player
 
 try:
     from stable_baselines3.common.vec_env import VecEnv
@@ -85,6 +86,9 @@ class ChessVecEnv(VecEnv):
         self._envs = ChessVectorEnv(num_envs, seed=seed, **options)
         self.games = self._envs.games
         layouts = (options.get("observation", "planes19"), options.get("actions", "az4672"))
+        self._made: Player | None = None  # made here, so closed here; others belong to the caller
+        if isinstance(opponent, str) and opponent not in bot_names():
+            opponent = self._made = make_player(opponent)
         self._opponent = batch_opponent(opponent, *layouts)
         self._rng = np.random.default_rng(seed)
         self._agent = np.ones(num_envs, dtype=np.uint8)  # the agent's side, 1 White
@@ -206,7 +210,9 @@ class ChessVecEnv(VecEnv):
         return [False for _ in self._get_indices(indices)]
 
     def close(self) -> None:
-        """Do nothing: players belong to the caller."""
+        """Close the opponent if it was given as a specification, such as "stockfish,depth=1"."""
+        if self._made is not None:
+            self._made.close()
 
 
 class ModelPlayer:
