@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -209,6 +210,20 @@ def test_a_peer_may_measure_its_own_time(monkeypatch: pytest.MonkeyPatch, tmp_pa
     monkeypatch.setattr(peer_process, "RUNNER", runner)
     with PeerProcess("timed", "600", "2.5") as peer:
         assert peer.measure(0.01) == pytest.approx(240.0)
+
+
+def test_a_peer_ends_with_us_whatever_it_does(tmp_path: Path) -> None:
+    """The pipe to it ends with us, also by SIGKILL."""
+    (tmp_path / "slow.py").write_text("import time\nprint('{}', flush=True)\ntime.sleep(600)\n")
+    runner = tmp_path / "run.py"
+    runner.write_text(peer_process.RUNNER.read_text())
+    with subprocess.Popen(
+        [sys.executable, str(runner), "slow"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdin is not None and process.stdout is not None
+        assert process.stdout.readline() == b"{}\n"
+        process.stdin.close()
+        assert process.wait(30) == 0
 
 
 def test_a_missing_learner_says_which_extra_brings_it(

@@ -62,7 +62,7 @@ class PeerProcess(Closing):
             hello = self._read()
             if "error" in hello:
                 raise PeerMissingError(script, str(hello["error"]))
-        except PeerMissingError:
+        except BaseException:
             self.close()
             raise
         self.label = str(hello["label"])
