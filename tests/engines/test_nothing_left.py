@@ -15,6 +15,7 @@ import pytest
 from hostile_engines import BAD_ENGINE, left_over, nothing_left, own_processes
 from rookery.engines.find import find_stockfish
 from support.needs import needs_stockfish
+from support.web_parts import Address, Client
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs /proc")
 
@@ -69,6 +70,15 @@ def needs_reconchess() -> None:
         pytest.skip("needs reconchess: install rookery[blind]")
 
 
+def needs_assets() -> None:
+    from rookery.web.serve import require_assets
+
+    try:
+        require_assets()
+    except ValueError as error:
+        pytest.skip(str(error))
+
+
 def as_one_file(command: str) -> Path:
     """A program that runs the command, for callers that know no arguments."""
     script = Path("engine.sh").absolute()
@@ -115,6 +125,28 @@ def test_a_signal_leaves_nothing_of_a_daemon(
         process.stdin.flush()
     wait_until(3, process)  # the guard, the engine and its daemon
     end(process, number)
+
+
+@pytest.mark.parametrize(
+    "number",
+    [
+        pytest.param(number, marks=[] if number == signal.SIGKILL else pytest.mark.slow)
+        for number in SIGNALS
+    ],
+    ids=lambda number: number.name,
+)
+def test_a_signal_to_the_web_server_leaves_nothing(number: signal.Signals) -> None:
+    for module in ("starlette", "uvicorn", "websockets"):
+        pytest.importorskip(module)
+    needs_assets()
+    process = start(["play", f"uci,command={DAEMON},depth=1", "--no-browser", "--games", "games"])
+    assert process.stdout is not None
+    visitor = Client(Address(process.stdout.readline().decode().split()[3]))
+    visitor.hello()
+    seat = visitor.play(player="given", level="given", color="black")
+    wait_until(3, process)
+    end(process, number)
+    seat.close()
 
 
 @needs_stockfish
