@@ -17,6 +17,7 @@ from rookery.cli import main
 from rookery.commands import race as command
 from rookery.players.registry import make_player
 from rookery.race.methods import METHODS, WAYS
+from rookery.race.page import sample_games
 from rookery.race.plan import Entrant, Race, RaceSettings
 from rookery.race.results import Estimate, RatedPoint, gather, over_seeds
 from rookery.race.skills import chance, cost_of, positions
@@ -230,6 +231,20 @@ def test_a_race_keeps_its_results_without_its_networks(played: Path, tmp_path: P
     assert main(words(elsewhere)) == 0  # there is nothing to train, and nobody to play
     assert (elsewhere / "pool-bare.jsonl").read_bytes() == before
     assert json.loads((elsewhere / "results.json").read_text())["runs_finished"] == 2
+
+
+def test_games_whose_moves_were_not_kept_count_but_are_not_shown(
+    played: Path, tmp_path: Path
+) -> None:
+    kept = small_files(played, tmp_path / "kept")
+    for way, moves in (("bare", ["", ""]), ("fixed", ["f2f3 e7e5 g2g4 d8h4", ""])):
+        path = kept / f"pool-{way}.jsonl"
+        changes = {"moves": moves, "reasons": ["checkmate", "checkmate"]}
+        lines = [json.loads(line) | changes for line in path.read_text().splitlines()]
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert ratings(kept) == ratings(played)
+    shown = sample_games(gather(Race.open(kept), ANCHORS))
+    assert {len(game.moves) for game in shown} == {4}
 
 
 def test_races_of_two_machines_are_joined(

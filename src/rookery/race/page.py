@@ -261,7 +261,8 @@ def sample_games(results: Results) -> list[SampleGame]:
         seen: set[frozenset[str]] = set()
         for row in ordered:
             methods = frozenset(owners[name].method for name in (row.first, row.second))
-            mate = next((n for n, why in enumerate(row.reasons) if why == "checkmate"), None)
+            mates = (n for n, why in enumerate(row.reasons) if why == "checkmate" and row.moves[n])
+            mate = next(mates, None)  # archived pairs have no moves
             if mate is None or methods in seen:
                 continue
             seen.add(methods)
