@@ -25,6 +25,7 @@ class StopRequest:
         self.requested = False
         self._notify = notify
         self._before: dict[int, Any] = {}
+        self._hung_up = False
 
     def __enter__(self) -> StopRequest:
         """Install the handlers, which only the main thread can do."""
@@ -35,12 +36,14 @@ class StopRequest:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Restore the previous handlers."""
+        """Restore the previous handlers; the end of a closed terminal may still send SIGHUPs."""
         for number, handler in self._before.items():
-            signal.signal(number, handler)
+            ignored = number == _HANGUP and self._hung_up
+            signal.signal(number, signal.SIG_IGN if ignored else handler)
         self._before.clear()
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
+        self._hung_up |= number == _HANGUP
         if self.requested:
             if number == _HANGUP:
                 return
